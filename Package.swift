@@ -1,0 +1,113 @@
+// swift-tools-version:6.2
+import CompilerPluginSupport
+import PackageDescription
+
+let settings: [SwiftSetting] = ["ExistentialAny", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
+
+let package = Package(
+    name: "tandem",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Store", targets: ["Store"]),
+        .library(name: "Journal", targets: ["Journal"]),
+        .library(name: "Sync", targets: ["Sync"]),
+        .executable(name: "syncd", targets: ["syncd"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .target(
+            name: "Journal",
+            dependencies: [
+                "CSQLiteShim",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .macro(
+            name: "StoreMacros",
+            dependencies: [
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftSyntax", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ]),
+        .target(
+            name: "Store",
+            dependencies: [
+                "Journal", "StoreMacros",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(name: "CSQLiteShim"),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .systemLibrary(
+            name: "CCompression", providers: [.apt(["libzstd-dev", "zlib1g-dev"])]),
+        .target(
+            name: "Sync",
+            dependencies: [
+                "Journal", "CCurl", "CCompression",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .executableTarget(
+            name: "syncd",
+            dependencies: [
+                "Sync", "Journal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .target(
+            name: "TestSupport",
+            dependencies: ["Journal", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/TestSupport"),
+        .testTarget(
+            name: "JournalTests",
+            dependencies: ["Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
+            name: "StoreTests",
+            dependencies: [
+                "Store", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(
+            name: "StoreMacrosTests",
+            dependencies: [
+                "StoreMacros",
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+            ]),
+        .testTarget(
+            name: "SyncTests",
+            dependencies: [
+                "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(
+            name: "SyncdTests",
+            dependencies: ["syncd", "Sync", "Journal", "TestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
+    target.swiftSettings = settings
+}

@@ -1,0 +1,112 @@
+/// What a change does to its row.
+public enum Operation: Int64, Sendable {
+    case insert = 1
+    case update = 2
+    case delete = 3
+}
+
+/// One journalled change of one row, as a member of a ``ChangeBatch`` that holds its shape and its values.
+public struct Change: Hashable, Sendable {
+    /// The index of the row's ``TableShape`` in ``ChangeBatch/shapes``.
+    public var shape: Int
+    public var operation: Operation
+
+    /// The life of the key after this change: odd alive, even dead, 1 for a key that was never deleted.
+    public var life: Int64
+    public var stamp: Stamp
+
+    /// The columns that the change carries besides the key: all for an insert, the changed ones for an update, none for a
+    /// delete. Positions in ``TableShape/columns``.
+    public var mask: ColumnMask
+
+    /// Where the values stand in ``ChangeBatch/values``: the key columns first, then one for each column of ``mask`` that
+    /// is not a key column, ascending.
+    public var values: Range<Int>
+
+    /// True for the last change of a transaction, and wherever a read snapshot proved that a transaction ends.
+    public var endsTransaction: Bool
+
+    public init(
+        shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
+        endsTransaction: Bool
+    ) {
+        self.shape = shape
+        self.operation = operation
+        self.life = life
+        self.stamp = stamp
+        self.mask = mask
+        self.values = values
+        self.endsTransaction = endsTransaction
+    }
+}
+
+/// Consecutive versions of one origin, written with one state of knowledge.
+public struct Run: Hashable, Sendable {
+    public var origin: OriginID
+
+    /// The version of the first change of ``changes``; the others follow without a gap.
+    public var firstVersion: Int64
+
+    /// Positions in ``ChangeBatch/changes``; not empty.
+    public var changes: Range<Int>
+
+    /// What the origin had merged from others when it wrote these changes. Holds no entry for ``origin`` itself.
+    public var known: VersionVector
+
+    public init(origin: OriginID, firstVersion: Int64, changes: Range<Int>, known: VersionVector) {
+        self.origin = origin
+        self.firstVersion = firstVersion
+        self.changes = changes
+        self.known = known
+    }
+
+    public var lastVersion: Int64 { firstVersion + Int64(changes.count) - 1 }
+}
+
+/// A part of a journal, as it travels: runs of changes in the order in which the sender holds them.
+///
+/// Invariants, checked by ``checkInvariants()`` and by the decoder for what comes from a peer:
+/// 1. The runs' ranges follow one another and cover ``changes`` exactly.
+/// 2. Each change's values follow those of the change before, and cover ``values`` exactly.
+/// 3. A change has as many values as its shape has key columns plus non-key columns in its mask.
+public struct ChangeBatch: Hashable, Sendable {
+    public var shapes: [TableShape] = []
+    public var runs: [Run] = []
+    public var changes: [Change] = []
+    public var values: [Value] = []
+
+    public init() {}
+
+    public var isEmpty: Bool { changes.isEmpty }
+
+    /// The values of the primary key of `change`.
+    public func key(of change: Change) -> ArraySlice<Value> {
+        values[change.values].prefix(shapes[change.shape].keyCount)
+    }
+
+    /// Returns the first broken invariant in words, or nil.
+    public func checkInvariants() -> String? {
+        var nextChange = 0
+        for run in runs {
+            guard run.changes.lowerBound == nextChange, !run.changes.isEmpty else { return "runs leave a gap" }
+            guard run.firstVersion > 0 else { return "a version below 1" }
+            nextChange = run.changes.upperBound
+        }
+        guard nextChange == changes.count else { return "changes outside of every run" }
+        var nextValue = 0
+        for change in changes {
+            guard shapes.indices.contains(change.shape) else { return "an unknown shape" }
+            let shape = shapes[change.shape]
+            var expected = shape.keyCount
+            var outside = false
+            change.mask.forEach { column in
+                if column >= shape.columns.count { outside = true }
+                if column >= shape.keyCount { expected += 1 }
+            }
+            guard !outside else { return "a column outside of its shape" }
+            guard change.values == nextValue..<(nextValue + expected) else { return "values out of step" }
+            nextValue = change.values.upperBound
+        }
+        return nextValue == values.count ? nil : "values outside of every change"
+    }
+}

@@ -1,0 +1,106 @@
+/// A set of column positions of one table shape.
+///
+/// The first 63 columns, all that most tables have, need no allocation. A word holds 63 bits, so that each fits a
+/// non-negative `Int64` in SQL.
+public struct ColumnMask: Hashable, Sendable {
+    public static let bitsPerWord = 63
+
+    private var first: UInt64 = 0
+    private var rest: [UInt64] = []
+
+    public init() {}
+
+    /// - Parameter words: As in ``words``; missing words are 0, trailing zero words are dropped.
+    public init(words: some Sequence<UInt64>) {
+        for (index, word) in words.enumerated() { set(word: index, to: word & ColumnMask.fullWord) }
+    }
+
+    /// Every one of the first `count` columns.
+    public init(all count: Int) {
+        var remaining = count
+        var index = 0
+        while remaining > 0 {
+            let bits = min(remaining, ColumnMask.bitsPerWord)
+            set(word: index, to: ColumnMask.fullWord >> UInt64(ColumnMask.bitsPerWord - bits))
+            remaining -= bits
+            index += 1
+        }
+    }
+
+    public var isEmpty: Bool { first == 0 && rest.isEmpty }
+
+    /// 63 columns a word, the lowest column in the lowest bit; at least one word, no trailing zero words after it.
+    public var words: [UInt64] { [first] + rest }
+
+    public var count: Int { first.nonzeroBitCount + rest.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+    public func contains(_ column: Int) -> Bool {
+        let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
+        if word == 0 { return first >> UInt64(bit) & 1 == 1 }
+        return word <= rest.count && rest[word - 1] >> UInt64(bit) & 1 == 1
+    }
+
+    public mutating func insert(_ column: Int) {
+        let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
+        set(word: word, to: self.word(word) | 1 << UInt64(bit))
+    }
+
+    public mutating func remove(_ column: Int) {
+        let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
+        set(word: word, to: self.word(word) & ~(1 << UInt64(bit)))
+    }
+
+    public mutating func formUnion(_ other: ColumnMask) {
+        first |= other.first
+        for index in other.rest.indices { set(word: index + 1, to: word(index + 1) | other.rest[index]) }
+    }
+
+    public mutating func subtract(_ other: ColumnMask) {
+        first &= ~other.first
+        for index in other.rest.indices where index < rest.count {
+            set(word: index + 1, to: rest[index] & ~other.rest[index])
+        }
+    }
+
+    public func intersection(_ other: ColumnMask) -> ColumnMask {
+        var result = ColumnMask()
+        result.first = first & other.first
+        for index in rest.indices where index < other.rest.count {
+            result.set(word: index + 1, to: rest[index] & other.rest[index])
+        }
+        return result
+    }
+
+    /// Calls `body` with each column of the set, ascending.
+    public func forEach(_ body: (Int) throws -> Void) rethrows {
+        try ColumnMask.visit(first, base: 0, body)
+        for index in rest.indices {
+            try ColumnMask.visit(rest[index], base: (index + 1) * ColumnMask.bitsPerWord, body)
+        }
+    }
+
+    private static let fullWord: UInt64 = (1 << 63) - 1
+
+    private static func visit(_ word: UInt64, base: Int, _ body: (Int) throws -> Void) rethrows {
+        var remaining = word
+        while remaining != 0 {
+            try body(base + remaining.trailingZeroBitCount)
+            remaining &= remaining - 1
+        }
+    }
+
+    private func word(_ index: Int) -> UInt64 {
+        if index == 0 { return first }
+        return index <= rest.count ? rest[index - 1] : 0
+    }
+
+    private mutating func set(word index: Int, to value: UInt64) {
+        if index == 0 {
+            first = value
+            return
+        }
+        while rest.count < index { rest.append(0) }
+        rest[index - 1] = value
+        while rest.last == 0 { rest.removeLast() }
+    }
+}

@@ -1,0 +1,67 @@
+/// How SQLite compares the text of a key column, as far as the journal can follow it.
+public enum KeyCollation: String, Sendable {
+    case binary = "BINARY"
+    case nocase = "NOCASE"
+    case rtrim = "RTRIM"
+}
+
+/// The canonical bytes of a primary key: equal exactly when SQLite holds the two keys for one row.
+///
+/// Each value is a tag byte and its content; text and blob carry their length, so no key is a prefix of another by
+/// accident. Text is folded as the column's collation compares it. A REAL that equals an integer is written as that
+/// integer, because SQLite's indexes compare numbers by value across the two classes
+/// (https://sqlite.org/datatype3.html, section 4).
+public struct Key: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// - Parameter collations: One for each value; missing ones count as BINARY.
+    public init(_ values: some Sequence<Value>, collations: [KeyCollation] = []) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        for (index, value) in values.enumerated() {
+            Key.append(value, collation: index < collations.count ? collations[index] : .binary, to: &bytes)
+        }
+        self.bytes = bytes
+    }
+
+    private static func append(_ value: Value, collation: KeyCollation, to bytes: inout [UInt8]) {
+        switch value {
+        case .null:
+            bytes.append(0)
+        case .integer(let number):
+            bytes.append(1)
+            append(UInt64(bitPattern: number), to: &bytes)
+        case .real(let number):
+            if let integer = Int64(exactly: number) {
+                append(.integer(integer), collation: collation, to: &bytes)
+            } else {
+                bytes.append(2)
+                append(number.bitPattern, to: &bytes)
+            }
+        case .text(let text):
+            bytes.append(3)
+            switch collation {
+            case .binary:
+                append(UInt64(text.count), to: &bytes)
+                bytes.append(contentsOf: text)
+            case .nocase:
+                append(UInt64(text.count), to: &bytes)
+                bytes.append(contentsOf: text.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
+            case .rtrim:
+                let trimmed = text[..<((text.lastIndex { $0 != 0x20 }).map { $0 + 1 } ?? text.startIndex)]
+                append(UInt64(trimmed.count), to: &bytes)
+                bytes.append(contentsOf: trimmed)
+            }
+        case .blob(let blob):
+            bytes.append(4)
+            append(UInt64(blob.count), to: &bytes)
+            bytes.append(contentsOf: blob)
+        }
+    }
+
+    private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}

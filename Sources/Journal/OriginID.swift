@@ -1,0 +1,61 @@
+/// The identity of a replica: 16 random bytes, ordered as unsigned big-endian numbers.
+///
+/// The order breaks ties between equal stamps, so it must be the same on every machine.
+public struct OriginID: Hashable, Comparable, Sendable {
+    /// Bytes 0 to 7 and bytes 8 to 15, big-endian.
+    let high: UInt64
+    let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// - Returns: nil unless `bytes` are 16, and neither all 0x00 nor all 0xFF (values that only a fault produces).
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for (index, byte) in bytes.enumerated() {
+            if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+        }
+        guard (high, low) != (0, 0), (high, low) != (.max, .max) else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// The 32 hexadecimal digits that ``description`` prints, in either case.
+    public init?(hex: String) {
+        let digits = hex.utf8.map { digit -> UInt8? in
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+            default: nil
+            }
+        }
+        guard digits.count == 32, !digits.contains(nil) else { return nil }
+        let nibbles = digits.compactMap { $0 }
+        self.init(bytes: stride(from: 0, to: 32, by: 2).map { nibbles[$0] << 4 | nibbles[$0 + 1] })
+    }
+
+    public var bytes: [UInt8] {
+        (0..<16).map { index in
+            let word = index < 8 ? high : low
+            return UInt8(truncatingIfNeeded: word >> (UInt64(7 - index % 8) * 8))
+        }
+    }
+
+    public static func < (a: OriginID, b: OriginID) -> Bool {
+        (a.high, a.low) < (b.high, b.low)
+    }
+}
+
+extension OriginID: CustomStringConvertible {
+    public var description: String {
+        let digits = Array("0123456789abcdef")
+        return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    /// The first eight digits, for people. Not unique.
+    public var short: String { String(description.prefix(8)) }
+}

@@ -1,0 +1,55 @@
+/// Bytes that may be a slice of a larger buffer, so that a decoded batch shares one allocation.
+public typealias Bytes = ArraySlice<UInt8>
+
+/// One SQLite value with its storage class and its exact bytes.
+///
+/// TEXT is kept as bytes, never as `String`: SQLite stores invalid UTF-8, embedded NULs and both normal forms of one
+/// word as different values, and Swift's `String` would merge or repair them.
+public enum Value: Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(Bytes)
+    case blob(Bytes)
+}
+
+extension Value {
+    /// A TEXT value of the UTF-8 bytes of `string`.
+    public static func text(_ string: String) -> Value { .text(Bytes(string.utf8)) }
+
+    /// The number of bytes that the value occupies in a batch, for limits; not an exact file size.
+    public var weight: Int {
+        switch self {
+        case .null: 1
+        case .integer, .real: 9
+        case .text(let bytes), .blob(let bytes): 5 + bytes.count
+        }
+    }
+}
+
+/// Two values are equal when SQLite stores the same class and the same content for them.
+///
+/// 1 and 1.0 differ. -0.0 and 0.0 are equal, because no SQL expression can tell them apart, so no trigger can see the
+/// change from one to the other.
+extension Value: Hashable {
+    public static func == (a: Value, b: Value) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.integer(let x), .integer(let y)): x == y
+        case (.real(let x), .real(let y)): x == y || x.bitPattern == y.bitPattern
+        case (.text(let x), .text(let y)): x == y
+        case (.blob(let x), .blob(let y)): x == y
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value == 0 ? 0 : value.bitPattern)
+        case .text(let bytes): hasher.combine(1); hasher.combine(bytes)
+        case .blob(let bytes): hasher.combine(2); hasher.combine(bytes)
+        }
+    }
+}

@@ -1,0 +1,6 @@
+import ArgumentParser
+import Hummingbird
+import HummingbirdTLS
+import HummingbirdHTTP2
+import Sync
+@main struct Syncd: ParsableCommand { func run() throws { print(hi()) } }
