@@ -2,7 +2,11 @@
 import CompilerPluginSupport
 import PackageDescription
 
-let settings: [SwiftSetting] = ["ExistentialAny", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
+let features: [SwiftSetting] = ["ExistentialAny", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
+
+// Set by scripts/check. Not always on: a new compiler's new warning must not break the build of a released version.
+let isStrict = Context.environment["STRICT_WARNINGS"] != nil
+let settings = features + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
 let package = Package(
     name: "tandem",
@@ -22,6 +26,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
         .target(
@@ -73,7 +80,11 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(

@@ -1,0 +1,46 @@
+# One target for each thing that a developer or CI does; `make` alone lists them.
+#
+# ROUNDS, SEED  crash-test: how many rounds (200), and the seed that reproduces a run
+# QUICK=1       bench: under two minutes, with fewer repetitions
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help system-packages build test check lint format demo bench crash-test clean
+
+# The index is for editors; leaving it out saves build time. Every target passes the same flags, because SwiftPM
+# compiles again when they differ.
+SWIFT_FLAGS := --disable-index-store
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+system-packages: ## install the system packages that the build needs, if any is missing
+	@scripts/system-packages
+
+build: system-packages ## build syncd for release
+	swift build -c release $(SWIFT_FLAGS) --product syncd
+
+test: system-packages ## build and run all tests, and print their number
+	scripts/test $(SWIFT_FLAGS)
+
+lint: ## check the format of all sources
+	scripts/lint
+
+format: ## rewrite all sources in the house format
+	scripts/lint --fix
+
+check: system-packages ## all checks before a merge: clean build with warnings as errors, imports, format, tests
+	scripts/check
+
+demo: system-packages ## two replicas of a real database converge over HTTP, live and readable
+	scripts/demo
+
+bench: system-packages ## measure against plain SQLite, side by side
+	scripts/bench
+
+crash-test: system-packages ## kill daemons and writers in the middle of their work; nothing acknowledged may be lost
+	swift build $(SWIFT_FLAGS) --product syncd
+	scripts/crash-test
+
+clean: ## remove everything that was built
+	rm -rf .build .build-check
