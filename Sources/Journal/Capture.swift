@@ -1,0 +1,245 @@
+import GRDB
+
+/// What a look at the schema found and did.
+public struct CaptureReport: Sendable {
+    public struct Tracked: Sendable {
+        public let table: String
+        /// Rows that were journalled because the table was new to the journal.
+        public let adoptedRows: Int64
+        /// Changes that were journalled because they had bypassed capture (a rebuilt table, a new column).
+        public let recoveredChanges: Int64
+        /// What the operator should know about the table, each a sentence with a remedy.
+        public let warnings: [String]
+    }
+
+    public struct Untracked: Sendable {
+        public let table: String
+        public let reason: String
+    }
+
+    public var tracked: [Tracked] = []
+    public var untracked: [Untracked] = []
+    /// Tables whose triggers were written anew.
+    public var changed: [String] = []
+}
+
+/// Keeps the triggers of every tracked table in step with the schema.
+///
+/// Runs inside of a write transaction: at `init`, at the end of a migration, and whenever `PRAGMA schema_version` says that
+/// some process changed the schema. Doing it again changes nothing.
+public enum Capture {
+    /// - Throws: ``JournalError``; the transaction must then be rolled back.
+    @discardableResult
+    public static func refresh(_ db: Database) throws -> CaptureReport {
+        try Seal.run(db)
+        let policy = try TrackingPolicy(db)
+        let tables = try TableInspection.all(db)
+        var registry = try ShapeRegistry(db)
+        var report = CaptureReport()
+        var keptTables: Set<Int64> = []
+        for table in tables {
+            if let reason = policy.refusal(of: table.name) ?? table.refusal {
+                report.untracked.append(.init(table: table.name, reason: reason))
+                continue
+            }
+            let outcome = try track(table, registry: &registry, db)
+            keptTables.insert(outcome.tableID)
+            report.tracked.append(outcome.tracked)
+            if outcome.rewritten { report.changed.append(table.name) }
+        }
+        for entry in registry.entries.values where entry.isTracked && !keptTables.contains(entry.table) {
+            try dropTriggers(ofTable: entry.table, db)
+            try registry.track(nil, table: entry.table, in: db)
+        }
+        try db.execute(
+            sql: "UPDATE _journal_replica SET schema_version = ?",
+            arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version")])
+        return report
+    }
+
+    /// True when the schema changed after capture last looked at it.
+    static func isStale(_ db: Database) throws -> Bool {
+        let current = try Int64.fetchOne(db, sql: "PRAGMA schema_version")
+        return try Int64.fetchOne(db, sql: "SELECT schema_version FROM _journal_replica") != current
+    }
+
+    // MARK: - One table
+
+    private struct Outcome {
+        let tableID: Int64
+        let tracked: CaptureReport.Tracked
+        let rewritten: Bool
+    }
+
+    private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome {
+        let before = registry.tracked(table: table.name)
+        let entry = try registry.register(table.shape, collations: table.keyCollations, in: db)
+        let indexes = try UniqueIndex.all(db, table: table.name)
+        if !indexes.isEmpty { try JournalSchema.widenSuspects(db, toKeys: table.keyCount) }
+        let wanted = CaptureTriggers(
+            table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: entry.id
+        ).all
+        let installed = try InstalledTriggers(db, table: table.name, tableID: entry.table)
+        var adopted: Int64 = 0
+        var recovered: Int64 = 0
+        let rewritten = !(installed.areYoungest && installed.match(wanted))
+        if rewritten {
+            try dropTriggers(ofTable: entry.table, db)
+            for trigger in installed.foreign { try db.execute(sql: "DROP TRIGGER \(SQL.quote(identifier: trigger))") }
+            for trigger in wanted { try db.execute(sql: trigger.sql) }
+            try registry.track(entry.id, table: entry.table, in: db)
+            if let before {
+                // Without all triggers, or with a user's trigger before ours, the journal may differ from the rows in any way.
+                if !installed.areComplete || !installed.areYoungest {
+                    recovered = try Reconciliation(table, entry: entry, db).run()
+                } else {
+                    recovered = try journalNewColumns(of: table, entry: entry, before: before.shape, db)
+                }
+            } else {
+                adopted = try adopt(table, entry: entry, db)
+            }
+        }
+        return Outcome(
+            tableID: entry.table,
+            tracked: .init(
+                table: table.name, adoptedRows: adopted, recoveredChanges: recovered,
+                warnings: try warnings(of: table, db)),
+            rewritten: rewritten)
+    }
+
+    /// Journals the rows that a table held before it was tracked.
+    private static func adopt(_ table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database) throws -> Int64 {
+        let columns = table.stored.map { SQL.quote(identifier: $0.name) }
+        let notNull = columns.prefix(table.keyCount).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        try db.execute(
+            sql: """
+                INSERT INTO _journal (shape, op, stamp, \(columns.indices.map { "v\($0)" }.joined(separator: ", ")))
+                SELECT \(entry.id), \(Operation.insert.rawValue), julianday('now'), \(columns.joined(separator: ", "))
+                FROM \(SQL.quote(identifier: table.name)) WHERE \(notNull)
+                """)
+        return Int64(db.changesCount)
+    }
+
+    /// ADD COLUMN journals no rows, and until now no trigger knew the column: what differs from its default was written since.
+    private static func journalNewColumns(
+        of table: TableInspection, entry: ShapeRegistry.Entry, before: TableShape, _ db: Database
+    ) throws -> Int64 {
+        let new = table.stored.indices.filter {
+            $0 >= table.keyCount && !before.columns.contains(table.stored[$0].name)
+        }
+        guard !new.isEmpty else { return 0 }
+        func isWritten(_ index: Int) -> String {
+            let column = table.stored[index]
+            return "\(SQL.quote(identifier: column.name)) IS NOT (\(column.defaultSQL ?? "NULL"))"
+        }
+        let words = (0..<JournalSchema.maskWords(forColumns: table.stored.count)).map { word in
+            let bits = new.filter { $0 / ColumnMask.bitsPerWord == word }.map {
+                "(\(isWritten($0)))*\(Int64(1) << Int64($0 % ColumnMask.bitsPerWord))"
+            }
+            return bits.isEmpty ? "0" : bits.joined(separator: "|")
+        }
+        let carried = Array(table.stored.indices.prefix(table.keyCount)) + new
+        let columns =
+            ["shape", "op", "stamp"] + words.indices.map { JournalSchema.maskColumn($0) } + carried.map { "v\($0)" }
+        try db.execute(
+            sql: """
+                INSERT INTO _journal (\(columns.joined(separator: ", ")))
+                SELECT \(entry.id), \(Operation.update.rawValue), julianday('now'), \(words.joined(separator: ", ")),
+                  \(carried.map { SQL.quote(identifier: table.stored[$0].name) }.joined(separator: ", "))
+                FROM \(SQL.quote(identifier: table.name)) WHERE \(new.map(isWritten).joined(separator: " OR "))
+                """)
+        return Int64(db.changesCount)
+    }
+
+    private static func dropTriggers(ofTable id: Int64, _ db: Database) throws {
+        let prefix = CaptureTriggers.namePrefix(tableID: id)
+        let names = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
+            arguments: [prefix.count, prefix])
+        for name in names { try db.execute(sql: "DROP TRIGGER \(SQL.quote(identifier: name))") }
+    }
+
+    private static func warnings(of table: TableInspection, _ db: Database) throws -> [String] {
+        var warnings: [String] = []
+        if table.hasRowidKey {
+            warnings.append(
+                "SQLite mints the key \(table.stored[0].name) when an INSERT leaves it out, and two machines can mint the same: "
+                    + "give each row a random 64-bit or UUID key")
+        }
+        let nullable = table.stored.prefix(table.keyCount).filter { !$0.isNotNull }
+        if !table.hasRowidKey, !table.isWithoutRowid, !nullable.isEmpty {
+            let condition = nullable.map { "\(SQL.quote(identifier: $0.name)) IS NULL" }.joined(separator: " OR ")
+            let count =
+                try Int64.fetchOne(
+                    db, sql: "SELECT count(*) FROM \(SQL.quote(identifier: table.name)) WHERE \(condition)") ?? 0
+            if count > 0 {
+                warnings.append(
+                    "\(count) rows have NULL in the primary key and are not replicated: give them a key")
+            }
+        }
+        return warnings
+    }
+}
+
+/// Which tables an operator chose at `init`.
+struct TrackingPolicy {
+    /// Folded names; nil means every table.
+    let include: Set<String>?
+    let exclude: Set<String>
+
+    init(_ db: Database) throws {
+        let row = try Row.fetchOne(db, sql: "SELECT include, exclude FROM _journal_replica")
+        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(SQL.foldedName)) }
+        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(SQL.foldedName))
+    }
+
+    func refusal(of table: String) -> String? {
+        let name = SQL.foldedName(table)
+        if exclude.contains(name) { return "excluded" }
+        if let include, !include.contains(name) { return "not among the tables named at init" }
+        return nil
+    }
+}
+
+/// The triggers of Tandem that stand on a table now.
+private struct InstalledTriggers {
+    let sqlByName: [String: String]
+    /// Triggers of Tandem that belong to another table id: the table was renamed.
+    let foreign: [String]
+    /// True when no trigger of the user is younger than ours; SQLite runs the youngest first.
+    let areYoungest: Bool
+
+    init(_ db: Database, table: String, tableID: Int64) throws {
+        let prefix = CaptureTriggers.namePrefix(tableID: tableID)
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?) ORDER BY rowid
+                """, arguments: [table])
+        var ours: [String: String] = [:]
+        var foreign: [String] = []
+        var areYoungest = true
+        for row in rows {
+            let name: String = row["name"]
+            if name.hasPrefix(prefix) {
+                ours[name] = row["sql"]
+            } else if name.hasPrefix(JournalSchema.prefix + "_") {
+                foreign.append(name)
+            } else if !ours.isEmpty {
+                areYoungest = false
+            }
+        }
+        sqlByName = ours
+        self.foreign = foreign
+        self.areYoungest = areYoungest
+    }
+
+    func match(_ wanted: [CaptureTriggers.Trigger]) -> Bool {
+        foreign.isEmpty && sqlByName == Dictionary(uniqueKeysWithValues: wanted.map { ($0.name, $0.sql) })
+    }
+
+    /// True when every kind of write was captured all the time, by whatever shape.
+    var areComplete: Bool {
+        ["_insert", "_delete", "_key"].allSatisfy { suffix in sqlByName.keys.contains { $0.hasSuffix(suffix) } }
+    }
+}

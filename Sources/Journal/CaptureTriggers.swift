@@ -1,0 +1,191 @@
+/// The SQL of the triggers that write the journal, as a pure function of a table's shape.
+///
+/// They use built-in functions only, so a write of any process and any language is captured with nothing to load. They
+/// store what only they can know: the row, the columns that changed, and the moment. Version, stamp and life are derived by
+/// the reader (see ``LocalFold``), which keeps the writer's path at one appended row: no lookup, no counter, no index.
+///
+/// Rules they obey:
+/// 1. SQLite runs the youngest trigger of a table first. Capture's triggers are the youngest (see ``Capture``), so a change
+///    stands in the journal before the changes that the user's own triggers make in answer to it.
+/// 2. A comparison is by content, not by the column's collation: 'a' to 'A' in a NOCASE column is a change.
+/// 3. A row whose primary key holds NULL is refused, because no other machine could name it.
+struct CaptureTriggers {
+    let table: TableInspection
+    let uniqueIndexes: [UniqueIndex]
+    /// The id of the table, for the triggers' names.
+    let tableID: Int64
+    /// The id of the shape that the entries name.
+    let shapeID: Int64
+
+    /// One trigger's name and its CREATE statement.
+    struct Trigger: Hashable {
+        let name: String
+        let sql: String
+    }
+
+    static func namePrefix(tableID: Int64) -> String { "\(JournalSchema.prefix)_\(tableID)_" }
+
+    var all: [Trigger] {
+        var triggers = [insert, delete, keyChange]
+        if let update { triggers.append(update) }
+        if let evictions = insertEvictions { triggers.append(evictions) }
+        if let evictions = updateEvictions { triggers.append(evictions) }
+        return triggers
+    }
+
+    private var quotedTable: String { SQL.quote(identifier: table.name) }
+    private var keys: ArraySlice<TableInspection.Column> { table.stored.prefix(table.keyCount) }
+
+    private func trigger(_ suffix: String, _ timing: String, when condition: String? = nil, body: [String]) -> Trigger {
+        let name = CaptureTriggers.namePrefix(tableID: tableID) + suffix
+        let clause = condition.map { " WHEN \($0)" } ?? ""
+        return Trigger(
+            name: name,
+            sql: "CREATE TRIGGER \"\(name)\" \(timing) ON \(quotedTable)\(clause) BEGIN "
+                + body.map { $0 + ";" }.joined(separator: " ") + " END")
+    }
+
+    // MARK: - Rows
+
+    private var insert: Trigger {
+        trigger("insert", "AFTER INSERT", body: [appendEntry(.insert, values: rowValues("NEW"))])
+    }
+
+    private var delete: Trigger {
+        trigger("delete", "AFTER DELETE", body: [appendEntry(.delete, values: keyValues("OLD", checked: false))])
+    }
+
+    /// A changed row under an unchanged key. Nil for a table of key columns only.
+    private var update: Trigger? {
+        guard table.stored.count > table.keyCount else { return nil }
+        let changed = table.stored.indices.dropFirst(table.keyCount)
+        let values =
+            keyValues("NEW", checked: true)
+            + changed.map { index in
+                "CASE WHEN \(differs(table.stored[index])) THEN NEW.\(SQL.quote(identifier: table.stored[index].name)) END"
+            }
+        return trigger(
+            "update", "AFTER UPDATE",
+            when: "\(sameKey) AND (\(anyOf(changed.map { differs(table.stored[$0]) })))",
+            body: [appendEntry(.update, values: values, mask: maskExpressions)])
+    }
+
+    /// A key change is a delete of the old key and an insert of the new one that carries every column.
+    ///
+    /// The insert reads the row instead of NEW: a foreign-key action may already have changed the row again, when it refers
+    /// to itself. An UPDATE that names only `rowid` fires no UPDATE OF trigger, so a rowid key watches every UPDATE.
+    private var keyChange: Trigger {
+        let columns = keys.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
+        let source = keys.map { "t.\(SQL.quote(identifier: $0.name)) IS NEW.\(SQL.quote(identifier: $0.name))" }
+        let deleteOld =
+            "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.keyCount))) "
+            + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), "
+            + keyValues("OLD", checked: false).joined(separator: ", ")
+            + " WHERE " + keys.map { "OLD.\(SQL.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
+        let insertNew =
+            "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.stored.count))) "
+            + "SELECT \(shapeID), \(Operation.insert.rawValue), julianday('now'), "
+            + (keyValues("NEW", checked: true)
+                + table.stored.dropFirst(table.keyCount).map { "t.\(SQL.quote(identifier: $0.name))" })
+            .joined(separator: ", ")
+            + " FROM \(quotedTable) AS t WHERE " + source.joined(separator: " AND ")
+        return trigger(
+            "key", table.hasRowidKey ? "AFTER UPDATE" : "AFTER UPDATE OF \(columns)", when: "NOT (\(sameKey))",
+            body: [deleteOld, insertNew])
+    }
+
+    // MARK: - Evicted rows
+
+    /// REPLACE removes rows that hold a UNIQUE value of the new one, and without `PRAGMA recursive_triggers` no delete trigger
+    /// fires for them. The rows that a statement might evict are noted before it runs; the seal looks whether they are gone.
+    private var insertEvictions: Trigger? {
+        guard !uniqueIndexes.isEmpty else { return nil }
+        return trigger("evict_insert", "BEFORE INSERT", body: uniqueIndexes.map { noteSuspects($0, unless: "NEW") })
+    }
+
+    private var updateEvictions: Trigger? {
+        guard !uniqueIndexes.isEmpty else { return nil }
+        return trigger("evict_update", "BEFORE UPDATE", body: uniqueIndexes.map { noteSuspects($0, unless: "OLD") })
+    }
+
+    private func noteSuspects(_ index: UniqueIndex, unless row: String) -> String {
+        let everyColumn = table.columns.map {
+            "NEW.\(SQL.quote(identifier: $0.name)) AS \(SQL.quote(identifier: $0.name))"
+        }.joined(separator: ", ")
+        let clashes = index.terms.map { term in
+            // The subquery gives bare column names in an indexed expression the meaning of the new row's columns.
+            let new =
+                term.column.map { "NEW.\(SQL.quote(identifier: $0))" }
+                ?? "(SELECT \(term.sql) FROM (SELECT \(everyColumn)) AS \(quotedTable))"
+            let old = term.column == nil ? "(\(term.sql))" : "\(quotedTable).\(term.sql)"
+            return "\(old) = \(new) COLLATE \(SQL.quote(identifier: term.collation))"
+        }
+        let other = keys.map {
+            "\(quotedTable).\(SQL.quote(identifier: $0.name)) IS \(row).\(SQL.quote(identifier: $0.name))"
+        }.joined(separator: " AND ")
+        return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, "
+            + (0..<table.keyCount).map { "k\($0)" }.joined(separator: ", ") + ") SELECT \(shapeID), "
+            + keys.map { "\(quotedTable).\(SQL.quote(identifier: $0.name))" }.joined(separator: ", ")
+            + " FROM \(quotedTable) WHERE "
+            + ((index.condition.map { ["(\($0))"] } ?? []) + clashes + ["NOT (\(other))"]).joined(separator: " AND ")
+    }
+
+    // MARK: - Pieces
+
+    private func appendEntry(_ operation: Operation, values: [String], mask: [String] = []) -> String {
+        let maskColumns = mask.indices.map { JournalSchema.maskColumn($0) }
+        let columns = (["shape", "op", "stamp"] + maskColumns).joined(separator: ", ")
+        return "INSERT INTO \(JournalSchema.prefix) (\(columns), \(valueColumns(values.count))) VALUES ("
+            + (["\(shapeID)", "\(operation.rawValue)", "julianday('now')"] + mask + values).joined(separator: ", ") + ")"
+    }
+
+    private func valueColumns(_ count: Int) -> String {
+        (0..<count).map { "v\($0)" }.joined(separator: ", ")
+    }
+
+    private func keyValues(_ row: String, checked: Bool) -> [String] {
+        keys.map { column in
+            let value = "\(row).\(SQL.quote(identifier: column.name))"
+            // A rowid alias is never NULL, and neither is the key of a WITHOUT ROWID table.
+            guard checked, !column.isNotNull, !table.isWithoutRowid, !table.hasRowidKey else { return value }
+            let message = "NULL in the primary key of \(table.name) cannot be replicated: declare it NOT NULL"
+            return "CASE WHEN \(value) IS NULL THEN RAISE(ABORT, \(SQL.quote(literal: message))) ELSE \(value) END"
+        }
+    }
+
+    private func rowValues(_ row: String) -> [String] {
+        keyValues(row, checked: true)
+            + table.stored.dropFirst(table.keyCount).map { "\(row).\(SQL.quote(identifier: $0.name))" }
+    }
+
+    /// True when SQL can see that the column changed its storage class or its content.
+    private func differs(_ column: TableInspection.Column) -> String {
+        let name = SQL.quote(identifier: column.name)
+        let collate = column.collation.uppercased() == "BINARY" ? "" : " COLLATE BINARY"
+        let content = "OLD.\(name) IS NOT NEW.\(name)\(collate)"
+        guard column.keepsNumericClass else { return content }
+        return "(\(content) OR typeof(OLD.\(name)) <> typeof(NEW.\(name)))"
+    }
+
+    private var sameKey: String {
+        "NOT (\(keys.map(differs).joined(separator: " OR ")))"
+    }
+
+    /// An OR of many terms as a balanced tree: SQLite limits the depth of an expression to 1 000.
+    private func anyOf(_ terms: [String]) -> String {
+        guard terms.count > 32 else { return terms.joined(separator: " OR ") }
+        let middle = terms.count / 2
+        return "(\(anyOf(Array(terms[..<middle]))) OR \(anyOf(Array(terms[middle...]))))"
+    }
+
+    /// One expression for each word of the ``ColumnMask``.
+    private var maskExpressions: [String] {
+        (0..<JournalSchema.maskWords(forColumns: table.stored.count)).map { word in
+            let columns = (word * ColumnMask.bitsPerWord)..<min((word + 1) * ColumnMask.bitsPerWord, table.stored.count)
+            let bits = columns.filter { $0 >= table.keyCount }.map { column in
+                "(\(differs(table.stored[column])))*\(Int64(1) << Int64(column - columns.lowerBound))"
+            }
+            return bits.isEmpty ? "0" : bits.joined(separator: "|")
+        }
+    }
+}

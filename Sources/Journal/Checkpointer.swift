@@ -1,0 +1,49 @@
+import Foundation
+import GRDB
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// Moves the write-ahead log into the database, one process at a time.
+///
+/// SQLite before 3.51.3 can lose a commit when one process commits while another checkpoints and the log restarts
+/// (https://sqlite.org/wal.html, "the WAL-reset bug"). Connections that Tandem opens therefore never checkpoint by themselves;
+/// this does it, holding an exclusive `flock` on `<database>-checkpoint`, which every process with Tandem asks for.
+final class Checkpointer: Sendable {
+    private let path: String
+    private let lastSize = Mutex<Int64>(0)
+
+    init(path: String) { self.path = path }
+
+    /// Checkpoints when the log has grown by ``Limits/walBytesPerCheckpoint`` since the last time.
+    ///
+    /// Never waits for readers unless the log is larger than ``Limits/walBytesPerRestart``, and never fails a commit: a
+    /// checkpoint that cannot run now runs later.
+    func afterCommit(_ db: Database) {
+        let size = walSize
+        let isDue = lastSize.withLock { last in
+            if size < last { last = 0 }
+            guard size - last >= Limits.walBytesPerCheckpoint else { return false }
+            last = size
+            return true
+        }
+        guard isDue else { return }
+        try? checkpoint(db, restarting: size >= Limits.walBytesPerRestart)
+    }
+
+    /// - Parameter restarting: Also wait for readers, so that the log starts over from its beginning.
+    func checkpoint(_ db: Database, restarting: Bool) throws {
+        let lock = open(path + "-checkpoint", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { return }
+        defer { close(lock) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
+        try db.execute(sql: "PRAGMA wal_checkpoint(\(restarting ? "RESTART" : "PASSIVE"))")
+    }
+
+    private var walSize: Int64 {
+        var status = stat()
+        return stat(path + "-wal", &status) == 0 ? Int64(status.st_size) : 0
+    }
+}

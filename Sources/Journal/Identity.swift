@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+
+/// Who a replica is, and how far its derived state is written down.
+public struct Identity: Sendable, Hashable {
+    public let origin: OriginID
+    /// Replicas of different clusters refuse to talk to each other.
+    public let cluster: String
+    public let format: Int64
+
+    /// The position up to which lives are written and stamps are known.
+    let sealedSeq: Int64
+    /// The stamp of the entry at ``sealedSeq``.
+    let sealedStamp: Stamp
+    let schemaVersion: Int64
+
+    /// - Throws: ``JournalError`` with `notAReplica` before `init`, `unsupportedFormat` for a file of a later release.
+    public init(_ db: Database) throws {
+        guard try db.tableExists("_journal_replica") else {
+            throw JournalError(
+                .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
+        }
+        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM _journal_replica WHERE id = 1") else {
+            throw JournalError(
+                .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
+        }
+        let format: Int64 = row["format"]
+        guard format == JournalSchema.format else {
+            throw JournalError(
+                .unsupportedFormat,
+                "the journal has format \(format), and this release reads format \(JournalSchema.format)",
+                hint: "Upgrade Tandem on this machine.")
+        }
+        let bytes: Data = row["origin"]
+        guard let origin = OriginID(bytes: bytes) else {
+            throw JournalError(.corrupt, "the journal's origin id is not valid", hint: "Restore the file from a backup.")
+        }
+        self.origin = origin
+        self.cluster = row["cluster"]
+        self.format = format
+        self.sealedSeq = row["sealed_seq"]
+        self.sealedStamp = Stamp(rawValue: row["sealed_stamp"])
+        self.schemaVersion = row["schema_version"]
+    }
+}
+

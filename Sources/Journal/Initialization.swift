@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+
+/// What `init` asks for.
+public struct InitializeRequest: Sendable {
+    /// The tables to track; nil for every ordinary one, also those that come later.
+    public var tables: [String]?
+    public var excluding: [String]
+    /// The name that all replicas of one set share.
+    public var cluster: String
+    /// The new identity, from a source of randomness; ignored when the file already has one.
+    public var origin: OriginID
+
+    public init(
+        tables: [String]? = nil, excluding: [String] = [], cluster: String = InitializeRequest.defaultCluster,
+        origin: OriginID = .random()
+    ) {
+        self.tables = tables
+        self.excluding = excluding
+        self.cluster = cluster
+        self.origin = origin
+    }
+
+    public static let defaultCluster = "main"
+}
+
+extension OriginID {
+    /// 16 bytes of the system's randomness.
+    public static func random() -> OriginID {
+        var generator = SystemRandomNumberGenerator()
+        return OriginID(high: generator.next() | 1, low: generator.next())
+    }
+}
+
+/// Installs the journal in a file, inside of the transaction of ``Replica/create(at:_:mayCreate:options:)``.
+enum Initialization {
+    static func run(_ request: InitializeRequest, _ db: Database) throws -> CaptureReport {
+        let existing = Set(try TableInspection.all(db).map { SQL.foldedName($0.name) })
+        for name in (request.tables ?? []) + request.excluding where !existing.contains(SQL.foldedName(name)) {
+            throw JournalError(
+                .unknownTable, "there is no ordinary table named \(name)",
+                hint: existing.isEmpty ? "The database has no tables." : "Check the spelling; views cannot be tracked.")
+        }
+        if try db.tableExists("_journal_replica") {
+            try update(request, db)
+        } else {
+            try install(request, db)
+        }
+        return try Capture.refresh(db)
+    }
+
+    private static func install(_ request: InitializeRequest, _ db: Database) throws {
+        if let problem = try String.fetchOne(db, sql: "PRAGMA quick_check(1)"), problem != "ok" {
+            throw JournalError(
+                .corrupt, "the database is damaged: \(problem)", hint: "Repair it or restore a backup first.")
+        }
+        for statement in JournalSchema.statements.split(separator: ";") {
+            let sql = statement.trimmingCharacters(in: .whitespacesAndNewlines)
+            if !sql.isEmpty { try db.execute(sql: sql) }
+        }
+        try db.execute(
+            sql: "INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude) VALUES (1, ?, ?, ?, ?, ?)",
+            arguments: [
+                JournalSchema.format, Data(request.origin.bytes), request.cluster,
+                request.tables.map(NameList.encode), NameList.encode(request.excluding),
+            ])
+        try db.execute(
+            sql: "INSERT INTO _journal_origins (id, origin) VALUES (0, ?)", arguments: [Data(request.origin.bytes)])
+        try db.execute(
+            sql: "INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known) VALUES (1, 0, 1, 0, x'')")
+    }
+
+    private static func update(_ request: InitializeRequest, _ db: Database) throws {
+        let identity = try Identity(db)
+        guard request.cluster == identity.cluster || request.cluster == InitializeRequest.defaultCluster else {
+            throw JournalError(
+                .clusterMismatch, "the database belongs to the cluster \(identity.cluster), not to \(request.cluster)",
+                hint: "Leave the cluster out to refresh it.")
+        }
+        if let tables = request.tables {
+            try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
+        }
+        if !request.excluding.isEmpty {
+            try db.execute(
+                sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(request.excluding)])
+        }
+    }
+}

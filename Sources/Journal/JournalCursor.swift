@@ -1,0 +1,151 @@
+import GRDB
+import GRDBSQLite
+
+/// Reads the rows of `_journal` in order, with what only the fold can tell about local ones.
+///
+/// The cursor stands on one row at a time; its values are read on demand, so that skipped rows cost little.
+final class JournalCursor {
+    private let statement: RawStatement
+    private let valueCount: Int32
+    private let maskWords: Int32
+    private let registry: ShapeRegistry
+    private let lives: LifeReader
+    private var fold: LocalFold
+    private let run: JournalRun
+    private let isLocal: Bool
+    private let sealedSeq: Int64
+
+    private(set) var seq: Int64 = 0
+    private(set) var entry: ShapeRegistry.Entry
+    private(set) var operation: Operation = .insert
+    private(set) var stamp: Stamp = .zero
+    private(set) var life: Int64 = 1
+    private(set) var endsTransaction = false
+
+    /// - Parameter run: The rows from the run's first, or from the first one above the seal, up to its end are visited: the
+    ///   fold has to start where its state is known.
+    init(_ db: Database, run: JournalRun, from seq: Int64, identity: Identity, registry: ShapeRegistry, lives: LifeReader)
+        throws
+    {
+        isLocal = run.origin == identity.origin
+        let isUnsealed = isLocal && seq > identity.sealedSeq && run.firstSeq <= identity.sealedSeq
+        let start = !isLocal ? max(seq, run.firstSeq) : isUnsealed ? identity.sealedSeq + 1 : run.firstSeq
+        fold = LocalFold(after: isUnsealed ? identity.sealedStamp : run.floor)
+        let columns = try db.columns(in: "_journal").map(\.name)
+        valueCount = Int32(columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count)
+        maskWords = Int32(columns.filter { $0.hasPrefix("mask") }.count)
+        let selected =
+            ["seq", "tx", "shape", "op", "life", "stamp"]
+            + (0..<Int(maskWords)).map { JournalSchema.maskColumn($0) } + (0..<Int(valueCount)).map { "v\($0)" }
+        statement = try RawStatement(
+            db, "SELECT \(selected.joined(separator: ", ")) FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq")
+        try statement.bind(start, at: 1)
+        try statement.bind(run.endSeq, at: 2)
+        self.run = run
+        self.registry = registry
+        self.lives = lives
+        sealedSeq = identity.sealedSeq
+        entry = ShapeRegistry.Entry(
+            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false)
+    }
+
+    var version: Int64 { run.version(at: seq) }
+
+    /// Moves to the next row.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a row that no trigger and no merge writes.
+    func next() throws -> Bool {
+        guard try statement.step() else { return false }
+        seq = statement.int64(0)
+        endsTransaction = statement.int64(1) == 1
+        let shapeID = statement.int64(2)
+        if shapeID != entry.id {
+            guard let known = registry[shapeID] else { throw damage("names an unknown shape") }
+            entry = known
+        }
+        guard let operation = Operation(rawValue: statement.int64(3)) else { throw damage("has an unknown operation") }
+        self.operation = operation
+        if isLocal {
+            stamp = fold.stamp(capturedAt: statement.double(5))
+            life = seq <= sealedSeq ? writtenLife : try foldedLife()
+        } else {
+            stamp = Stamp(rawValue: statement.int64(5))
+            life = writtenLife
+        }
+        return true
+    }
+
+    /// The columns that the row carries; the key columns too for an insert.
+    func mask() throws -> ColumnMask {
+        switch operation {
+        case .insert where statement.isNull(6): return ColumnMask(all: entry.shape.columns.count)
+        case .delete: return ColumnMask()
+        case .insert, .update:
+            return ColumnMask(words: (0..<maskWords).map { UInt64(bitPattern: statement.int64(6 + $0)) })
+        }
+    }
+
+    /// Appends the key values, then the values of the other columns of `mask`.
+    func appendValues(of mask: ColumnMask, to values: inout [Value]) throws {
+        let first = 6 + maskWords
+        for index in 0..<entry.shape.keyCount { values.append(statement.column(first + Int32(index))) }
+        mask.forEach { column in
+            if column >= entry.shape.keyCount { values.append(statement.column(first + Int32(column))) }
+        }
+    }
+
+    var key: Key {
+        let first = 6 + maskWords
+        return Key(
+            (0..<entry.shape.keyCount).map { statement.column(first + Int32($0)) }, collations: entry.collations)
+    }
+
+    /// The lives that the unsealed rows visited so far changed.
+    var changedLives: [LocalFold.TableKey: Int64] { fold.lives }
+
+    private var writtenLife: Int64 { statement.isNull(4) ? 1 : statement.int64(4) }
+
+    private func foldedLife() throws -> Int64 {
+        if operation != .delete, fold.lives.isEmpty, !lives.hasLives(table: entry.table) { return 1 }
+        let key = LocalFold.TableKey(table: entry.table, key: key)
+        let written = try lives.life(of: key)
+        return fold.life(after: operation, on: key, written: written)
+    }
+
+    private func damage(_ what: String) -> JournalError {
+        JournalError(
+            .corrupt, "entry \(seq) of the journal \(what)",
+            hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
+    }
+}
+
+/// Looks up `_journal_lives`, and answers without a query for tables in which no key ever died.
+final class LifeReader {
+    private let tables: Set<Int64>
+    private let statement: RawStatement
+
+    init(_ db: Database) throws {
+        tables = try Set(
+            Int64.fetchAll(
+                db,
+                // Skips from table to table in the primary key instead of reading every life.
+                sql: """
+                    WITH RECURSIVE t(tbl) AS (
+                      SELECT min(tbl) FROM _journal_lives
+                      UNION ALL SELECT (SELECT min(tbl) FROM _journal_lives WHERE tbl > t.tbl) FROM t WHERE t.tbl IS NOT NULL)
+                    SELECT tbl FROM t WHERE tbl IS NOT NULL
+                    """))
+        statement = try RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")
+    }
+
+    func hasLives(table: Int64) -> Bool { tables.contains(table) }
+
+    /// 1 for a key that was never deleted.
+    func life(of key: LocalFold.TableKey) throws -> Int64 {
+        guard tables.contains(key.table) else { return 1 }
+        try statement.bind(key.table, at: 1)
+        try statement.bind(.blob(key.key.bytes[...]), at: 2)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 1
+    }
+}

@@ -1,0 +1,189 @@
+import GRDB
+
+/// One entry of the journal by itself, for people, for change events and for single decisions.
+public struct JournalEntry: Sendable {
+    public let seq: Int64
+    /// nil for a change made on this file.
+    public let origin: OriginID?
+    public let version: Int64
+    public let shape: TableShape
+    /// The id that all shapes of the table share.
+    public let tableID: Int64
+    public let operation: Operation
+    public let life: Int64
+    public let stamp: Stamp
+    /// As in ``Change/mask``.
+    public let mask: ColumnMask
+    /// As in ``Change/values``: key columns first, then the masked others.
+    public let values: [Value]
+    public let key: Key
+    public let endsTransaction: Bool
+
+    public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
+
+    /// The changed columns that are not part of the key, with their values.
+    public var columns: [(name: String, value: Value)] {
+        var result: [(String, Value)] = []
+        var next = shape.keyCount
+        mask.forEach { column in
+            guard column >= shape.keyCount else { return }
+            result.append((shape.columns[column], values[next]))
+            next += 1
+        }
+        return result
+    }
+}
+
+/// Reads the journal in one snapshot of its file.
+///
+/// Use it inside of one `read` or `write` of a ``Replica``. What it tells depends on the snapshot alone, so two readers of one
+/// snapshot agree on every version, stamp and life.
+public struct JournalReader {
+    public let identity: Identity
+    public let origins: OriginTable
+    public let registry: ShapeRegistry
+    let db: Database
+    let runs: RunList
+    private let lives: LifeReader
+    private let last: Int64
+
+    /// - Throws: ``JournalError`` with `notAReplica` or `unsupportedFormat`.
+    public init(_ db: Database) throws {
+        self.db = db
+        identity = try Identity(db)
+        origins = try OriginTable(db)
+        registry = try ShapeRegistry(db)
+        lives = try LifeReader(db)
+        last = try JournalReader.lastSeq(db)
+        runs = RunList(db: db, origins: origins, lastSeq: last)
+    }
+
+    /// The position of the newest entry, 0 for an empty journal.
+    public func lastSeq() throws -> Int64 { last }
+
+    static func lastSeq(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _journal") ?? 0
+    }
+
+    /// What this replica knows, its own changes included.
+    public func vector() throws -> VersionVector {
+        var vector = origins.merged(except: identity.origin)
+        if let run = try runs.last() { vector.advance(run.origin, to: run.endVersion - 1) }
+        return vector
+    }
+
+    /// The entries after position `seq`, oldest first.
+    ///
+    /// - Parameter limit: The most entries to return, 1 or more.
+    /// - Returns: An empty array when there is nothing newer.
+    public func entries(after seq: Int64, limit: Int) throws -> [JournalEntry] {
+        var entries: [JournalEntry] = []
+        guard seq < last else { return entries }
+        for run in try runs.runs(from: seq + 1) where entries.count < limit {
+            let cursor = try cursor(over: run, from: seq + 1)
+            while entries.count < limit, try cursor.next() {
+                guard cursor.seq > seq else { continue }
+                entries.append(try entry(at: cursor, in: run))
+            }
+        }
+        return entries
+    }
+
+    /// The entry at `seq`; nil when it was compacted or never written.
+    public func entry(at seq: Int64) throws -> JournalEntry? {
+        try entries(after: seq - 1, limit: 1).first { $0.seq == seq }
+    }
+
+    /// Builds batches of what `have` does not cover, in journal order, until `body` returns false.
+    ///
+    /// Journal order is the order in which this replica learned of the changes, so a receiver gets each change after those that
+    /// its writer had seen, as far as this replica knew them.
+    ///
+    /// - Parameters:
+    ///   - changes: The most changes in a batch, 1 or more.
+    ///   - bytes: The weight of values (``Value/weight``) after which a batch is handed out.
+    public func forEachBatch(
+        after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
+    ) throws {
+        guard let start = try firstPosition(beyond: have) else { return }
+        var builder = BatchBuilder()
+        for run in try runs.runs(from: start) {
+            let known = have[run.origin]
+            guard run.endVersion - 1 > known else { continue }
+            let cursor = try cursor(over: run, from: max(run.seq(of: known + 1), run.firstSeq))
+            while try cursor.next() {
+                guard cursor.version > known else { continue }
+                // The end of the snapshot is the end of a transaction, whoever wrote it.
+                try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == last)
+                if builder.batch.changes.count >= limit || builder.weight >= bytes {
+                    guard try body(builder.take()) else { return }
+                }
+            }
+        }
+        if !builder.batch.isEmpty { _ = try body(builder.take()) }
+    }
+
+    /// The first position of the journal that `have` does not cover; nil when it covers everything.
+    private func firstPosition(beyond have: VersionVector) throws -> Int64? {
+        try vector().entries.compactMap { entry -> Int64? in
+            let known = have[entry.origin]
+            guard entry.version > known, let run = try runs.run(of: entry.origin, holding: known + 1) else { return nil }
+            return max(run.seq(of: known + 1), run.firstSeq)
+        }.min()
+    }
+
+    func cursor(over run: JournalRun, from seq: Int64) throws -> JournalCursor {
+        try JournalCursor(db, run: run, from: seq, identity: identity, registry: registry, lives: lives)
+    }
+
+    private func entry(at cursor: JournalCursor, in run: JournalRun) throws -> JournalEntry {
+        let mask = try cursor.mask()
+        var values: [Value] = []
+        try cursor.appendValues(of: mask, to: &values)
+        return JournalEntry(
+            seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, version: cursor.version,
+            shape: cursor.entry.shape, tableID: cursor.entry.table, operation: cursor.operation, life: cursor.life,
+            stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction)
+    }
+}
+
+/// Collects cursor rows into a ``ChangeBatch``.
+private struct BatchBuilder {
+    var batch = ChangeBatch()
+    var weight = 0
+    private var shapes: [Int64: Int] = [:]
+    private var runStart: Int64?
+
+    mutating func append(_ cursor: JournalCursor, run: JournalRun, endsTransaction: Bool) throws {
+        let shape: Int
+        if let known = shapes[cursor.entry.id] {
+            shape = known
+        } else {
+            shape = batch.shapes.count
+            batch.shapes.append(cursor.entry.shape)
+            shapes[cursor.entry.id] = shape
+        }
+        let mask = try cursor.mask()
+        let start = batch.values.count
+        try cursor.appendValues(of: mask, to: &batch.values)
+        for value in batch.values[start...] { weight += value.weight }
+        let index = batch.changes.count
+        batch.changes.append(
+            Change(
+                shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
+                values: start..<batch.values.count, endsTransaction: endsTransaction))
+        if runStart == run.firstSeq, let last = batch.runs.indices.last, batch.runs[last].lastVersion + 1 == cursor.version {
+            batch.runs[last].changes = batch.runs[last].changes.lowerBound..<(index + 1)
+        } else {
+            batch.runs.append(
+                Run(
+                    origin: run.origin, firstVersion: cursor.version, changes: index..<(index + 1), known: run.known))
+            runStart = run.firstSeq
+        }
+    }
+
+    mutating func take() -> ChangeBatch {
+        defer { self = BatchBuilder() }
+        return batch
+    }
+}

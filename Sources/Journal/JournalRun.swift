@@ -1,0 +1,70 @@
+import Foundation
+import GRDB
+
+/// A stretch of the journal with one origin, consecutive versions and one state of knowledge: a row of `_journal_runs`.
+struct JournalRun {
+    let firstSeq: Int64
+    /// The position after the run's last; the last run of a journal ends after the newest entry.
+    let endSeq: Int64
+    let origin: OriginID
+    let firstVersion: Int64
+    /// The stamp of the entry before the run: what the fold of a local run starts from.
+    let floor: Stamp
+    let known: VersionVector
+
+    var endVersion: Int64 { firstVersion + (endSeq - firstSeq) }
+
+    func version(at seq: Int64) -> Int64 { firstVersion + (seq - firstSeq) }
+    func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
+}
+
+/// The runs of one snapshot of a journal.
+struct RunList {
+    let db: Database
+    let origins: OriginTable
+    let lastSeq: Int64
+
+    /// The runs from the one that holds `seq` on, in journal order.
+    func runs(from seq: Int64, limit: Int = .max) throws -> [JournalRun] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT first_seq, lead(first_seq) OVER (ORDER BY first_seq) AS end_seq, origin, first_version, floor, known
+                FROM _journal_runs
+                WHERE first_seq >= coalesce((SELECT max(first_seq) FROM _journal_runs WHERE first_seq <= ?), 0)
+                ORDER BY first_seq LIMIT ?
+                """, arguments: [seq, limit == .max ? -1 : limit])
+        return try rows.map(run)
+    }
+
+    /// The run of `origin` with the greatest first version not above `version`.
+    func run(of origin: OriginID, holding version: Int64) throws -> JournalRun? {
+        guard let number = origins.numbers[origin] else { return nil }
+        return try Row.fetchOne(
+            db,
+            sql: """
+                SELECT r.*, (SELECT min(first_seq) FROM _journal_runs WHERE first_seq > r.first_seq) AS end_seq
+                FROM _journal_runs AS r WHERE r.origin = ? AND r.first_version <= ?
+                ORDER BY r.first_version DESC, r.first_seq DESC LIMIT 1
+                """, arguments: [number, version]
+        ).map(run)
+    }
+
+    /// The last run, which is local; nil only in a damaged file.
+    func last() throws -> JournalRun? {
+        try Row.fetchOne(
+            db, sql: "SELECT *, NULL AS end_seq FROM _journal_runs ORDER BY first_seq DESC LIMIT 1"
+        ).map(run)
+    }
+
+    private func run(_ row: Row) throws -> JournalRun {
+        let number: Int64 = row["origin"]
+        guard let origin = origins.origins[number] else {
+            throw JournalError(.corrupt, "a run of the journal names an unknown origin")
+        }
+        let known: Data = row["known"]
+        return JournalRun(
+            firstSeq: row["first_seq"], endSeq: row["end_seq"] ?? max(lastSeq + 1, row["first_seq"]), origin: origin,
+            firstVersion: row["first_version"], floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known))
+    }
+}

@@ -1,0 +1,130 @@
+import GRDB
+
+/// The tables that the journal adds to a file. `docs/JOURNAL.md` explains each column for people who read them with SQL.
+///
+/// Invariants:
+/// 1. `_journal.seq` only grows, and the newest row is never deleted, so no position is ever used twice.
+/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local.
+/// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
+/// 4. Local rows above `sealed_seq` all lie in the last run.
+enum JournalSchema {
+    /// Rises when a file written by this release would be misread by an older one.
+    static let format: Int64 = 1
+
+    /// Every table, index, view and trigger of Tandem starts with this.
+    static let prefix = "_journal"
+
+    static let statements = """
+        CREATE TABLE _journal_replica (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          format INTEGER NOT NULL,
+          origin BLOB NOT NULL CHECK (length(origin) = 16),
+          cluster TEXT NOT NULL,
+          include TEXT,
+          exclude TEXT NOT NULL DEFAULT '[]',
+          schema_version INTEGER NOT NULL DEFAULT -1,
+          sealed_seq INTEGER NOT NULL DEFAULT 0,
+          sealed_stamp INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE _journal (
+          seq INTEGER PRIMARY KEY,
+          origin, version, tx, shape, op, life, stamp, mask
+        );
+        CREATE TABLE _journal_tables (
+          shape INTEGER PRIMARY KEY,
+          tbl INTEGER NOT NULL,
+          name TEXT NOT NULL,
+          columns TEXT NOT NULL,
+          key_count INTEGER NOT NULL CHECK (key_count > 0),
+          collations TEXT NOT NULL,
+          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1))
+        ) STRICT;
+        CREATE TABLE _journal_origins (
+          id INTEGER PRIMARY KEY,
+          origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),
+          version INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE _journal_runs (
+          first_seq INTEGER PRIMARY KEY,
+          origin INTEGER NOT NULL REFERENCES _journal_origins(id),
+          first_version INTEGER NOT NULL CHECK (first_version > 0),
+          floor INTEGER NOT NULL,
+          known BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX _journal_runs_by_origin ON _journal_runs (origin, first_version);
+        CREATE TABLE _journal_lives (
+          tbl INTEGER NOT NULL,
+          key BLOB NOT NULL,
+          life INTEGER NOT NULL CHECK (life > 1),
+          PRIMARY KEY (tbl, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE _journal_suspects (
+          id INTEGER PRIMARY KEY,
+          shape
+        );
+        CREATE TABLE _journal_peers (
+          url TEXT PRIMARY KEY,
+          origin BLOB CHECK (origin IS NULL OR length(origin) = 16),
+          confirmed BLOB NOT NULL DEFAULT x'',
+          last_contact REAL,
+          last_error TEXT
+        ) STRICT;
+        CREATE TABLE _journal_conflicts (
+          id INTEGER PRIMARY KEY,
+          tbl INTEGER NOT NULL,
+          key BLOB NOT NULL,
+          kind TEXT NOT NULL,
+          columns TEXT NOT NULL,
+          lost_origin INTEGER NOT NULL,
+          lost_version INTEGER NOT NULL,
+          lost_seq INTEGER NOT NULL,
+          kept_seq INTEGER NOT NULL,
+          time REAL NOT NULL,
+          UNIQUE (lost_origin, lost_version)
+        ) STRICT;
+        CREATE TABLE _journal_held (
+          id INTEGER PRIMARY KEY,
+          tbl INTEGER NOT NULL,
+          key BLOB NOT NULL,
+          reason TEXT NOT NULL,
+          detail TEXT NOT NULL,
+          image BLOB NOT NULL,
+          UNIQUE (tbl, key)
+        ) STRICT;
+        CREATE TABLE _journal_inbox (
+          id INTEGER PRIMARY KEY,
+          origin BLOB NOT NULL,
+          first_version INTEGER NOT NULL,
+          last_version INTEGER NOT NULL,
+          batch BLOB NOT NULL
+        ) STRICT;
+        """
+
+    /// Makes sure that `_journal` has at least `count` value columns and as many mask words as that many columns need.
+    ///
+    /// `ALTER TABLE ADD COLUMN` rewrites no row, so a wide table costs nothing for the others.
+    static func widen(_ db: Database, toColumns count: Int) throws {
+        let existing = Set(try db.columns(in: "_journal").map(\.name))
+        for index in 0..<count where !existing.contains("v\(index)") {
+            try db.execute(sql: "ALTER TABLE _journal ADD COLUMN v\(index)")
+        }
+        for word in 1..<max(1, maskWords(forColumns: count)) where !existing.contains("mask\(word)") {
+            try db.execute(sql: "ALTER TABLE _journal ADD COLUMN mask\(word)")
+        }
+    }
+
+    /// Makes sure that `_journal_suspects` can hold keys of `count` columns.
+    static func widenSuspects(_ db: Database, toKeys count: Int) throws {
+        let existing = Set(try db.columns(in: "_journal_suspects").map(\.name))
+        for index in 0..<count where !existing.contains("k\(index)") {
+            try db.execute(sql: "ALTER TABLE _journal_suspects ADD COLUMN k\(index)")
+        }
+    }
+
+    static func maskWords(forColumns count: Int) -> Int {
+        (count + ColumnMask.bitsPerWord - 1) / ColumnMask.bitsPerWord
+    }
+
+    /// `mask`, `mask1`, `mask2`, …
+    static func maskColumn(_ word: Int) -> String { word == 0 ? "mask" : "mask\(word)" }
+}

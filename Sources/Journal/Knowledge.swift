@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+
+/// The origins that a file knows, under the small numbers that its journal uses for them.
+public struct OriginTable: Sendable {
+    public private(set) var numbers: [OriginID: Int64] = [:]
+    public private(set) var origins: [Int64: OriginID] = [:]
+    /// The highest version known of each remote origin.
+    public private(set) var versions: [Int64: Int64] = [:]
+
+    public init(_ db: Database) throws {
+        for row in try Row.fetchAll(db, sql: "SELECT id, origin, version FROM _journal_origins") {
+            let bytes: Data = row["origin"]
+            guard let origin = OriginID(bytes: bytes) else {
+                throw JournalError(.corrupt, "an origin id in _journal_origins is not valid")
+            }
+            add(origin, number: row["id"], version: row["version"])
+        }
+    }
+
+    /// The number of `origin`, added to the file when it is new.
+    public mutating func number(of origin: OriginID, in db: Database) throws -> Int64 {
+        if let number = numbers[origin] { return number }
+        let number = (origins.keys.max() ?? -1) + 1
+        try db.execute(
+            sql: "INSERT INTO _journal_origins (id, origin) VALUES (?, ?)", arguments: [number, Data(origin.bytes)])
+        add(origin, number: number, version: 0)
+        return number
+    }
+
+    public mutating func advance(_ number: Int64, to version: Int64, in db: Database) throws {
+        guard version > versions[number, default: 0] else { return }
+        try db.execute(sql: "UPDATE _journal_origins SET version = ? WHERE id = ?", arguments: [version, number])
+        versions[number] = version
+    }
+
+    private mutating func add(_ origin: OriginID, number: Int64, version: Int64) {
+        numbers[origin] = number
+        origins[number] = origin
+        versions[number] = version
+    }
+
+    /// The vector of all origins but `own`: what a replica has merged from others.
+    public func merged(except own: OriginID) -> VersionVector {
+        VersionVector(
+            versions.compactMap { number, version in
+                origins[number].flatMap { $0 == own ? nil : VersionVector.Entry(origin: $0, version: version) }
+            })
+    }
+
+    // MARK: - Vectors in `_journal_runs.known`
+
+    /// Pairs of origin number and version as LEB128 varints, by number: a few bytes for a small cluster.
+    func encode(_ vector: VersionVector) -> Data {
+        let pairs = vector.entries.compactMap { entry in numbers[entry.origin].map { ($0, entry.version) } }
+        var data = Data()
+        for (number, version) in pairs.sorted(by: { $0.0 < $1.0 }) {
+            OriginTable.append(number, to: &data)
+            OriginTable.append(version, to: &data)
+        }
+        return data
+    }
+
+    func decode(_ data: Data) throws -> VersionVector {
+        var numbers: [Int64] = []
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        for byte in data {
+            guard shift < 63 else { throw OriginTable.corruptVector }
+            value |= UInt64(byte & 0x7F) << shift
+            shift += 7
+            guard byte & 0x80 == 0 else { continue }
+            numbers.append(Int64(truncatingIfNeeded: value))
+            value = 0
+            shift = 0
+        }
+        guard shift == 0, numbers.count.isMultiple(of: 2) else { throw OriginTable.corruptVector }
+        return VersionVector(
+            try stride(from: 0, to: numbers.count, by: 2).map { index in
+                guard let origin = origins[numbers[index]] else { throw OriginTable.corruptVector }
+                return VersionVector.Entry(origin: origin, version: numbers[index + 1])
+            })
+    }
+
+    private static func append(_ number: Int64, to data: inout Data) {
+        var rest = UInt64(bitPattern: number)
+        while rest >= 0x80 {
+            data.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        data.append(UInt8(rest))
+    }
+
+    private static let corruptVector = JournalError(.corrupt, "a knowledge mark in _journal_runs is not valid")
+}

@@ -1,0 +1,179 @@
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement used directly through the C API: exact bytes in and out, no conversion, no copy on binding.
+///
+/// GRDB owns the connection and its transactions; this is for the hot paths that move many rows. Use it only inside the
+/// access block that handed out the connection.
+public final class RawStatement {
+    let handle: OpaquePointer
+    private let connection: OpaquePointer
+
+    /// - Throws: ``JournalError`` with the SQLite code when `sql` does not compile.
+    public convenience init(_ db: Database, _ sql: String) throws {
+        guard let connection = db.sqliteConnection else {
+            throw JournalError(.sqlite, "the connection is closed")
+        }
+        try self.init(connection, sql)
+    }
+
+    public init(_ connection: OpaquePointer, _ sql: String) throws {
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else {
+            throw JournalError(sqliteConnection: connection, operation: "preparing a statement")
+        }
+        self.handle = handle
+        self.connection = connection
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Binds `value` to the parameter at `index`, counted from 1. Bytes are copied by SQLite.
+    public func bind(_ value: Value, at index: Int32) throws {
+        let code: Int32 =
+            switch value {
+            case .null: sqlite3_bind_null(handle, index)
+            case .integer(let number): sqlite3_bind_int64(handle, index, number)
+            case .real(let number): sqlite3_bind_double(handle, index, number)
+            case .text(let bytes): bindBytes(bytes, at: index, asText: true)
+            case .blob(let bytes): bindBytes(bytes, at: index, asText: false)
+            }
+        guard code == SQLITE_OK else { throw failure("binding a value") }
+    }
+
+    public func bind(_ number: Int64, at index: Int32) throws {
+        guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("binding a value") }
+    }
+
+    public func bindNull(at index: Int32) throws {
+        guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("binding a value") }
+    }
+
+    /// Runs to the next row.
+    ///
+    /// - Returns: False when the statement is done; it is then reset and can be bound and run again.
+    public func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE:
+            sqlite3_reset(handle)
+            return false
+        default:
+            let error = failure("running a statement")
+            sqlite3_reset(handle)
+            throw error
+        }
+    }
+
+    /// Runs to the end, ignoring rows, and makes the statement ready to run again.
+    public func run() throws { while try step() {} }
+
+    /// Runs to the end like ``run()``, and gives the extended result code instead of throwing.
+    public func runForResult() -> Int32 {
+        var code = sqlite3_step(handle)
+        while code == SQLITE_ROW { code = sqlite3_step(handle) }
+        if code != SQLITE_DONE { code = sqlite3_extended_errcode(connection) }
+        sqlite3_reset(handle)
+        return code
+    }
+
+    public func reset() { sqlite3_reset(handle) }
+
+    public var columnCount: Int32 { sqlite3_column_count(handle) }
+
+    /// The value of a column of the current row, counted from 0, with its storage class and its exact bytes.
+    public func column(_ index: Int32) -> Value {
+        switch sqlite3_column_type(handle, index) {
+        case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, index))
+        case SQLITE_FLOAT: .real(sqlite3_column_double(handle, index))
+        case SQLITE_TEXT: .text(bytes(index))
+        case SQLITE_BLOB: .blob(bytes(index))
+        default: .null
+        }
+    }
+
+    /// The bytes of a TEXT or BLOB column; empty for NULL.
+    public func bytes(_ index: Int32) -> Bytes {
+        // For TEXT the pointer must be asked for as text first: sqlite3_column_blob() of a UTF-16 database would give UTF-16.
+        let isText = sqlite3_column_type(handle, index) == SQLITE_TEXT
+        let pointer = isText ? UnsafeRawPointer(sqlite3_column_text(handle, index)) : sqlite3_column_blob(handle, index)
+        let count = Int(sqlite3_column_bytes(handle, index))
+        guard let pointer, count > 0 else { return [] }
+        return Bytes(UnsafeRawBufferPointer(start: pointer, count: count))
+    }
+
+    public func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
+
+    public func isNull(_ index: Int32) -> Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
+
+    func double(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
+
+    func type(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
+
+    public func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
+
+    private func bindBytes(_ bytes: Bytes, at index: Int32, asText: Bool) -> Int32 {
+        bytes.withUnsafeBytes { buffer in
+            // An empty buffer may have no address, and a nil pointer would bind NULL.
+            withUnsafePointer(to: UInt8(0)) { empty in
+                let start = buffer.baseAddress ?? UnsafeRawPointer(empty)
+                let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+                return asText
+                    ? sqlite3_bind_text64(
+                        handle, index, start.assumingMemoryBound(to: CChar.self), UInt64(buffer.count), transient,
+                        UInt8(SQLITE_UTF8))
+                    : sqlite3_bind_blob64(handle, index, start, UInt64(buffer.count), transient)
+            }
+        }
+    }
+
+    private func failure(_ operation: String) -> JournalError {
+        JournalError(sqliteConnection: connection, operation: operation)
+    }
+}
+
+extension JournalError {
+    /// The error that `connection` reported last.
+    init(sqliteConnection connection: OpaquePointer, operation: String) {
+        let code = sqlite3_extended_errcode(connection)
+        let message = String(cString: sqlite3_errmsg(connection))
+        self = .sqlite(code: code, message: message, operation: operation)
+    }
+
+    /// Translates a SQLite failure into the code that callers decide by, with a hint where one is known.
+    static func sqlite(code: Int32, message: String, operation: String) -> JournalError {
+        let text = "\(operation) failed: \(message)"
+        switch code & 0xFF {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return JournalError(
+                .busy, text, hint: "Another process holds the write lock; try again when it has finished.",
+                sqliteCode: code)
+        case SQLITE_NOTADB:
+            return JournalError(
+                .notADatabase, text, hint: "The file is not a SQLite database, or it is encrypted.", sqliteCode: code)
+        case SQLITE_CORRUPT:
+            return JournalError(
+                .corrupt, text, hint: "Run PRAGMA integrity_check, and restore the file or clone it from a peer.",
+                sqliteCode: code)
+        case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
+            return JournalError(
+                .readOnly, text, hint: "The file and its directory must be writable by this user.", sqliteCode: code)
+        case SQLITE_FULL:
+            return JournalError(.sqlite, text, hint: "The disk is full; free some space.", sqliteCode: code)
+        default:
+            return JournalError(.sqlite, text, sqliteCode: code)
+        }
+    }
+
+    /// Wraps what GRDB throws; our own errors stay as they are.
+    public init(_ error: any Error, operation: String) {
+        switch error {
+        case let error as JournalError: self = error
+        case let error as DatabaseError:
+            self = .sqlite(
+                code: error.extendedResultCode.rawValue, message: error.message ?? "no message", operation: operation)
+        default: self.init(.sqlite, "\(operation) failed: \(error)")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+
+/// Writes down what the fold derives from the local tail: lives, evicted rows and the points where later folds may start.
+///
+/// Runs inside of a write transaction. It changes no answer that a reader would give (the fold is a function of the journal),
+/// except that rows found evicted get their delete.
+enum Seal {
+    /// True when readers would otherwise have to start too far back, or when rows may have been evicted unseen.
+    static func isDue(_ db: Database) throws -> Bool {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT (SELECT max(seq) FROM _journal) - sealed_seq AS tail,
+                  EXISTS (SELECT 1 FROM _journal_suspects) AS suspects FROM _journal_replica
+                """)
+        let tail: Int64 = row?["tail"] ?? 0
+        let suspects: Bool = row?["suspects"] ?? false
+        return suspects || tail >= Limits.changesPerSeal
+    }
+
+    static func run(_ db: Database) throws {
+        try foldTail(db)
+        if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)") == true {
+            try journalEvictedRows(db)
+            try foldTail(db)
+        }
+    }
+
+    private static func foldTail(_ db: Database) throws {
+        let reader = try JournalReader(db)
+        let last = try reader.lastSeq()
+        let sealed = reader.identity.sealedSeq
+        guard last > sealed, let run = try reader.runs.last() else { return }
+        guard run.origin == reader.identity.origin, run.firstSeq <= sealed + 1 else {
+            throw JournalError(.corrupt, "local changes stand outside of the journal's last run")
+        }
+        let cursor = try reader.cursor(over: run, from: sealed + 1)
+        let setLife = try RawStatement(db, "UPDATE _journal SET life = ? WHERE seq = ?")
+        var checkpoint = run.firstSeq
+        var lives: [(seq: Int64, life: Int64)] = []
+        var checkpoints: [(seq: Int64, floor: Stamp)] = []
+        var stamp = reader.identity.sealedStamp
+        while try cursor.next() {
+            if cursor.life != 1 { lives.append((cursor.seq, cursor.life)) }
+            if cursor.seq - checkpoint >= Limits.changesPerSeal {
+                checkpoint = cursor.seq
+                checkpoints.append((cursor.seq, stamp))
+            }
+            stamp = cursor.stamp
+        }
+        for (seq, life) in lives {
+            try setLife.bind(life, at: 1)
+            try setLife.bind(seq, at: 2)
+            try setLife.run()
+        }
+        try Lives.write(cursor.changedLives, db)
+        for (seq, floor) in checkpoints {
+            try db.execute(
+                sql: """
+                    INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
+                    SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
+                    """, arguments: [seq, run.version(at: seq), floor.rawValue, run.firstSeq])
+        }
+        try db.execute(
+            sql: "UPDATE _journal_replica SET sealed_seq = ?, sealed_stamp = ?", arguments: [last, stamp.rawValue])
+    }
+
+    /// Appends a delete for each suspect that is gone although nothing in the journal deleted it.
+    private static func journalEvictedRows(_ db: Database) throws {
+        let registry = try ShapeRegistry(db)
+        let lives = try LifeReader(db)
+        let suspects = try RawStatement(db, "SELECT * FROM _journal_suspects ORDER BY id")
+        var deletes: [(shape: Int64, key: [Value])] = []
+        var seen: Set<LocalFold.TableKey> = []
+        while try suspects.step() {
+            guard let entry = registry[suspects.int64(1)] else { continue }
+            let values = (0..<entry.shape.keyCount).map { suspects.column(2 + Int32($0)) }
+            let key = LocalFold.TableKey(table: entry.table, key: Key(values, collations: entry.collations))
+            guard seen.insert(key).inserted, try lives.life(of: key) % 2 == 1 else { continue }
+            guard let table = registry.entries.values.first(where: { $0.table == entry.table && $0.isTracked }),
+                try !exists(values, in: table.shape, db)
+            else { continue }
+            deletes.append((entry.id, values))
+        }
+        for (shape, key) in deletes {
+            let columns = key.indices.map { "v\($0)" }.joined(separator: ", ")
+            let insert = try RawStatement(
+                db,
+                "INSERT INTO _journal (shape, op, stamp, \(columns)) VALUES (\(shape), \(Operation.delete.rawValue), "
+                    + "julianday('now'), \(key.map { _ in "?" }.joined(separator: ", ")))")
+            for (index, value) in key.enumerated() { try insert.bind(value, at: Int32(index + 1)) }
+            try insert.run()
+        }
+        try db.execute(sql: "DELETE FROM _journal_suspects")
+    }
+
+    private static func exists(_ key: [Value], in shape: TableShape, _ db: Database) throws -> Bool {
+        let condition = shape.keyColumns.map { "\(SQL.quote(identifier: $0)) IS ?" }.joined(separator: " AND ")
+        let select = try RawStatement(db, "SELECT 1 FROM \(SQL.quote(identifier: shape.table)) WHERE \(condition)")
+        for (index, value) in key.enumerated() { try select.bind(value, at: Int32(index + 1)) }
+        defer { select.reset() }
+        return try select.step()
+    }
+}
+
+/// `_journal_lives`: the life counts of the keys that were ever deleted.
+public enum Lives {
+    public struct Entry: Sendable {
+        public let table: Int64
+        public let key: Key
+        public let life: Int64
+
+        public init(table: Int64, key: Key, life: Int64) {
+            self.table = table
+            self.key = key
+            self.life = life
+        }
+    }
+
+    /// Raises the lives of keys; a life never falls.
+    public static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
+        let statement = try RawStatement(
+            db,
+            """
+            INSERT INTO _journal_lives (tbl, key, life) VALUES (?, ?, ?)
+            ON CONFLICT (tbl, key) DO UPDATE SET life = excluded.life WHERE life < excluded.life
+            """)
+        for entry in entries where entry.life > 1 {
+            try statement.bind(entry.table, at: 1)
+            try statement.bind(.blob(entry.key.bytes[...]), at: 2)
+            try statement.bind(entry.life, at: 3)
+            try statement.run()
+        }
+    }
+
+    static func write(_ lives: [LocalFold.TableKey: Int64], _ db: Database) throws {
+        // In key order, so that the pages are touched in order.
+        let sorted = lives.sorted {
+            $0.key.table == $1.key.table
+                ? $0.key.key.bytes.lexicographicallyPrecedes($1.key.key.bytes) : $0.key.table < $1.key.table
+        }
+        try raise(sorted.map { Entry(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)
+    }
+}

@@ -1,0 +1,124 @@
+import GRDB
+import GRDBSQLite
+
+/// What capture and merge need to know of one table of the user's schema, as SQLite itself describes it.
+public struct TableInspection: Sendable, Hashable {
+    public struct Column: Sendable, Hashable {
+        public let name: String
+        public let declaredType: String
+        public let collation: String
+        /// 1-based place in the primary key; 0 when not part of it.
+        public let keyPosition: Int
+        public let isNotNull: Bool
+        public let isGenerated: Bool
+        /// The SQL text of the DEFAULT clause.
+        public let defaultSQL: String?
+
+        /// True when two different storage classes can compare equal in this column (1 and 1.0): the column has BLOB affinity
+        /// (https://sqlite.org/datatype3.html, section 3.1) or the type ANY.
+        var keepsNumericClass: Bool {
+            let type = declaredType.uppercased()
+            if type == "ANY" { return true }
+            return type.isEmpty
+                || (type.contains("BLOB") && !type.contains("INT") && !type.contains("CHAR") && !type.contains("CLOB")
+                    && !type.contains("TEXT"))
+        }
+    }
+
+    public let name: String
+    /// All columns, generated ones included, in table order; hidden columns of virtual tables never get here.
+    public let columns: [Column]
+    public let isWithoutRowid: Bool
+    public let isStrict: Bool
+
+    /// Stored columns, primary key first: the order of ``TableShape/columns``.
+    public let stored: [Column]
+    public let keyCount: Int
+
+    public var shape: TableShape {
+        TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
+    }
+
+    public var keyCollations: [KeyCollation] {
+        stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
+    }
+
+    /// True when the only key column is an alias of the rowid, so SQLite mints a key that an INSERT leaves out.
+    public var hasRowidKey: Bool {
+        !isWithoutRowid && keyCount == 1 && stored[0].declaredType.uppercased() == "INTEGER"
+    }
+
+    /// Why the table cannot be tracked, or nil.
+    public var refusal: String? {
+        if keyCount == 0 { return "it has no primary key" }
+        if stored.count > Limits.columnsPerTable {
+            return "it has \(stored.count) columns; at most \(Limits.columnsPerTable) can be journalled"
+        }
+        return nil
+    }
+}
+
+extension TableInspection {
+    /// Every ordinary table of the user in the main schema, by name; Tandem's own, SQLite's own, virtual and shadow tables
+    /// and views are left out.
+    public static func all(_ db: Database) throws -> [TableInspection] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, wr, strict FROM pragma_table_list
+                WHERE schema = 'main' AND type = 'table'
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_journal' AND name NOT LIKE '\\_journal\\_%' ESCAPE '\\'
+                ORDER BY name
+                """
+        ).map { row in
+            try TableInspection(db, name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
+        }
+    }
+
+    /// - Returns: nil when there is no such ordinary table. Names compare as SQLite compares them.
+    public static func named(_ name: String, _ db: Database) throws -> TableInspection? {
+        try Row.fetchOne(
+            db,
+            sql: """
+                SELECT name, wr, strict FROM pragma_table_list
+                WHERE schema = 'main' AND type = 'table' AND lower(name) = lower(?)
+                """,
+            arguments: [name]
+        ).map { row in
+            try TableInspection(db, name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
+        }
+    }
+
+    private init(_ db: Database, name: String, isWithoutRowid: Bool, isStrict: Bool) throws {
+        let columns = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, type, "notnull", pk, hidden, dflt_value FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
+                """,
+            arguments: [name]
+        ).map { row in
+            let column: String = row["name"]
+            let hidden: Int = row["hidden"]
+            return Column(
+                name: column, declaredType: row["type"],
+                collation: try TableInspection.collation(db, table: name, column: column), keyPosition: row["pk"],
+                isNotNull: row["notnull"], isGenerated: hidden == 2 || hidden == 3, defaultSQL: row["dflt_value"])
+        }
+        let key = columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
+        self.name = name
+        self.columns = columns
+        self.isWithoutRowid = isWithoutRowid
+        self.isStrict = isStrict
+        self.keyCount = key.count
+        self.stored = key + columns.filter { $0.keyPosition == 0 && !$0.isGenerated }
+    }
+
+    private static func collation(_ db: Database, table: String, column: String) throws -> String {
+        var collation: UnsafePointer<CChar>?
+        guard
+            sqlite3_table_column_metadata(db.sqliteConnection, "main", table, column, nil, &collation, nil, nil, nil)
+                == SQLITE_OK, let collation
+        else { return "BINARY" }
+        return String(cString: collation)
+    }
+}

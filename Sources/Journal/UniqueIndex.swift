@@ -1,0 +1,166 @@
+import GRDB
+
+/// A UNIQUE constraint or index of a table besides its primary key: what can make two rows with different keys clash.
+public struct UniqueIndex: Sendable, Hashable {
+    public struct Term: Sendable, Hashable {
+        /// The column's quoted name, or the text of the indexed expression, as SQL.
+        public let sql: String
+        /// The column, or nil for an expression.
+        public let column: String?
+        public let collation: String
+    }
+
+    public let name: String
+    public let terms: [Term]
+    /// The WHERE clause of a partial index.
+    public let condition: String?
+}
+
+extension UniqueIndex {
+    /// The unique indexes of `table`, without the one of its primary key, by name.
+    public static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT l.name, m.sql FROM pragma_index_list(?, 'main') AS l LEFT JOIN main.sqlite_master AS m
+                  ON m.type = 'index' AND m.name = l.name
+                WHERE l."unique" AND l.origin <> 'pk' ORDER BY l.name
+                """,
+            arguments: [table]
+        ).map { row in
+            let name: String = row["name"]
+            let definition = (row["sql"] as String?).map { IndexDefinition(sql: $0) }
+            let columns = try Row.fetchAll(
+                db, sql: "SELECT seqno, cid, name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
+                arguments: [name])
+            let terms = columns.enumerated().map { index, row in
+                let column: String? = row["name"]
+                let expression = definition.flatMap { index < $0.terms.count ? $0.terms[index] : nil }
+                return Term(
+                    sql: column.map { SQL.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
+                    collation: row["coll"] ?? "BINARY")
+            }
+            return UniqueIndex(name: name, terms: terms, condition: definition?.condition)
+        }
+    }
+}
+
+/// The parts of a CREATE INDEX statement that no PRAGMA tells: the texts of its expressions and of its WHERE clause.
+///
+/// SQLite has parsed the statement before it stored it, so this only has to split well-formed text at the right commas
+/// and parentheses, past strings, quoted names and comments.
+struct IndexDefinition {
+    var terms: [String] = []
+    var condition: String?
+
+    init(sql: String) {
+        let tokens = SQLToken.scan(sql)
+        guard let open = tokens.firstIndex(where: { $0.text == "(" }) else { return }
+        var depth = 0
+        var current: [SQLToken] = []
+        var index = open
+        scan: while index < tokens.count {
+            let token = tokens[index]
+            index += 1
+            switch token.text {
+            case "(":
+                depth += 1
+                if depth > 1 { current.append(token) }
+            case ")":
+                depth -= 1
+                if depth == 0 { break scan }
+                current.append(token)
+            case "," where depth == 1:
+                terms.append(IndexDefinition.expression(current))
+                current = []
+            default: current.append(token)
+            }
+        }
+        terms.append(IndexDefinition.expression(current))
+        if index < tokens.count, tokens[index].text.uppercased() == "WHERE" {
+            condition = tokens[(index + 1)...].map(\.text).joined(separator: " ")
+        }
+    }
+
+    /// The text of an indexed term without its sort order; a COLLATE clause stays.
+    private static func expression(_ tokens: [SQLToken]) -> String {
+        var tokens = tokens
+        if let last = tokens.last?.text.uppercased(), last == "ASC" || last == "DESC" { tokens.removeLast() }
+        return tokens.map(\.text).joined(separator: " ")
+    }
+}
+
+/// A piece of SQL text: a word, number, string, quoted name or one other character. Comments and white space are dropped.
+struct SQLToken {
+    let text: String
+
+    static func scan(_ sql: String) -> [SQLToken] {
+        let bytes = Array(sql.utf8)
+        var tokens: [SQLToken] = []
+        var index = 0
+        func isWord(_ byte: UInt8) -> Bool {
+            byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte == UInt8(ascii: ".")
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        }
+        func end(after closing: UInt8, from start: Int) -> Int {
+            var position = start
+            while position < bytes.count {
+                if bytes[position] == closing {
+                    // A doubled quote stands for itself; square brackets cannot be doubled.
+                    if closing != UInt8(ascii: "]"), position + 1 < bytes.count, bytes[position + 1] == closing {
+                        position += 2
+                        continue
+                    }
+                    return position + 1
+                }
+                position += 1
+            }
+            return bytes.count
+        }
+        while index < bytes.count {
+            let start = index
+            let byte = bytes[index]
+            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+            switch byte {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x0C:
+                index += 1
+                continue
+            case UInt8(ascii: "-") where next == byte:
+                while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+                continue
+            case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
+                index += 2
+                while index < bytes.count,
+                    !(bytes[index] == UInt8(ascii: "/") && bytes[index - 1] == UInt8(ascii: "*") && index > start + 2)
+                { index += 1 }
+                index += 1
+                continue
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): index = end(after: byte, from: index + 1)
+            case UInt8(ascii: "["): index = end(after: UInt8(ascii: "]"), from: index + 1)
+            case _ where isWord(byte):
+                // X'…' is one blob literal; 1e+5 splits at the sign, which joining by spaces would break, so keep it whole.
+                while index < bytes.count,
+                    isWord(bytes[index])
+                        || ((bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-"))
+                            && bytes[index - 1] | 0x20 == UInt8(ascii: "e")
+                            && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte))
+                { index += 1 }
+                if index - start == 1, byte | 0x20 == UInt8(ascii: "x"), index < bytes.count,
+                    bytes[index] == UInt8(ascii: "'")
+                { index = end(after: UInt8(ascii: "'"), from: index + 1) }
+            case UInt8(ascii: "|") where next == byte, UInt8(ascii: "<") where next == byte,
+                UInt8(ascii: ">") where next == byte, UInt8(ascii: "=") where next == byte,
+                UInt8(ascii: "<") where next == UInt8(ascii: "=") || next == UInt8(ascii: ">"),
+                UInt8(ascii: ">") where next == UInt8(ascii: "="), UInt8(ascii: "!") where next == UInt8(ascii: "="):
+                index += 2
+            case UInt8(ascii: "-") where next == UInt8(ascii: ">"):
+                index += 2
+                if index < bytes.count, bytes[index] == UInt8(ascii: ">") { index += 1 }
+            default: index += 1
+            }
+            tokens.append(SQLToken(text: String(decoding: bytes[start..<min(index, bytes.count)], as: UTF8.self)))
+        }
+        return tokens
+    }
+}
