@@ -1,0 +1,199 @@
+import Journal
+
+/// Builds a batch from the columns of a wire message whose counts ``BatchScan`` has found to agree.
+///
+/// Every number of the message is a claim: it is compared before it is used as a position, and sums are checked
+/// before they can overflow.
+struct BatchDecoder {
+    let message: Tandem_V1_ChangeBatch
+    let limits: Limits
+
+    func decode() throws(WireError) -> ChangeBatch {
+        var batch = ChangeBatch()
+        batch.shapes = try message.shapes.map { shape throws(WireError) in try TableShape(shape, limits: limits) }
+        batch.runs = try runs()
+        var columns = ValueColumns()
+        columns.types = [UInt8](message.valueTypes)
+        columns.integers = message.integers
+        columns.reals = message.reals
+        columns.lengths = message.lengths
+        columns.content = [UInt8](message.content)
+        batch.values = try columns.values()
+        batch.changes = try changes(kinds: kinds(shapes: batch.shapes))
+        return batch
+    }
+
+    // MARK: Runs
+
+    private func runs() throws(WireError) -> [Run] {
+        let origins = try message.origins.map { bytes throws(WireError) in
+            guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 sensible bytes") }
+            return origin
+        }
+        var runs: [Run] = []
+        runs.reserveCapacity(message.runOrigins.count)
+        var latestKnown: [VersionVector?] = Array(repeating: nil, count: origins.count)
+        var change = 0
+        var known = 0
+        var written = 0
+        for index in message.runOrigins.indices {
+            let origin = Int(message.runOrigins[index])
+            let length = Int(message.runLengths[index])
+            let first = message.runFirstVersions[index]
+            guard origin < origins.count else { throw .malformed("a run of an unknown origin") }
+            guard length > 0, length <= message.changeKinds.count - change else {
+                throw .malformed("a run reaches beyond the changes")
+            }
+            guard first > 0, first <= limits.versions - Int64(length) else {
+                throw .malformed("a version out of range")
+            }
+            let count = Int(message.runKnownCounts[index])
+            guard count <= message.knownOrigins.count - known else { throw .malformed("known versions are missing") }
+            var vector = VersionVector()
+            if message.runAdds[index] {
+                guard let latest = latestKnown[origin] else { throw .malformed("a run adds to a run that is not there") }
+                vector = latest
+            }
+            written += vector.entries.count + count
+            guard written <= limits.knownEntriesPerBatch else { throw .tooLarge("\(written) known versions in a batch") }
+            try add(known..<(known + count), to: &vector, origins: origins, own: origin)
+            latestKnown[origin] = vector
+            runs.append(
+                Run(
+                    origin: origins[origin], firstVersion: first, changes: change..<(change + length), known: vector))
+            change += length
+            known += count
+        }
+        guard known == message.knownOrigins.count else { throw .malformed("known versions are left over") }
+        return runs
+    }
+
+    /// Entries come ascending by origin and each raises the vector, so a vector has one encoding and costs no sorting.
+    private func add(
+        _ range: Range<Int>, to vector: inout VersionVector, origins: [OriginID], own: Int
+    ) throws(WireError) {
+        var previous: OriginID?
+        for index in range {
+            let position = Int(message.knownOrigins[index])
+            let version = message.knownVersions[index]
+            guard position < origins.count, position != own else { throw .malformed("a known origin out of range") }
+            let origin = origins[position]
+            if let previous, previous >= origin { throw .malformed("known origins are not ascending") }
+            previous = origin
+            guard version > vector[origin], version <= limits.versions else {
+                throw .malformed("a known version out of range")
+            }
+            vector.advance(origin, to: version)
+        }
+    }
+
+    // MARK: Changes
+
+    private struct Kind {
+        let shape: Int
+        let operation: Operation
+        let mask: ColumnMask
+        let valueCount: Int
+    }
+
+    private func kinds(shapes: [TableShape]) throws(WireError) -> [Kind] {
+        try message.kinds.map { kind throws(WireError) in
+            let index = Int(kind.shape)
+            guard index < shapes.count else { throw .malformed("a change of an unknown shape") }
+            guard let operation = Operation(rawValue: Int64(kind.operation)) else {
+                throw .malformed("an unknown operation")
+            }
+            let shape = shapes[index]
+            guard kind.mask.count <= shape.columns.count / ColumnMask.bitsPerWord + 1 else {
+                throw .malformed("a column outside of its shape")
+            }
+            let mask = ColumnMask(words: kind.mask)
+            guard operation != .delete || mask.isEmpty else { throw .malformed("a delete that carries columns") }
+            var count = shape.keyCount
+            mask.forEach { if $0 >= shape.keyCount { count += 1 } }
+            return Kind(shape: index, operation: operation, mask: mask, valueCount: count)
+        }
+    }
+
+    private func changes(kinds: [Kind]) throws(WireError) -> [Change] {
+        var changes: [Change] = []
+        changes.reserveCapacity(message.changeKinds.count)
+        let valueCount = message.valueTypes.count
+        var value = 0
+        var stamp: Int64 = 0
+        for index in message.changeKinds.indices {
+            let position = Int(message.changeKinds[index])
+            guard position < kinds.count else { throw .malformed("a change of an unknown kind") }
+            let kind = kinds[position]
+            let (next, overflow) = stamp.addingReportingOverflow(message.stampDeltas[index])
+            guard !overflow, next > 0 else { throw .malformed("a stamp out of range") }
+            stamp = next
+            guard kind.valueCount <= valueCount - value else { throw .malformed("values are missing") }
+            changes.append(
+                Change(
+                    shape: kind.shape, operation: kind.operation, life: kind.operation.usualLife,
+                    stamp: Stamp(rawValue: stamp), mask: kind.mask, values: value..<(value + kind.valueCount),
+                    endsTransaction: false))
+            value += kind.valueCount
+        }
+        guard value == valueCount else { throw .malformed("values are left over") }
+        try setLives(in: &changes)
+        try setTransactionEnds(in: &changes)
+        return changes
+    }
+
+    private func setLives(in changes: inout [Change]) throws(WireError) {
+        var next = 0
+        for index in message.lives.indices {
+            let skip = Int(message.lifeSkips[index])
+            guard skip < changes.count - next else { throw .malformed("a life of no change") }
+            let position = next + skip
+            let life = message.lives[index]
+            // Odd alive, even dead.
+            let isDead = changes[position].operation == .delete
+            guard life > 0, life <= limits.lives, life.isMultiple(of: 2) == isDead else {
+                throw .malformed("a life out of range")
+            }
+            changes[position].life = life
+            next = position + 1
+        }
+    }
+
+    private func setTransactionEnds(in changes: inout [Change]) throws(WireError) {
+        var next = 0
+        for length in message.transactionLengths {
+            guard length > 0, Int(length) <= changes.count - next else {
+                throw .malformed("a transaction reaches beyond the changes")
+            }
+            next += Int(length)
+            changes[next - 1].endsTransaction = true
+        }
+    }
+}
+
+extension TableShape {
+    /// - Throws: ``WireError`` unless there is a key, every name is non-empty UTF-8 without NUL, and no column stands
+    ///   twice.
+    init(_ shape: Tandem_V1_ChangeBatch.Shape, limits: Limits) throws(WireError) {
+        guard shape.columns.count <= limits.columnsPerShape else {
+            throw .tooLarge("\(shape.columns.count) columns in a table")
+        }
+        let table = try wireName(shape.table, limits: limits)
+        let columns = try shape.columns.map { name throws(WireError) in try wireName(name, limits: limits) }
+        guard shape.keyCount > 0, Int(shape.keyCount) <= columns.count else {
+            throw .malformed("a shape without a key")
+        }
+        // As bytes: String would take two normal forms of one name for the same column.
+        guard Set(shape.columns.map { [UInt8]($0) }).count == columns.count else { throw .malformed("a column stands twice in a shape") }
+        self.init(table: table, columns: columns, keyCount: Int(shape.keyCount))
+    }
+}
+
+/// A name of the schema or of a cluster.
+func wireName(_ bytes: some Collection<UInt8>, limits: Limits) throws(WireError) -> String {
+    guard !bytes.isEmpty, bytes.count <= limits.nameBytes else { throw .malformed("a name of \(bytes.count) bytes") }
+    guard !bytes.contains(0), let name = String(validating: bytes, as: UTF8.self) else {
+        throw .malformed("a name that is not text")
+    }
+    return name
+}

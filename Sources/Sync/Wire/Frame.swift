@@ -1,0 +1,101 @@
+import Journal
+
+/// The version of the protocol that this program speaks. docs/PROTOCOL.md says when it rises.
+public let wireVersion: UInt32 = 1
+
+/// Consecutive versions of one origin that a frame makes known.
+public struct Cover: Sendable, Hashable {
+    public var origin: OriginID
+    public var first: Int64
+
+    /// `first` or more.
+    public var last: Int64
+
+    public init(origin: OriginID, first: Int64, last: Int64) {
+        self.origin = origin
+        self.first = first
+        self.last = last
+    }
+}
+
+/// One frame of a stream: the answer to a pull, or the body of a push.
+///
+/// A stream of a push opens with ``Body/open(cluster:origin:)``; every stream holds batches and ends with
+/// ``Body/end(vector:more:)``. On the wire, all numbers big-endian:
+///
+///     4 bytes  "TDM1"
+///     4 bytes  size of the header
+///     4 bytes  size of the payload
+///     header   FrameHeader of docs/tandem.proto
+///     payload  the encoded batch, perhaps compressed; empty otherwise
+///     4 bytes  CRC-32 of all of the above
+public struct Frame: Sendable, Hashable {
+    public enum Body: Sendable, Hashable {
+        /// Who sends the stream.
+        case open(cluster: String, origin: OriginID)
+
+        /// Changes. `rawSize` is the size of the payload in bytes once it is decompressed.
+        case batch(covers: [Cover], encoding: PayloadEncoding, rawSize: Int)
+
+        /// The end of the stream: what its sender knows, and whether it holds more than it sent.
+        case end(vector: VersionVector, more: Bool)
+    }
+
+    public var body: Body
+    public var payload: [UInt8]
+
+    public init(body: Body, payload: [UInt8] = []) {
+        self.body = body
+        self.payload = payload
+    }
+
+    /// A frame of the changes of `batch`.
+    ///
+    /// - Parameter encoding: How to compress the payload; one that does not shrink travels as it is.
+    public init(_ batch: ChangeBatch, encoding: PayloadEncoding) throws(WireError) {
+        let raw = try BatchCodec.encode(batch)
+        var payload = try encoding.compress(raw)
+        var used = encoding
+        if payload.count >= raw.count {
+            payload = raw
+            used = .none
+        }
+        self.init(
+            body: .batch(covers: Frame.covers(of: batch), encoding: used, rawSize: raw.count), payload: payload)
+    }
+
+    /// The changes of a frame whose body is a batch.
+    ///
+    /// - Throws: ``WireError`` also when the changes are not those that the frame's covers announce.
+    public func batch(limits: Limits) throws(WireError) -> ChangeBatch {
+        guard case .batch(let covers, let encoding, let rawSize) = body else {
+            throw .malformed("a frame without changes")
+        }
+        let raw = try encoding.decompress(payload, limit: min(rawSize, limits.rawBatchBytes), limits: limits)
+        guard raw.count == rawSize else { throw .malformed("the size of the batch is not the announced one") }
+        let batch = try BatchCodec.decode(raw, limits: limits)
+        guard Frame.covers(of: batch) == covers else { throw .malformed("other changes than the announced ones") }
+        return batch
+    }
+
+    /// True when `known` holds all that the frame would make known, so that its payload need not be looked at.
+    public func isKnown(to known: VersionVector) -> Bool {
+        guard case .batch(let covers, _, _) = body else { return false }
+        return covers.allSatisfy { known[$0.origin] >= $0.last }
+    }
+
+    /// What the runs of `batch` make known; runs that continue one another are one range.
+    static func covers(of batch: ChangeBatch) -> [Cover] {
+        var covers: [Cover] = []
+        var latest: [OriginID: Int] = [:]
+        for run in batch.runs {
+            if let index = latest[run.origin], covers[index].last == run.firstVersion - 1 {
+                covers[index].last = run.lastVersion
+            } else {
+                latest[run.origin] = covers.count
+                covers.append(Cover(origin: run.origin, first: run.firstVersion, last: run.lastVersion))
+            }
+        }
+        return covers
+    }
+}

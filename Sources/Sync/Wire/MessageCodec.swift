@@ -1,0 +1,159 @@
+import Journal
+import SwiftProtobuf
+
+/// A message that is the whole body of a request or an answer.
+public protocol WireMessage: Sendable {
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
+    func encoded() throws(WireError) -> [UInt8]
+
+    /// - Throws: ``WireError``; total and bounded, whatever the bytes.
+    init(decoding bytes: [UInt8], limits: Limits) throws(WireError)
+}
+
+extension Hello: WireMessage {
+    public func encoded() throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_Hello()
+        message.wireVersion = wireVersion
+        message.cluster = wireData(cluster.utf8)
+        message.origin = wireData(origin.bytes)
+        message.formatVersion = Int32(clamping: formatVersion)
+        message.vector = Tandem_V1_Vector(vector)
+        message.wallClockMs = wallMilliseconds
+        message.encodings = encodings.map { Tandem_V1_Encoding($0) }
+        return try serialize(message)
+    }
+
+    public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
+        let message = try parse(Tandem_V1_Hello.self, bytes, limits: limits)
+        try checkWireVersion(message.wireVersion)
+        self.init(
+            cluster: try wireName(message.cluster, limits: limits), origin: try OriginID(wire: message.origin),
+            formatVersion: Int(message.formatVersion), vector: try VersionVector(message.vector, limits: limits),
+            wallMilliseconds: message.wallClockMs, encodings: message.encodings.compactMap { PayloadEncoding($0) })
+    }
+}
+
+extension PullRequest: WireMessage {
+    public func encoded() throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_PullRequest()
+        message.wireVersion = wireVersion
+        message.cluster = wireData(cluster.utf8)
+        message.origin = wireData(origin.bytes)
+        message.have = Tandem_V1_Vector(have)
+        message.waitSeconds = UInt32(clamping: waitSeconds)
+        message.maxBytes = UInt64(clamping: maxBytes)
+        message.encodings = encodings.map { Tandem_V1_Encoding($0) }
+        return try serialize(message)
+    }
+
+    public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
+        let message = try parse(Tandem_V1_PullRequest.self, bytes, limits: limits)
+        try checkWireVersion(message.wireVersion)
+        self.init(
+            cluster: try wireName(message.cluster, limits: limits), origin: try OriginID(wire: message.origin),
+            have: try VersionVector(message.have, limits: limits),
+            waitSeconds: min(Int(message.waitSeconds), limits.longPollSeconds),
+            maxBytes: min(Int(clamping: message.maxBytes), limits.bytesPerPull),
+            encodings: message.encodings.compactMap { PayloadEncoding($0) })
+    }
+}
+
+extension PushReply: WireMessage {
+    public func encoded() throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_PushReply()
+        message.wireVersion = wireVersion
+        message.vector = Tandem_V1_Vector(vector)
+        message.applied = UInt64(clamping: applied)
+        return try serialize(message)
+    }
+
+    public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
+        let message = try parse(Tandem_V1_PushReply.self, bytes, limits: limits)
+        try checkWireVersion(message.wireVersion)
+        self.init(
+            vector: try VersionVector(message.vector, limits: limits), applied: Int(clamping: message.applied))
+    }
+}
+
+// MARK: Parts of messages
+
+func serialize(_ message: some Message) throws(WireError) -> [UInt8] {
+    do {
+        return try message.serializedBytes()
+    } catch {
+        throw .malformed("the message cannot be written")
+    }
+}
+
+func parse<M: Message>(_ type: M.Type, _ bytes: [UInt8], limits: Limits) throws(WireError) -> M {
+    guard bytes.count <= limits.messageBytes else { throw .tooLarge("a message of \(bytes.count) bytes") }
+    do {
+        return try M(serializedBytes: bytes, options: wireDecodingOptions)
+    } catch {
+        throw .malformed("not a message of the protocol")
+    }
+}
+
+func checkWireVersion(_ version: UInt32) throws(WireError) {
+    guard version == wireVersion else {
+        throw WireError(.unsupportedVersion, "it speaks \(version), this program \(wireVersion)")
+    }
+}
+
+extension OriginID {
+    init(wire bytes: some Collection<UInt8>) throws(WireError) {
+        guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 sensible bytes") }
+        self = origin
+    }
+}
+
+extension VersionVector {
+    init(_ message: Tandem_V1_Vector, limits: Limits) throws(WireError) {
+        guard message.entries.count <= limits.originsPerVector else {
+            throw .tooLarge("\(message.entries.count) origins in a vector")
+        }
+        self.init()
+        var previous: OriginID?
+        for entry in message.entries {
+            let origin = try OriginID(wire: entry.origin)
+            if let previous, previous >= origin { throw .malformed("the origins of a vector are not ascending") }
+            previous = origin
+            guard entry.version > 0, entry.version <= limits.versions else {
+                throw .malformed("a version out of range")
+            }
+            advance(origin, to: entry.version)
+        }
+    }
+}
+
+extension Tandem_V1_Vector {
+    init(_ vector: VersionVector) {
+        entries = vector.entries.map { entry in
+            var message = Entry()
+            message.origin = wireData(entry.origin.bytes)
+            message.version = entry.version
+            return message
+        }
+    }
+}
+
+extension PayloadEncoding {
+    init?(_ encoding: Tandem_V1_Encoding) {
+        switch encoding {
+        case .none: self = .none
+        case .gzip: self = .gzip
+        case .zstd: self = .zstd
+        case .unspecified, .UNRECOGNIZED: return nil
+        }
+    }
+}
+
+extension Tandem_V1_Encoding {
+    init(_ encoding: PayloadEncoding) {
+        switch encoding {
+        case .none: self = .none
+        case .gzip: self = .gzip
+        case .zstd: self = .zstd
+        }
+    }
+}

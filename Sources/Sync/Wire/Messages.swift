@@ -1,0 +1,82 @@
+import Journal
+import SwiftProtobuf
+
+/// Who a replica is and what it knows: the request and the answer of a hello.
+public struct Hello: Sendable, Hashable {
+    public var cluster: String
+    public var origin: OriginID
+    public var formatVersion: Int
+    public var vector: VersionVector
+
+    /// The sender's clock, in milliseconds since 1970.
+    public var wallMilliseconds: Int64
+
+    /// What the sender can read, best first.
+    public var encodings: [PayloadEncoding]
+
+    public init(
+        cluster: String, origin: OriginID, formatVersion: Int, vector: VersionVector, wallMilliseconds: Int64,
+        encodings: [PayloadEncoding] = [.zstd, .gzip, .none]
+    ) {
+        self.cluster = cluster
+        self.origin = origin
+        self.formatVersion = formatVersion
+        self.vector = vector
+        self.wallMilliseconds = wallMilliseconds
+        self.encodings = encodings
+    }
+}
+
+/// A request for all that the sender does not have.
+public struct PullRequest: Sendable, Hashable {
+    public var cluster: String
+    public var origin: OriginID
+    public var have: VersionVector
+
+    /// How long the endpoint may wait for news when it has none; 0 means that it answers at once.
+    public var waitSeconds: Int
+
+    /// About how many bytes of frames to answer with; 0 means as many as the endpoint likes.
+    public var maxBytes: Int
+    public var encodings: [PayloadEncoding]
+
+    public init(
+        cluster: String, origin: OriginID, have: VersionVector, waitSeconds: Int = 0, maxBytes: Int = 0,
+        encodings: [PayloadEncoding] = [.zstd, .gzip, .none]
+    ) {
+        self.cluster = cluster
+        self.origin = origin
+        self.have = have
+        self.waitSeconds = waitSeconds
+        self.maxBytes = maxBytes
+        self.encodings = encodings
+    }
+}
+
+/// How a pull ended.
+public struct PullEnd: Sendable, Hashable {
+    /// What the peer knew when it answered.
+    public var vector: VersionVector
+
+    /// True when it holds more than it sent: ask again at once.
+    public var more: Bool
+
+    public init(vector: VersionVector, more: Bool) {
+        self.vector = vector
+        self.more = more
+    }
+}
+
+/// The answer to a push.
+public struct PushReply: Sendable, Hashable {
+    /// What the receiver has durably.
+    public var vector: VersionVector
+
+    /// How many changes of the push were new to it.
+    public var applied: Int
+
+    public init(vector: VersionVector, applied: Int) {
+        self.vector = vector
+        self.applied = applied
+    }
+}
