@@ -1,0 +1,77 @@
+import Journal
+import Testing
+
+@testable import Sync
+
+@Suite struct MessageTests {
+    let limits = Limits.standard
+    private let origin = OriginID(high: 7, low: 8)
+
+    private var vector: VersionVector {
+        VersionVector([.init(origin: origin, version: 5), .init(origin: OriginID(high: 1, low: 1), version: 9)])
+    }
+
+    private func survives<M: WireMessage & Equatable>(_ message: M) throws {
+        let bytes = try message.encoded()
+        #expect(try M(decoding: bytes, limits: limits) == message)
+        for length in 0..<bytes.count {
+            if let shorter = try? M(decoding: Array(bytes[..<length]), limits: limits) { #expect(shorter != message) }
+        }
+        for bit in 0..<(bytes.count * 8) {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            _ = try? M(decoding: flipped, limits: limits)
+        }
+    }
+
+    @Test("messages survive the wire, and their damaged forms do not trap")
+    func roundTrips() throws {
+        try survives(
+            Hello(cluster: "main", origin: origin, formatVersion: 1, vector: vector, wallMilliseconds: 1_700_000_000_000))
+        try survives(PullRequest(cluster: "größer", origin: origin, have: vector, waitSeconds: 20, maxBytes: 1_000))
+        try survives(PushReply(vector: vector, applied: 3))
+    }
+
+    @Test("what a pull asks for is clamped to the limits")
+    func clamped() throws {
+        let greedy = PullRequest(cluster: "c", origin: origin, have: vector, waitSeconds: 1 << 30, maxBytes: .max)
+        let request = try PullRequest(decoding: greedy.encoded(), limits: limits)
+        #expect(request.waitSeconds == limits.longPollSeconds)
+        #expect(request.maxBytes == limits.bytesPerPull)
+    }
+
+    @Test("a vector out of order, twice, below 1 or too long is refused")
+    func vectors() throws {
+        func entry(_ high: UInt64, _ version: Int64) -> Tandem_V1_Vector.Entry {
+            var entry = Tandem_V1_Vector.Entry()
+            entry.origin = wireData(OriginID(high: high, low: 0).bytes)
+            entry.version = version
+            return entry
+        }
+        let bad = [
+            [entry(2, 1), entry(1, 1)], [entry(1, 1), entry(1, 2)], [entry(1, 0)], [entry(1, -1)], [entry(1, .max)],
+            [entry(0, 1)],
+        ]
+        for entries in bad {
+            var message = Tandem_V1_Vector()
+            message.entries = entries
+            #expect(throws: WireError.self) { try VersionVector(message, limits: limits) }
+        }
+        var small = limits
+        small.originsPerVector = 1
+        #expect(throws: WireError.self) { try VersionVector(Tandem_V1_Vector(vector), limits: small) }
+    }
+
+    @Test("another wire version is refused by that name")
+    func versions() throws {
+        var message = Tandem_V1_Hello()
+        message.wireVersion = 2
+        do {
+            _ = try Hello(decoding: message.serializedBytes(), limits: limits)
+            Issue.record("version 2 was accepted")
+        } catch let error as WireError {
+            #expect(SyncError(error).code == .unsupportedVersion)
+            #expect(SyncError(error).hint?.isEmpty == false)
+        }
+    }
+}
