@@ -111,7 +111,9 @@ let package = Package(
             name: "SyncTests",
             dependencies: [
                 "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
-            ]),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            exclude: ["Fixtures"]),
         .testTarget(
             name: "SyncdTests",
             dependencies: ["syncd", "Sync", "Journal", "TestSupport"]),

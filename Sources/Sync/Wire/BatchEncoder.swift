@@ -16,6 +16,7 @@ struct BatchEncoder {
 
     mutating func append(_ batch: ChangeBatch) throws(WireError) {
         if let broken = batch.checkInvariants() { throw .malformed(broken) }
+        guard !batch.isEmpty else { return }
         message.shapes = batch.shapes.map { Tandem_V1_ChangeBatch.Shape($0) }
         for run in batch.runs { append(run) }
         append(changes: batch.changes)

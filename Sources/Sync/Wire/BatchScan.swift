@@ -92,6 +92,7 @@ struct BatchScan {
         }
         let changes = counts[Field.changeKinds]
         guard counts[Field.stampDeltas] == changes else { throw .malformed("as many stamps as changes are needed") }
+        guard changes > 0 || counts[Field.shapes] == 0 else { throw .malformed("tables without changes") }
         guard counts[Field.kinds] <= changes else { throw .malformed("more kinds than changes") }
         guard counts[Field.lives] <= changes, counts[Field.lifeSkips] == counts[Field.lives] else {
             throw .malformed("lives and their positions disagree")

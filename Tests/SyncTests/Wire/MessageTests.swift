@@ -1,4 +1,5 @@
 import Journal
+import SwiftProtobuf
 import Testing
 
 @testable import Sync
