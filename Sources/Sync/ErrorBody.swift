@@ -24,7 +24,9 @@ extension SyncError {
     /// Reads an error body, as far as it is one; text of a peer is shortened and freed of control characters.
     ///
     /// - Returns: nil when `bytes` are no such body.
-    public static func decodingJSONBody(_ bytes: [UInt8], limits: Limits) -> (code: Code?, message: String, hint: String?)? {
+    public static func decodingJSONBody(
+        _ bytes: [UInt8], limits: Limits
+    ) -> (code: Code?, message: String, hint: String?)? {
         guard bytes.count <= limits.errorBodyBytes,
             let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(bytes))
         else { return nil }

@@ -51,11 +51,13 @@ struct BatchDecoder {
             guard count <= message.knownOrigins.count - known else { throw .malformed("known versions are missing") }
             var vector = VersionVector()
             if message.runAdds[index] {
-                guard let latest = latestKnown[origin] else { throw .malformed("a run adds to a run that is not there") }
+                guard let latest = latestKnown[origin] else { throw .malformed("a run adds to a missing run") }
                 vector = latest
             }
             written += vector.entries.count + count
-            guard written <= limits.knownEntriesPerBatch else { throw .tooLarge("\(written) known versions in a batch") }
+            guard written <= limits.knownEntriesPerBatch else {
+                throw .tooLarge("\(written) known versions in a batch")
+            }
             try add(known..<(known + count), to: &vector, origins: origins, own: origin)
             latestKnown[origin] = vector
             runs.append(
@@ -184,7 +186,9 @@ extension TableShape {
             throw .malformed("a shape without a key")
         }
         // As bytes: String would take two normal forms of one name for the same column.
-        guard Set(shape.columns.map { [UInt8]($0) }).count == columns.count else { throw .malformed("a column stands twice in a shape") }
+        guard Set(shape.columns.map { [UInt8]($0) }).count == columns.count else {
+            throw .malformed("a column stands twice in a shape")
+        }
         self.init(table: table, columns: columns, keyCount: Int(shape.keyCount))
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Sync
 
 @Suite struct BatchCodecTests {
-    let limits = Limits.standard
+    let limits = Sync.Limits.standard
 
     @Test("a batch survives the wire with every bit of its values", arguments: 1..<40 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
@@ -92,7 +92,7 @@ import Testing
     }
 
     private func refuses(
-        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Limits = .standard,
+        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Sync.Limits = .standard,
         _ change: (inout Tandem_V1_ChangeBatch) -> Void
     ) throws {
         var message = try message()
@@ -154,8 +154,8 @@ import Testing
 
     @Test("a batch beyond a limit is refused before it is built")
     func beyondLimits() throws {
-        func smaller(_ change: (inout Limits) -> Void) -> Limits {
-            var limits = Limits.standard
+        func smaller(_ change: (inout Sync.Limits) -> Void) -> Sync.Limits {
+            var limits = Sync.Limits.standard
             change(&limits)
             return limits
         }

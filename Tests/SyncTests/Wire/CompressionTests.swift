@@ -3,7 +3,7 @@ import Testing
 @testable import Sync
 
 @Suite struct CompressionTests {
-    let limits = Limits.standard
+    let limits = Sync.Limits.standard
     private static let compressing: [PayloadEncoding] = [.gzip, .zstd]
 
     @Test("what was compressed comes back", arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 300_000])

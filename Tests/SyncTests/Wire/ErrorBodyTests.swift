@@ -3,14 +3,14 @@ import Testing
 @testable import Sync
 
 @Suite struct ErrorBodyTests {
-    let limits = Limits.standard
+    let limits = Sync.Limits.standard
 
     @Test("an error's JSON body holds code, message and hint")
     func json() throws {
         let error = SyncError(.otherCluster, "The peer is of cluster \"b\"", hint: "Check the address.")
-        #expect(
-            String(decoding: error.jsonBody(), as: UTF8.self)
-                == #"{"error":{"code":"other_cluster","hint":"Check the address.","message":"The peer is of cluster \"b\""}}"#)
+        let json = String(decoding: error.jsonBody(), as: UTF8.self)
+        #expect(json.hasPrefix(#"{"error":{"code":"other_cluster","hint":"Check the address.","#))
+        #expect(json.hasSuffix(#""message":"The peer is of cluster \"b\""}}"#))
         let read = SyncError(
             httpStatus: 409, body: error.jsonBody(), peer: "http://b:1", retryAfter: nil, limits: limits)
         #expect(read.code == .otherCluster)
@@ -38,7 +38,8 @@ import Testing
 
     @Test("a peer's text is freed of control characters and shortened")
     func hostileText() throws {
-        let body = "{\"error\":{\"code\":\"invalid\",\"message\":\"a\\u0000\\n\\u001b[31m\(String(repeating: "x", count: 5_000))\"}}"
+        let text = #"a\u0000\n\u001b[31m"# + String(repeating: "x", count: 5_000)
+        let body = #"{"error":{"code":"invalid","message":""# + text + #""}}"#
         let error = SyncError(httpStatus: 400, body: Array(body.utf8), peer: "p", retryAfter: nil, limits: limits)
         #expect(!error.message.unicodeScalars.contains { $0.value < 0x20 })
         #expect(error.message.count < 1_100)

@@ -5,9 +5,11 @@ import Testing
 @testable import Sync
 
 @Suite struct FrameTests {
-    let limits = Limits.standard
+    let limits = Sync.Limits.standard
 
-    private func stream(changes: Int = 4, encoding: PayloadEncoding = .zstd) throws -> (frames: [Frame], bytes: [UInt8]) {
+    private func stream(
+        changes: Int = 4, encoding: PayloadEncoding = .zstd
+    ) throws -> (frames: [Frame], bytes: [UInt8]) {
         var generator = SeededGenerator(seed: 3)
         var vector = VersionVector()
         vector.advance(OriginID(high: 1, low: 2), to: 77)
@@ -20,7 +22,7 @@ import Testing
         return (frames, try frames.flatMap { try $0.encoded() })
     }
 
-    private func parse(_ pieces: [ArraySlice<UInt8>], limits: Limits = .standard) throws -> [Frame] {
+    private func parse(_ pieces: [ArraySlice<UInt8>], limits: Sync.Limits = .standard) throws -> [Frame] {
         var parser = FrameParser(limits: limits)
         var frames: [Frame] = []
         for piece in pieces {

@@ -5,7 +5,7 @@ import Testing
 @testable import Sync
 
 @Suite struct MessageTests {
-    let limits = Limits.standard
+    let limits = Sync.Limits.standard
     private let origin = OriginID(high: 7, low: 8)
 
     private var vector: VersionVector {
@@ -28,7 +28,9 @@ import Testing
     @Test("messages survive the wire, and their damaged forms do not trap")
     func roundTrips() throws {
         try survives(
-            Hello(cluster: "main", origin: origin, formatVersion: 1, vector: vector, wallMilliseconds: 1_700_000_000_000))
+            Hello(
+                cluster: "main", origin: origin, formatVersion: 1, vector: vector,
+                wallMilliseconds: 1_700_000_000_000))
         try survives(PullRequest(cluster: "größer", origin: origin, have: vector, waitSeconds: 20, maxBytes: 1_000))
         try survives(PushReply(vector: vector, applied: 3))
     }
