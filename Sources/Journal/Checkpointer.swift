@@ -17,20 +17,20 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
-    /// Checkpoints when the log has grown by ``Limits/walBytesPerCheckpoint`` since the last time.
+    /// Checkpoints when the log has grown by ``JournalLimits/walBytesPerCheckpoint`` since the last time.
     ///
-    /// Never waits for readers unless the log is larger than ``Limits/walBytesPerRestart``, and never fails a commit: a
+    /// Never waits for readers unless the log is larger than ``JournalLimits/walBytesPerRestart``, and never fails a commit: a
     /// checkpoint that cannot run now runs later.
     func afterCommit(_ db: Database) {
         let size = walSize
         let isDue = lastSize.withLock { last in
             if size < last { last = 0 }
-            guard size - last >= Limits.walBytesPerCheckpoint else { return false }
+            guard size - last >= JournalLimits.walBytesPerCheckpoint else { return false }
             last = size
             return true
         }
         guard isDue else { return }
-        try? checkpoint(db, restarting: size >= Limits.walBytesPerRestart)
+        try? checkpoint(db, restarting: size >= JournalLimits.walBytesPerRestart)
     }
 
     /// - Parameter restarting: Also wait for readers, so that the log starts over from its beginning.

@@ -124,9 +124,12 @@ public struct JournalReader {
     }
 
     /// The first position of the journal that `have` does not cover; nil when it covers everything.
-    private func firstPosition(beyond have: VersionVector) throws -> Int64? {
+    ///
+    /// - Parameter ignored: An origin whose changes do not count.
+    public func firstPosition(beyond have: VersionVector, ignoring ignored: OriginID? = nil) throws -> Int64? {
         try vector().entries.compactMap { entry -> Int64? in
             let known = have[entry.origin]
+            guard entry.origin != ignored else { return nil }
             guard entry.version > known, let run = try runs.run(of: entry.origin, holding: known + 1) else { return nil }
             return max(run.seq(of: known + 1), run.firstSeq)
         }.min()
@@ -152,7 +155,6 @@ private struct BatchBuilder {
     var batch = ChangeBatch()
     var weight = 0
     private var shapes: [Int64: Int] = [:]
-    private var runStart: Int64?
 
     mutating func append(_ cursor: JournalCursor, run: JournalRun, endsTransaction: Bool) throws {
         let shape: Int
@@ -172,13 +174,14 @@ private struct BatchBuilder {
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
                 values: start..<batch.values.count, endsTransaction: endsTransaction))
-        if runStart == run.firstSeq, let last = batch.runs.indices.last, batch.runs[last].lastVersion + 1 == cursor.version {
+        if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
+            batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known
+        {
             batch.runs[last].changes = batch.runs[last].changes.lowerBound..<(index + 1)
         } else {
             batch.runs.append(
                 Run(
                     origin: run.origin, firstVersion: cursor.version, changes: index..<(index + 1), known: run.known))
-            runStart = run.firstSeq
         }
     }
 

@@ -16,7 +16,7 @@ enum Seal {
                 """)
         let tail: Int64 = row?["tail"] ?? 0
         let suspects: Bool = row?["suspects"] ?? false
-        return suspects || tail >= Limits.changesPerSeal
+        return suspects || tail >= JournalLimits.changesPerSeal
     }
 
     static func run(_ db: Database) throws {
@@ -43,7 +43,7 @@ enum Seal {
         var stamp = reader.identity.sealedStamp
         while try cursor.next() {
             if cursor.life != 1 { lives.append((cursor.seq, cursor.life)) }
-            if cursor.seq - checkpoint >= Limits.changesPerSeal {
+            if cursor.seq - checkpoint >= JournalLimits.changesPerSeal {
                 checkpoint = cursor.seq
                 checkpoints.append((cursor.seq, stamp))
             }

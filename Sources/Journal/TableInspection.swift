@@ -51,8 +51,8 @@ public struct TableInspection: Sendable, Hashable {
     /// Why the table cannot be tracked, or nil.
     public var refusal: String? {
         if keyCount == 0 { return "it has no primary key" }
-        if stored.count > Limits.columnsPerTable {
-            return "it has \(stored.count) columns; at most \(Limits.columnsPerTable) can be journalled"
+        if stored.count > JournalLimits.columnsPerTable {
+            return "it has \(stored.count) columns; at most \(JournalLimits.columnsPerTable) can be journalled"
         }
         return nil
     }

@@ -1,5 +1,5 @@
 /// Sizes that the journal's floor is built for.
-public enum Limits {
+public enum JournalLimits {
     /// The most stored columns of a tracked table. SQLite's own limit is 2 000 columns a table (SQLITE_MAX_COLUMN), of which
     /// the journal needs some for itself.
     public static let columnsPerTable = 1_900

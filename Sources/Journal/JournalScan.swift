@@ -1,0 +1,60 @@
+import GRDB
+
+/// A journal entry without its values, as merging needs many of them.
+public struct ScannedChange: Sendable {
+    public let seq: Int64
+    public let origin: OriginID
+    public let version: Int64
+    public let stamp: Stamp
+    public let life: Int64
+    public let operation: Operation
+    public let mask: ColumnMask
+    public let shape: ShapeRegistry.Entry
+    public let key: Key
+    /// What the writer had merged when it wrote the change.
+    public let known: VersionVector
+
+    /// True when the writer of this change knew version `version` of `origin`.
+    public func knows(_ origin: OriginID, _ version: Int64) -> Bool {
+        origin == self.origin ? self.version >= version : known[origin] >= version
+    }
+}
+
+extension JournalReader {
+    /// Calls `body` with each entry from position `seq` on, in journal order.
+    public func scan(from seq: Int64, _ body: (ScannedChange) throws -> Void) throws {
+        for run in try runs.runs(from: seq) where run.endSeq > seq {
+            let cursor = try cursor(over: run, from: seq)
+            while try cursor.next() {
+                guard cursor.seq >= seq else { continue }
+                try body(
+                    ScannedChange(
+                        seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
+                        life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
+                        key: cursor.key, known: run.known))
+            }
+        }
+    }
+}
+
+/// Fetches single values of journal entries by position.
+public final class JournalValues {
+    private let db: Database
+    private var statements: [Int: RawStatement] = [:]
+
+    public init(_ db: Database) { self.db = db }
+
+    /// The value that the entry at `seq` has for the column at `column` of its shape; the mask must name that column.
+    public func value(at seq: Int64, column: Int) throws -> Value {
+        let statement: RawStatement
+        if let known = statements[column] {
+            statement = known
+        } else {
+            statement = try RawStatement(db, "SELECT v\(column) FROM _journal WHERE seq = ?")
+            statements[column] = statement
+        }
+        try statement.bind(seq, at: 1)
+        defer { statement.reset() }
+        return try statement.step() ? statement.column(0) : .null
+    }
+}

@@ -1,0 +1,127 @@
+import Journal
+
+/// One change of one row as merging sees it: a value, with its columns as positions in the table's common column space.
+public struct Contender: Hashable, Sendable {
+    public let origin: OriginID
+    public let version: Int64
+    public let stamp: Stamp
+    public let life: Int64
+    public let operation: Journal.Operation
+    public let columns: ColumnMask
+
+    public init(
+        origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Journal.Operation, columns: ColumnMask
+    ) {
+        self.origin = origin
+        self.version = version
+        self.stamp = stamp
+        self.life = life
+        self.operation = operation
+        self.columns = columns
+    }
+
+    var isAlive: Bool { life % 2 == 1 }
+
+    /// The order of claims: later stamps are greater, ties go to the greater origin. Total over different origins.
+    static func < (a: Contender, b: Contender) -> Bool {
+        (a.stamp, a.origin) < (b.stamp, b.origin)
+    }
+}
+
+/// Why a change and another that had not seen it could not both stay.
+public enum ConflictKind: String, Sendable, Hashable {
+    case updateUpdate = "update/update"
+    case updateDelete = "update/delete"
+    case insertInsert = "insert/insert"
+}
+
+/// What merging one change into a row means.
+public struct Resolution: Hashable, Sendable {
+    public enum Effect: Hashable, Sendable {
+        /// The row stays as it is.
+        case none
+        /// The row goes.
+        case delete
+        /// These columns of the change are written; a row that is not there is made.
+        case write(ColumnMask)
+    }
+
+    /// A pair of changes of which one lost something against the other.
+    public struct Conflict: Hashable, Sendable {
+        public let kind: ConflictKind
+        /// The position of the other change among the competitors.
+        public let competitor: Int
+        public let incomingLost: Bool
+        /// What was lost: the columns whose values differ; all of the loser's when a life decided.
+        public let columns: ColumnMask
+    }
+
+    public var effect: Effect
+    public var conflicts: [Conflict] = []
+}
+
+/// The rules of DESIGN section 4.3 for one key, as a pure function.
+///
+/// Correct because of what the competitors are: all changes of the key that are here and that the incoming change's writer
+/// had not merged. Everything else here was merged by that writer before it wrote, so the incoming stamp is greater and its
+/// life at least as great (see ``Stamp/next(after:now:)`` and ``LocalFold``), and the incoming change wins against it without a
+/// look. Hence the outcome depends on the set of changes only, and the cost on the concurrent ones only.
+public enum Merge {
+    /// - Parameters:
+    ///   - competitors: As above; in any order.
+    ///   - isConcurrent: True when the writer of that competitor had not seen the incoming change either. Only then is a loss
+    ///     a conflict; a relay can bring an overwrite before what it overwrote.
+    ///   - differs: True when the two changes carry different values for a column that both have.
+    public static func resolve(
+        _ incoming: Contender, against competitors: [Contender], isConcurrent: (Int) throws -> Bool,
+        differs: (_ column: Int, _ competitor: Int) throws -> Bool
+    ) rethrows -> Resolution {
+        let greatestLife = competitors.reduce(0) { max($0, $1.life) }
+        var resolution = Resolution(effect: .none)
+        if incoming.life > greatestLife || (incoming.life == greatestLife && incoming.isAlive) {
+            resolution.effect = incoming.isAlive ? .write(winningColumns(incoming, competitors)) : .delete
+        }
+        for (index, competitor) in competitors.enumerated() {
+            if let conflict = try conflict(
+                incoming, competitor, index: index, isConcurrent: isConcurrent, differs: differs)
+            {
+                resolution.conflicts.append(conflict)
+            }
+        }
+        return resolution
+    }
+
+    /// The columns for which no competitor of the same life has a greater claim.
+    private static func winningColumns(_ incoming: Contender, _ competitors: [Contender]) -> ColumnMask {
+        var columns = incoming.columns
+        for competitor in competitors where competitor.life == incoming.life && incoming < competitor {
+            columns.subtract(competitor.columns)
+        }
+        return columns
+    }
+
+    private static func conflict(
+        _ incoming: Contender, _ competitor: Contender, index: Int, isConcurrent: (Int) throws -> Bool,
+        differs: (Int, Int) throws -> Bool
+    ) rethrows -> Resolution.Conflict? {
+        if incoming.life != competitor.life {
+            let incomingLost = incoming.life < competitor.life
+            let loser = incomingLost ? incoming : competitor
+            // A delete that meets a later life lost nothing: the row was deleted, and somebody made it anew.
+            guard loser.isAlive, try isConcurrent(index) else { return nil }
+            return Resolution.Conflict(
+                kind: .updateDelete, competitor: index, incomingLost: incomingLost, columns: loser.columns)
+        }
+        guard incoming.isAlive else { return nil }
+        var columns = incoming.columns.intersection(competitor.columns)
+        guard !columns.isEmpty, try isConcurrent(index) else { return nil }
+        try columns.forEach { column in
+            if try !differs(column, index) { columns.remove(column) }
+        }
+        guard !columns.isEmpty else { return nil }
+        let bothInsert = incoming.operation == .insert && competitor.operation == .insert
+        return Resolution.Conflict(
+            kind: bothInsert ? .insertInsert : .updateUpdate, competitor: index, incomingLost: incoming < competitor,
+            columns: columns)
+    }
+}

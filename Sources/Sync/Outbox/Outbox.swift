@@ -1,0 +1,19 @@
+import GRDB
+import Journal
+
+/// The journal as batches for a peer.
+public enum Outbox {
+    /// Calls `body` with batches of everything in the snapshot that `have` does not cover, in journal order, until it returns
+    /// false.
+    ///
+    /// Call ``Replica/settle()`` before the snapshot is taken, so that rows evicted unseen are in the journal.
+    ///
+    /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, also in the middle of a transaction; its last
+    /// change then does not end one.
+    public static func forEachBatch(
+        in db: Database, after have: VersionVector, limits: Limits, _ body: (ChangeBatch) throws -> Bool
+    ) throws {
+        try JournalReader(db).forEachBatch(
+            after: have, changes: limits.changesPerBatch, bytes: limits.bytesPerBatch, body)
+    }
+}
