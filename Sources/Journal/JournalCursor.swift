@@ -118,34 +118,3 @@ final class JournalCursor {
             hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
     }
 }
-
-/// Looks up `_journal_lives`, and answers without a query for tables in which no key ever died.
-final class LifeReader {
-    private let tables: Set<Int64>
-    private let statement: RawStatement
-
-    init(_ db: Database) throws {
-        tables = try Set(
-            Int64.fetchAll(
-                db,
-                // Skips from table to table in the primary key instead of reading every life.
-                sql: """
-                    WITH RECURSIVE t(tbl) AS (
-                      SELECT min(tbl) FROM _journal_lives
-                      UNION ALL SELECT (SELECT min(tbl) FROM _journal_lives WHERE tbl > t.tbl) FROM t WHERE t.tbl IS NOT NULL)
-                    SELECT tbl FROM t WHERE tbl IS NOT NULL
-                    """))
-        statement = try RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")
-    }
-
-    func hasLives(table: Int64) -> Bool { tables.contains(table) }
-
-    /// 1 for a key that was never deleted.
-    func life(of key: LocalFold.TableKey) throws -> Int64 {
-        guard tables.contains(key.table) else { return 1 }
-        try statement.bind(key.table, at: 1)
-        try statement.bind(.blob(key.key.bytes[...]), at: 2)
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 1
-    }
-}

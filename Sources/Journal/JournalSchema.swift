@@ -79,6 +79,7 @@ enum JournalSchema {
           lost_version INTEGER NOT NULL,
           lost_seq INTEGER NOT NULL,
           kept_seq INTEGER NOT NULL,
+          kept_stamp INTEGER NOT NULL,
           time REAL NOT NULL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;
@@ -88,6 +89,8 @@ enum JournalSchema {
           key BLOB NOT NULL,
           reason TEXT NOT NULL,
           detail TEXT NOT NULL,
+          stamp INTEGER NOT NULL,
+          origin BLOB NOT NULL,
           image BLOB NOT NULL,
           UNIQUE (tbl, key)
         ) STRICT;

@@ -113,9 +113,10 @@ public enum Merge {
                 kind: .updateDelete, competitor: index, incomingLost: incomingLost, columns: loser.columns)
         }
         guard incoming.isAlive else { return nil }
-        var columns = incoming.columns.intersection(competitor.columns)
-        guard !columns.isEmpty, try isConcurrent(index) else { return nil }
-        try columns.forEach { column in
+        let shared = incoming.columns.intersection(competitor.columns)
+        guard !shared.isEmpty, try isConcurrent(index) else { return nil }
+        var columns = shared
+        try shared.forEach { column in
             if try !differs(column, index) { columns.remove(column) }
         }
         guard !columns.isEmpty else { return nil }

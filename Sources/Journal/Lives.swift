@@ -1,0 +1,76 @@
+import GRDB
+
+/// `_journal_lives`: the life counts of the keys that were ever deleted.
+public enum Lives {
+    public struct Entry: Sendable {
+        public let table: Int64
+        public let key: Key
+        public let life: Int64
+
+        public init(table: Int64, key: Key, life: Int64) {
+            self.table = table
+            self.key = key
+            self.life = life
+        }
+    }
+
+    /// Raises the lives of keys; a life never falls.
+    public static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
+        let statement = try RawStatement(
+            db,
+            """
+            INSERT INTO _journal_lives (tbl, key, life) VALUES (?, ?, ?)
+            ON CONFLICT (tbl, key) DO UPDATE SET life = excluded.life WHERE life < excluded.life
+            """)
+        for entry in entries where entry.life > 1 {
+            try statement.bind(entry.table, at: 1)
+            try statement.bind(.blob(entry.key.bytes[...]), at: 2)
+            try statement.bind(entry.life, at: 3)
+            try statement.run()
+        }
+    }
+
+    static func write(_ lives: [LocalFold.TableKey: Int64], _ db: Database) throws {
+        // In key order, so that the pages are touched in order.
+        let sorted = lives.sorted {
+            $0.key.table == $1.key.table
+                ? $0.key.key.bytes.lexicographicallyPrecedes($1.key.key.bytes) : $0.key.table < $1.key.table
+        }
+        try raise(sorted.map { Entry(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)
+    }
+}
+
+/// Looks up `_journal_lives`, and answers without a query for tables in which no key ever died.
+public final class LifeReader {
+    private let tables: Set<Int64>
+    private let statement: RawStatement
+
+    public init(_ db: Database) throws {
+        tables = try Set(
+            Int64.fetchAll(
+                db,
+                // Skips from table to table in the primary key instead of reading every life.
+                sql: """
+                    WITH RECURSIVE t(tbl) AS (
+                      SELECT min(tbl) FROM _journal_lives
+                      UNION ALL SELECT (SELECT min(tbl) FROM _journal_lives WHERE tbl > t.tbl) FROM t WHERE t.tbl IS NOT NULL)
+                    SELECT tbl FROM t WHERE tbl IS NOT NULL
+                    """))
+        statement = try RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")
+    }
+
+    func hasLives(table: Int64) -> Bool { tables.contains(table) }
+
+    /// 1 for a key that was never deleted.
+    public func life(table: Int64, key: Key) throws -> Int64 {
+        try life(of: LocalFold.TableKey(table: table, key: key))
+    }
+
+    func life(of key: LocalFold.TableKey) throws -> Int64 {
+        guard tables.contains(key.table) else { return 1 }
+        try statement.bind(key.table, at: 1)
+        try statement.bind(.blob(key.key.bytes[...]), at: 2)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 1
+    }
+}

@@ -1,0 +1,82 @@
+import GRDB
+import Journal
+
+/// One table of this file as merging needs it: the columns of every machine in one numbering, and its prepared statements.
+///
+/// The common column space starts with the columns that the table has here, primary key first, in the order of
+/// ``TableInspection/stored``; columns that only other machines have follow as they turn up.
+final class TableContext {
+    let tableID: Int64
+    /// nil when there is no such table here, or one that is not tracked.
+    let inspection: TableInspection?
+    let collations: [KeyCollation]
+    private(set) var names: [String]
+    private var positions: [String: Int]
+    private var translations: [Int64: Translation] = [:]
+
+    /// How the columns of a shape map into the common space.
+    struct Translation {
+        let positions: [Int]
+        /// True when every column stands at its own number.
+        let isIdentity: Bool
+        /// False when the shape's primary key is not this table's.
+        let hasSameKey: Bool
+    }
+
+    init(tableID: Int64, inspection: TableInspection?, collations: [KeyCollation]) {
+        self.tableID = tableID
+        self.inspection = inspection
+        self.collations = collations
+        names = inspection?.stored.map(\.name) ?? []
+        positions = Dictionary(
+            names.enumerated().map { (SQL.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The number of the columns that the table has here.
+    var storedCount: Int { inspection?.stored.count ?? 0 }
+    var keyCount: Int { inspection?.keyCount ?? 0 }
+
+    func translation(of entry: ShapeRegistry.Entry) -> Translation {
+        if let known = translations[entry.id] { return known }
+        let mapped = entry.shape.columns.map { name -> Int in
+            let folded = SQL.foldedName(name)
+            if let position = positions[folded] { return position }
+            positions[folded] = names.count
+            names.append(name)
+            return names.count - 1
+        }
+        let translation = Translation(
+            positions: mapped, isIdentity: mapped == Array(mapped.indices),
+            hasSameKey: inspection != nil && entry.shape.keyCount == keyCount
+                && Array(mapped.prefix(keyCount)) == Array(0..<keyCount))
+        translations[entry.id] = translation
+        return translation
+    }
+
+    /// The non-key columns of `mask`, a mask of the shape `entry`, in the common space.
+    func columns(_ mask: ColumnMask, of entry: ShapeRegistry.Entry) -> ColumnMask {
+        let translation = translation(of: entry)
+        var result = ColumnMask()
+        mask.forEach { column in
+            if column >= entry.shape.keyCount { result.insert(translation.positions[column]) }
+        }
+        return result
+    }
+
+    /// The values of a change by position in the common space; nil where the change carries none.
+    func row(_ change: Change, of entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> [Value?] {
+        let translation = translation(of: entry)
+        var row = [Value?](repeating: nil, count: names.count)
+        var next = values.startIndex
+        for column in 0..<entry.shape.keyCount {
+            row[translation.positions[column]] = values[next]
+            next += 1
+        }
+        change.mask.forEach { column in
+            guard column >= entry.shape.keyCount else { return }
+            row[translation.positions[column]] = values[next]
+            next += 1
+        }
+        return row
+    }
+}

@@ -1,0 +1,150 @@
+import GRDB
+import Journal
+import Synchronization
+
+/// What became of a received batch.
+public struct ReceiveReport: Sendable, Hashable {
+    /// Changes that are in tables and journal now.
+    public var applied = 0
+    /// Changes that were here already.
+    public var duplicates = 0
+    /// Changes of a transaction whose end has not come; durable, not visible.
+    public var staged = 0
+    /// Values that lost, or won against others, without having seen each other.
+    public var conflicts = 0
+    /// True when changes were left out because their stamps lie too far ahead of the local clock.
+    public var isHeldBack = false
+
+    public init() {}
+
+    public static func + (a: ReceiveReport, b: ReceiveReport) -> ReceiveReport {
+        var sum = ReceiveReport()
+        sum.applied = a.applied + b.applied
+        sum.duplicates = a.duplicates + b.duplicates
+        sum.staged = a.staged + b.staged
+        sum.conflicts = a.conflicts + b.conflicts
+        sum.isHeldBack = a.isHeldBack || b.isHeldBack
+        return sum
+    }
+}
+
+/// The way into a replica for the changes of others: batches in, exactly once, whole transactions only.
+///
+/// Data, journal, ledger and knowledge move in one SQLite transaction: after a crash at any moment either all of a batch's
+/// complete transactions are here, or none. One inbox for a file and process; any thread may call it.
+public final class Inbox: Sendable {
+    private let replica: Replica
+    private let limits: Limits
+    private let connection: MergeConnection
+    private let wallClock: @Sendable () -> Stamp
+    private let session = Mutex(SessionBox())
+
+    /// `ApplySession` holds statements of one connection, which only that connection's queue touches.
+    private struct SessionBox: @unchecked Sendable {
+        var session: ApplySession?
+    }
+
+    /// - Parameter wallClock: The time of day, to tell stamps that lie too far ahead.
+    public init(replica: Replica, limits: Limits = .standard, wallClock: @escaping @Sendable () -> Stamp) throws {
+        self.replica = replica
+        self.limits = limits
+        self.wallClock = wallClock
+        connection = try replica.openMergeConnection()
+    }
+
+    /// Applies the complete transactions of `batch` that are new here, and stages the beginning of one that is not complete.
+    ///
+    /// - Throws: ``SyncError`` with `gap` or `fork` before anything is applied; errors of the file after a rollback. In each
+    ///   case nothing of the batch is here then, and the same batch may come again.
+    public func receive(_ batch: ChangeBatch) throws -> ReceiveReport {
+        let now = wallClock()
+        let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
+        let admission = try replica.read { db in try decide(batch, latest: latest, db) }
+        guard !admission.parts.isEmpty else { return report(admission) }
+        try replica.settle()
+        return try session.withLock { box in
+            do {
+                return try connection.write { db in
+                    // Looked at again under the write lock: another process may have applied the same changes.
+                    let admission = try decide(batch, latest: latest, db)
+                    guard !admission.parts.isEmpty else { return report(admission) }
+                    let session = try current(&box, db)
+                    return try apply(admission, batch, session: session, time: Double(now.milliseconds) / 1_000, db)
+                }
+            } catch {
+                box.session = nil
+                throw error
+            }
+        }
+    }
+
+    /// What is applied here, this replica's own changes included.
+    public func vector() throws -> VersionVector {
+        try replica.read { try JournalReader($0).vector() }
+    }
+
+    /// What need not be sent any more: what is applied or staged here.
+    public func have() throws -> VersionVector {
+        try replica.read { db in try Staging(db: db).raise(JournalReader(db).vector()) }
+    }
+
+    public func close() throws {
+        session.withLock { $0.session = nil }
+        try connection.close()
+    }
+
+    // MARK: - Pieces
+
+    private func decide(_ batch: ChangeBatch, latest: Stamp, _ db: Database) throws -> Admission {
+        let reader = try JournalReader(db)
+        return try Admission.decide(
+            batch, have: try Staging(db: db).raise(reader.vector()), own: reader.identity.origin, latest: latest)
+    }
+
+    private func report(_ admission: Admission) -> ReceiveReport {
+        var report = ReceiveReport()
+        report.duplicates = admission.duplicates
+        report.isHeldBack = admission.isHeldBack
+        return report
+    }
+
+    private func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
+        if let session = box.session, try session.isCurrent() { return session }
+        let session = try ApplySession(db)
+        box.session = session
+        return session
+    }
+
+    private func apply(
+        _ admission: Admission, _ batch: ChangeBatch, session: ApplySession, time: Double, _ db: Database
+    ) throws -> ReceiveReport {
+        let staging = Staging(db: db)
+        let origins = Set(batch.runs.map(\.origin))
+        var applier: Applier?
+        var report = report(admission)
+        for part in admission.parts {
+            let run = batch.runs[part.run]
+            let end = part.changes.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? part.changes.lowerBound
+            let complete = part.changes.lowerBound..<end
+            let tail = end..<part.changes.upperBound
+            if !complete.isEmpty {
+                let current =
+                    try applier
+                    ?? Applier(db, session: session, hasManyOrigins: origins.count > 1, time: time)
+                applier = current
+                try staging.take(run.origin, limits: limits) { staged in
+                    for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
+                }
+                try current.apply(run, changes: complete, of: batch)
+            }
+            if !tail.isEmpty {
+                try staging.put(run, changes: tail, of: batch)
+                report.staged += tail.count
+            }
+        }
+        try applier?.finish()
+        report.applied = applier?.outcome.applied ?? 0
+        report.conflicts = applier?.outcome.conflicts ?? 0
+        return report
+    }
+}

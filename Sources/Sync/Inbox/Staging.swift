@@ -1,0 +1,57 @@
+import Foundation
+import GRDB
+import Journal
+
+/// `_journal_inbox`: the beginnings of transactions whose ends have not come.
+///
+/// A transaction larger than a batch arrives in parts. Each part is durable before it is acknowledged, none is visible before
+/// the last has come, and they are read back one at a time, so memory is bounded by a batch.
+struct Staging {
+    let db: Database
+
+    /// `vector`, raised by what is staged.
+    func raise(_ vector: VersionVector) throws -> VersionVector {
+        var vector = vector
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT origin, max(last_version) AS last_version FROM _journal_inbox GROUP BY origin")
+        while let row = try rows.next() {
+            let bytes: Data = row["origin"]
+            guard let origin = OriginID(bytes: bytes) else { continue }
+            vector.advance(origin, to: row["last_version"])
+        }
+        return vector
+    }
+
+    func put(_ run: Run, changes range: Range<Int>, of batch: ChangeBatch) throws {
+        var part = ChangeBatch()
+        part.shapes = batch.shapes
+        let firstValue = batch.changes[range.lowerBound].values.lowerBound
+        let lastValue = batch.changes[range.upperBound - 1].values.upperBound
+        part.values = Array(batch.values[firstValue..<lastValue])
+        part.changes = batch.changes[range].map { change in
+            var change = change
+            change.values = (change.values.lowerBound - firstValue)..<(change.values.upperBound - firstValue)
+            return change
+        }
+        let first = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
+        part.runs = [Run(origin: run.origin, firstVersion: first, changes: 0..<range.count, known: run.known)]
+        try db.execute(
+            sql: "INSERT INTO _journal_inbox (origin, first_version, last_version, batch) VALUES (?, ?, ?, ?)",
+            arguments: [
+                Data(run.origin.bytes), first, first + Int64(range.count) - 1, Data(try BatchCodec.encode(part)),
+            ])
+    }
+
+    /// Hands out the staged parts of `origin`, oldest first, and removes them.
+    func take(_ origin: OriginID, limits: Limits, _ body: (ChangeBatch) throws -> Void) throws {
+        let bytes = Data(origin.bytes)
+        let ids = try Int64.fetchAll(
+            db, sql: "SELECT id FROM _journal_inbox WHERE origin = ? ORDER BY first_version", arguments: [bytes])
+        for id in ids {
+            guard let data = try Data.fetchOne(db, sql: "SELECT batch FROM _journal_inbox WHERE id = ?", arguments: [id])
+            else { continue }
+            try body(try BatchCodec.decode(Array(data), limits: limits))
+            try db.execute(sql: "DELETE FROM _journal_inbox WHERE id = ?", arguments: [id])
+        }
+    }
+}
