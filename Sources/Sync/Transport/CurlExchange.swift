@@ -1,0 +1,257 @@
+import CCurl
+import Foundation
+import Synchronization
+
+/// One request to a peer and its answer, read piece by piece.
+///
+/// A thread of its own runs libcurl. What arrives waits in a short queue; when that is full the transfer is paused
+/// until the reader has taken some, so memory is bounded whatever the peer sends. Cancelling the reading task wakes the
+/// thread up, which closes the connection.
+final class CurlExchange: Sendable {
+    struct Head: Sendable {
+        var status = 0
+        var contentType: String?
+        var contentEncoding: String?
+        var retryAfter: String?
+    }
+
+    /// Bytes in the queue above which the transfer pauses.
+    private static let queuedBytes = 256 << 10
+
+    private struct State {
+        var incoming = Head()
+        var head: Head?
+        var headerBytes = 0
+        var pieces: [[UInt8]] = []
+        var queued = 0
+        var received = 0
+        var isPaused = false
+        var isCancelled = false
+        var failure: SyncError?
+        var isDone = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let handle: CurlHandle
+    private let peer: String
+    private let bodyLimit: Int
+    private let limits: Limits
+    private let onDone: @Sendable (CurlHandle) -> Void
+
+    /// - Parameters:
+    ///   - handle: Ready to run, but for the callbacks.
+    ///   - bodyLimit: The most bytes of body to accept.
+    ///   - onDone: Gets the handle back, on the thread of the transfer.
+    init(
+        _ handle: CurlHandle, peer: String, bodyLimit: Int, limits: Limits,
+        onDone: @escaping @Sendable (CurlHandle) -> Void
+    ) {
+        self.handle = handle
+        self.peer = peer
+        self.bodyLimit = bodyLimit
+        self.limits = limits
+        self.onDone = onDone
+    }
+
+    func start() {
+        let thread = Thread { self.run() }
+        thread.name = "tandem.curl"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    // MARK: Reading
+
+    /// The status and the header fields, as soon as they are there.
+    func head() async throws -> Head {
+        while true {
+            let found = try state.withLock { state throws(SyncError) -> Head? in
+                if let head = state.head { return head }
+                if let failure = state.failure { throw failure }
+                guard !state.isDone else { throw SyncError(.truncated, "\(peer) closed the connection") }
+                return nil
+            }
+            if let found { return found }
+            await news(forHead: true)
+        }
+    }
+
+    /// The next piece of the body; nil at its end.
+    func next() async throws -> [UInt8]? {
+        while true {
+            let (piece, isDone, resume) = try state.withLock { state throws(SyncError) in
+                if !state.pieces.isEmpty {
+                    let piece = state.pieces.removeFirst()
+                    state.queued -= piece.count
+                    return (Optional(piece), false, state.isPaused)
+                }
+                if let failure = state.failure { throw failure }
+                return (nil, state.isDone, false)
+            }
+            if resume { handle.wakeUp() }
+            if let piece { return piece }
+            if isDone { return nil }
+            await news(forHead: false)
+        }
+    }
+
+    /// Ends the transfer; the connection is closed.
+    func cancel() {
+        state.withLock { $0.isCancelled = true }
+        handle.wakeUp()
+    }
+
+    /// Returns when something changed since the last look. One reader at a time.
+    private func news(forHead: Bool) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    let hasHead = forHead && state.head != nil
+                    guard state.pieces.isEmpty, !state.isDone, state.failure == nil, !hasHead else { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func notify() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        var failure: SyncError?
+        var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+        errorText.withUnsafeMutableBytes { errorText in
+            do {
+                try handle.set(CURLOPT_ERRORBUFFER, errorText.baseAddress)
+                try handle.set(CURLOPT_WRITEDATA, context)
+                try handle.set(CURLOPT_HEADERDATA, context)
+                try handle.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+                    CurlExchange.of(context)?.received(bytes, size * count) ?? 0
+                }
+                try handle.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+                    CurlExchange.of(context)?.receivedHeader(bytes, size * count) ?? 0
+                }
+                let code = transfer()
+                if code != CURLE_OK {
+                    let text = errorText.prefix { $0 != 0 }
+                    failure = CurlFailure.error(code, text: String(decoding: text, as: UTF8.self), peer: peer)
+                }
+            } catch {
+                failure = error as? SyncError
+            }
+            // The buffer is gone after this block.
+            _ = tandem_setopt_pointer(handle.easy, CURLOPT_ERRORBUFFER, nil)
+        }
+        onDone(handle)
+        let cause = failure
+        state.withLock { state in
+            // A callback that refused the answer knows better why than libcurl.
+            if state.failure == nil { state.failure = cause }
+            state.isDone = true
+        }
+        notify()
+    }
+
+    private func transfer() -> CURLcode {
+        guard curl_multi_add_handle(handle.multi, handle.easy) == CURLM_OK else { return CURLE_FAILED_INIT }
+        defer { curl_multi_remove_handle(handle.multi, handle.easy) }
+        while true {
+            var running: Int32 = 0
+            guard curl_multi_perform(handle.multi, &running) == CURLM_OK else { return CURLE_RECV_ERROR }
+            if running == 0 { return tandem_multi_result(handle.multi) }
+            let (isCancelled, resume) = state.withLock { state in
+                let resume = state.isPaused && state.queued < CurlExchange.queuedBytes / 2
+                if resume { state.isPaused = false }
+                return (state.isCancelled, resume)
+            }
+            if isCancelled { return CURLE_ABORTED_BY_CALLBACK }
+            if resume {
+                let code = curl_easy_pause(handle.easy, CURLPAUSE_CONT)
+                if code != CURLE_OK { return code }
+                continue
+            }
+            guard curl_multi_poll(handle.multi, nil, 0, 1_000, nil) == CURLM_OK else { return CURLE_RECV_ERROR }
+        }
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> CurlExchange? {
+        context.map { Unmanaged<CurlExchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// - Returns: The number of bytes taken; any other number ends the transfer, or pauses it.
+    private func received(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> Int {
+        guard let bytes, count > 0 else { return 0 }
+        let taken = state.withLock { state in
+            guard state.queued + count <= CurlExchange.queuedBytes || state.pieces.isEmpty else {
+                state.isPaused = true
+                return tandem_pause()
+            }
+            guard count <= bodyLimit - state.received else {
+                state.failure = SyncError(
+                    .tooLarge, "\(peer) answered with more than \(bodyLimit) bytes",
+                    hint: "A Tandem peer never does; check the address.")
+                return 0
+            }
+            state.received += count
+            state.queued += count
+            state.pieces.append([UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
+            return count
+        }
+        notify()
+        return taken
+    }
+
+    private func receivedHeader(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> Int {
+        guard let bytes else { return 0 }
+        let line = [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+        let taken = state.withLock { state in
+            state.headerBytes += count
+            guard state.headerBytes <= limits.responseHeaderBytes else {
+                state.failure = SyncError(
+                    .tooLarge, "\(peer) answered with more than \(limits.responseHeaderBytes) bytes of header lines",
+                    hint: "A Tandem peer never does; check the address.")
+                return 0
+            }
+            state.incoming.add(line)
+            // An empty line ends the header lines; those of an interim answer (1xx) are followed by the real ones.
+            if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }), state.incoming.status >= 200, state.head == nil {
+                state.head = state.incoming
+            }
+            return count
+        }
+        notify()
+        return taken
+    }
+}
+
+extension CurlExchange.Head {
+    fileprivate mutating func add(_ line: [UInt8]) {
+        let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.hasPrefix("HTTP/") {
+            self = CurlExchange.Head()
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+            return
+        }
+        guard let colon = text.firstIndex(of: ":") else { return }
+        let value = String(text[text.index(after: colon)...]).trimmingCharacters(in: .whitespaces)
+        switch text[..<colon].lowercased() {
+        case "content-type": contentType = value
+        case "content-encoding": contentEncoding = value
+        case "retry-after": retryAfter = value
+        default: break
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CCurl
+
+/// What libcurl's result codes mean to a person.
+enum CurlFailure {
+    /// - Parameters:
+    ///   - text: libcurl's own words on this failure; may be empty. They name host and port, never a header.
+    static func error(_ code: CURLcode, text: String, peer: String) -> SyncError {
+        let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        switch code {
+        case CURLE_ABORTED_BY_CALLBACK:
+            return SyncError(.cancelled, "The exchange with \(peer) was stopped")
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return SyncError(
+                .unreachable, "The host of \(peer) is not known: \(reason)",
+                hint: "Check the name and this machine's DNS.")
+        case CURLE_COULDNT_CONNECT:
+            return SyncError(
+                .unreachable, "\(peer) cannot be reached: \(reason)",
+                hint: "Is syncd running there, on that port, and not behind a firewall?")
+        case CURLE_OPERATION_TIMEDOUT:
+            return SyncError(
+                .timedOut, "\(peer) did not answer in time: \(reason)", hint: "The next try follows by itself.")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
+            return SyncError(
+                .tls, "The certificate of \(peer) is not trusted: \(reason)",
+                hint: "Give the authority that signed it with --ca-file, and check the host's name in it.")
+        case CURLE_SSL_CONNECT_ERROR:
+            return SyncError(
+                .tls, "No secure connection to \(peer): \(reason)",
+                hint: "Does the peer speak TLS on that port, or is it http:// there?")
+        case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            return SyncError(
+                .tls, "TLS with \(peer) failed: \(reason)",
+                hint: "Check the certificate, key and authority files that were given.")
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            return SyncError(
+                .truncated, "The connection to \(peer) broke: \(reason)", hint: "The next try follows by itself.")
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_URL_MALFORMAT:
+            return SyncError(
+                .notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: "Check the address and the port.")
+        default:
+            return SyncError(.unreachable, "The exchange with \(peer) failed: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Journal
+import SwiftProtobuf
+
+/// What verification asks of a peer.
+public struct DigestRequest: Sendable, Hashable {
+    public enum Question: Sendable, Hashable {
+        /// Which tables are there?
+        case tables
+
+        /// Digests of consecutive rows of the columns of `shape`, in key order, from after the key `after`.
+        ///
+        /// Without `bounds` the endpoint cuts: a digest for every `rowsPerDigest` rows. With them, one digest for the
+        /// rows up to each bound, and one for those after the last.
+        case digests(shape: TableShape, after: [Value]?, rowsPerDigest: Int, bounds: [[Value]])
+
+        /// The rows after the key `after`, up to the key `through`.
+        case rows(shape: TableShape, after: [Value]?, through: [Value]?)
+    }
+
+    public var cluster: String
+    public var question: Question
+
+    public init(cluster: String, question: Question) {
+        self.cluster = cluster
+        self.question = question
+    }
+}
+
+/// A digest of consecutive rows.
+public struct RangeDigest: Sendable, Hashable {
+    /// The key of the last row; nil for the rows after the last bound.
+    public var last: [Value]?
+    public var rows: Int
+    public var sha256: [UInt8]
+
+    public init(last: [Value]?, rows: Int, sha256: [UInt8]) {
+        self.last = last
+        self.rows = rows
+        self.sha256 = sha256
+    }
+}
+
+public struct DigestReply: Sendable, Hashable {
+    /// What the replica knew in the snapshot that it read.
+    public var vector: VersionVector
+    public var tables: [TableShape] = []
+    public var digests: [RangeDigest] = []
+    public var rows: [[Value]] = []
+
+    /// True when the answer ends before the range does: ask again, after its last key.
+    public var more = false
+
+    public init(vector: VersionVector) { self.vector = vector }
+}
+
+extension DigestRequest: WireMessage {
+    public func encoded() throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_DigestRequest()
+        message.wireVersion = wireVersion
+        message.cluster = wireData(cluster.utf8)
+        switch question {
+        case .tables:
+            message.tables = .init()
+        case .digests(let shape, let after, let rowsPerDigest, let bounds):
+            var question = Tandem_V1_DigestRequest.Digests()
+            let wireShape = Tandem_V1_ChangeBatch.Shape(shape)
+            question.table = wireShape.table
+            question.columns = wireShape.columns
+            question.keyCount = wireShape.keyCount
+            if let after { question.after = try Tandem_V1_Values(after) }
+            question.rowsPerDigest = UInt32(clamping: rowsPerDigest)
+            question.bounds = try bounds.map { key throws(WireError) in try Tandem_V1_Values(key) }
+            message.digests = question
+        case .rows(let shape, let after, let through):
+            var question = Tandem_V1_DigestRequest.Rows()
+            let wireShape = Tandem_V1_ChangeBatch.Shape(shape)
+            question.table = wireShape.table
+            question.columns = wireShape.columns
+            question.keyCount = wireShape.keyCount
+            if let after { question.after = try Tandem_V1_Values(after) }
+            if let through { question.through = try Tandem_V1_Values(through) }
+            message.rows = question
+        }
+        return try serialize(message)
+    }
+
+    public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
+        let message = try parse(Tandem_V1_DigestRequest.self, bytes, limits: limits)
+        try checkWireVersion(message.wireVersion)
+        let cluster = try wireName(message.cluster, limits: limits)
+        switch message.question {
+        case .tables:
+            self.init(cluster: cluster, question: .tables)
+        case .digests(let question):
+            let shape = try TableShape(question.table, question.columns, question.keyCount, limits: limits)
+            guard question.bounds.count <= limits.digestsPerReply else {
+                throw .tooLarge("\(question.bounds.count) bounds")
+            }
+            let bounds = try question.bounds.map { key throws(WireError) in try key.key(of: shape) }
+            let after = question.hasAfter ? try question.after.key(of: shape) : nil
+            self.init(
+                cluster: cluster,
+                question: .digests(
+                    shape: shape, after: after,
+                    rowsPerDigest: min(max(Int(question.rowsPerDigest), 1), limits.rowsPerDigest * 64), bounds: bounds))
+        case .rows(let question):
+            let shape = try TableShape(question.table, question.columns, question.keyCount, limits: limits)
+            let after = question.hasAfter ? try question.after.key(of: shape) : nil
+            let through = question.hasThrough ? try question.through.key(of: shape) : nil
+            self.init(cluster: cluster, question: .rows(shape: shape, after: after, through: through))
+        case nil:
+            throw .malformed("a digest request without a question")
+        }
+    }
+}
+
+extension DigestReply: WireMessage {
+    public func encoded() throws(WireError) -> [UInt8] {
+        var message = Tandem_V1_DigestReply()
+        message.wireVersion = wireVersion
+        message.vector = Tandem_V1_Vector(vector)
+        message.tables = tables.map { Tandem_V1_ChangeBatch.Shape($0) }
+        message.digests = try digests.map { digest throws(WireError) in
+            var entry = Tandem_V1_RangeDigest()
+            if let last = digest.last { entry.last = try Tandem_V1_Values(last) }
+            entry.rows = UInt64(clamping: digest.rows)
+            entry.sha256 = wireData(digest.sha256)
+            return entry
+        }
+        message.rows = try rows.map { row throws(WireError) in try Tandem_V1_Values(row) }
+        message.more = more
+        return try serialize(message)
+    }
+
+    public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
+        guard bytes.count <= limits.streamBodyBytes else { throw .tooLarge("a message of \(bytes.count) bytes") }
+        let message = try parse(Tandem_V1_DigestReply.self, bytes, limits: limits)
+        try checkWireVersion(message.wireVersion)
+        guard message.tables.count <= limits.shapesPerBatch, message.digests.count <= limits.digestsPerReply + 1,
+            message.rows.count <= limits.digestsPerReply
+        else { throw .tooLarge("a digest reply") }
+        self.init(vector: try VersionVector(message.vector, limits: limits))
+        tables = try message.tables.map { shape throws(WireError) in try TableShape(shape, limits: limits) }
+        digests = try message.digests.map { digest throws(WireError) in
+            guard digest.sha256.count == 32 else { throw .malformed("a digest of another length") }
+            return RangeDigest(
+                last: digest.hasLast ? try digest.last.values() : nil, rows: Int(clamping: digest.rows),
+                sha256: [UInt8](digest.sha256))
+        }
+        rows = try message.rows.map { row throws(WireError) in try row.values() }
+        more = message.more
+    }
+}
+
+extension Tandem_V1_Values {
+    init(_ values: some Sequence<Value>) throws(WireError) {
+        var columns = ValueColumns()
+        try columns.append(contentsOf: values)
+        self.init()
+        types = wireData(columns.types)
+        integers = columns.integers
+        reals = columns.reals
+        lengths = columns.lengths
+        content = wireData(columns.content)
+    }
+
+    func values() throws(WireError) -> [Value] {
+        var columns = ValueColumns()
+        columns.types = [UInt8](types)
+        columns.integers = integers
+        columns.reals = reals
+        columns.lengths = lengths
+        columns.content = [UInt8](content)
+        return try columns.values()
+    }
+
+    /// The values, as many as the key of `shape` has columns.
+    fileprivate func key(of shape: TableShape) throws(WireError) -> [Value] {
+        let values = try values()
+        guard values.count == shape.keyCount else { throw .malformed("a key of another length") }
+        return values
+    }
+}
+
+extension TableShape {
+    fileprivate init(
+        _ table: some Collection<UInt8>, _ columns: [some Collection<UInt8>], _ keyCount: UInt32, limits: Limits
+    ) throws(WireError) {
+        var message = Tandem_V1_ChangeBatch.Shape()
+        message.table = wireData(table)
+        message.columns = columns.map { wireData($0) }
+        message.keyCount = keyCount
+        try self.init(message, limits: limits)
+    }
+}
