@@ -46,6 +46,7 @@ public struct JournalReader {
     let runs: RunList
     private let lives: LifeReader
     private let last: Int64
+    private let tail: JournalRun?
 
     /// - Throws: ``JournalError`` with `notAReplica` or `unsupportedFormat`.
     public init(_ db: Database) throws {
@@ -56,6 +57,7 @@ public struct JournalReader {
         lives = try LifeReader(db)
         last = try JournalReader.lastSeq(db)
         runs = RunList(db: db, origins: origins, lastSeq: last)
+        tail = try runs.last()
     }
 
     /// The position of the newest entry, 0 for an empty journal.
@@ -68,7 +70,7 @@ public struct JournalReader {
     /// What this replica knows, its own changes included.
     public func vector() throws -> VersionVector {
         var vector = origins.merged(except: identity.origin)
-        if let run = try runs.last() { vector.advance(run.origin, to: run.endVersion - 1) }
+        if let tail { vector.advance(tail.origin, to: tail.endVersion - 1) }
         return vector
     }
 

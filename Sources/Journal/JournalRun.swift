@@ -24,16 +24,18 @@ struct RunList {
     let origins: OriginTable
     let lastSeq: Int64
 
-    /// The runs from the one that holds `seq` on, in journal order.
-    func runs(from seq: Int64, limit: Int = .max) throws -> [JournalRun] {
+    /// The runs from the one that holds `seq` on, in journal order, up to the one that holds ``lastSeq``: what the same
+    /// transaction appends later does not count.
+    func runs(from seq: Int64) throws -> [JournalRun] {
         let rows = try Row.fetchAll(
             db,
             sql: """
                 SELECT first_seq, lead(first_seq) OVER (ORDER BY first_seq) AS end_seq, origin, first_version, floor, known
                 FROM _journal_runs
                 WHERE first_seq >= coalesce((SELECT max(first_seq) FROM _journal_runs WHERE first_seq <= ?), 0)
-                ORDER BY first_seq LIMIT ?
-                """, arguments: [seq, limit == .max ? -1 : limit])
+                  AND first_seq <= ?
+                ORDER BY first_seq
+                """, arguments: [seq, lastSeq])
         return try rows.map(run)
     }
 

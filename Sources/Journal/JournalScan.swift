@@ -14,6 +14,22 @@ public struct ScannedChange: Sendable {
     /// What the writer had merged when it wrote the change.
     public let known: VersionVector
 
+    public init(
+        seq: Int64, origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Operation, mask: ColumnMask,
+        shape: ShapeRegistry.Entry, key: Key, known: VersionVector
+    ) {
+        self.seq = seq
+        self.origin = origin
+        self.version = version
+        self.stamp = stamp
+        self.life = life
+        self.operation = operation
+        self.mask = mask
+        self.shape = shape
+        self.key = key
+        self.known = known
+    }
+
     /// True when the writer of this change knew version `version` of `origin`.
     public func knows(_ origin: OriginID, _ version: Int64) -> Bool {
         origin == self.origin ? self.version >= version : known[origin] >= version

@@ -79,7 +79,9 @@ enum JournalSchema {
           lost_version INTEGER NOT NULL,
           lost_seq INTEGER NOT NULL,
           kept_seq INTEGER NOT NULL,
+          kept_life INTEGER NOT NULL,
           kept_stamp INTEGER NOT NULL,
+          kept_origin BLOB NOT NULL,
           time REAL NOT NULL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;

@@ -117,8 +117,10 @@ final class Applier {
             })
         for conflict in resolution.conflicts {
             let other = competitors[conflict.competitor]
-            let incomingSide = Ledger.Side(origin: run.origin, version: version, stamp: change.stamp, seq: seq)
-            let otherSide = Ledger.Side(origin: other.origin, version: other.version, stamp: other.stamp, seq: other.seq)
+            let incomingSide = Ledger.Side(
+                origin: run.origin, version: version, life: change.life, stamp: change.stamp, seq: seq)
+            let otherSide = Ledger.Side(
+                origin: other.origin, version: other.version, life: other.life, stamp: other.stamp, seq: other.seq)
             var columns: [String] = []
             conflict.columns.forEach { columns.append(context.names[$0]) }
             try ledger.record(

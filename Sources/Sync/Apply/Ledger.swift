@@ -13,6 +13,7 @@ struct Ledger {
     struct Side {
         let origin: OriginID
         let version: Int64
+        let life: Int64
         let stamp: Stamp
         let seq: Int64
     }
@@ -21,32 +22,39 @@ struct Ledger {
         kind: ConflictKind, table: Int64, key: Key, columns: [String], lost: Side, kept: Side, origins: OriginTable,
         time: Double
     ) throws {
-        guard let lostNumber = origins.numbers[lost.origin] else { return }
+        guard let number = origins.numbers[lost.origin] else { return }
         let known = try Row.fetchOne(
-            db, sql: "SELECT id, columns, kept_seq, kept_stamp FROM _journal_conflicts WHERE lost_origin = ? AND lost_version = ?",
-            arguments: [lostNumber, lost.version])
+            db.cachedStatement(
+                sql: """
+                    SELECT id, columns, kept_life, kept_stamp, kept_origin FROM _journal_conflicts
+                    WHERE lost_origin = ? AND lost_version = ?
+                    """), arguments: [number, lost.version])
+        let keptOrigin = Data(kept.origin.bytes)
         guard let known else {
             try db.cachedStatement(
                 sql: """
                     INSERT INTO _journal_conflicts
-                      (tbl, key, kind, columns, lost_origin, lost_version, lost_seq, kept_seq, kept_stamp, time)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      (tbl, key, columns, lost_origin, lost_version, lost_seq, time, kind, kept_seq, kept_life, kept_stamp, kept_origin)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
-                table, Data(key.bytes), kind.rawValue, NameList.encode(columns), lostNumber, lost.version, lost.seq,
-                kept.seq, kept.stamp.rawValue, time,
+                table, Data(key.bytes), NameList.encode(columns.sorted()), number, lost.version, lost.seq, time,
+                kind.rawValue, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin,
             ])
             return
         }
+        let id: Int64 = known["id"]
         let union = Set(try NameList.decode(known["columns"])).union(columns).sorted()
-        let keptStamp: Int64 = known["kept_stamp"]
-        let isGreater = kept.stamp.rawValue > keptStamp
-        try db.execute(
-            sql: "UPDATE _journal_conflicts SET columns = ?, kind = ?, kept_seq = ?, kept_stamp = ? WHERE id = ?",
-            arguments: [
-                NameList.encode(union), kind.rawValue, isGreater ? kept.seq : known["kept_seq"] as Int64,
-                max(kept.stamp.rawValue, keptStamp), known["id"] as Int64,
-            ])
+        try db.cachedStatement(sql: "UPDATE _journal_conflicts SET columns = ? WHERE id = ?")
+            .execute(arguments: [NameList.encode(union), id])
+        let bytes: Data = known["kept_origin"]
+        let before = (known["kept_life"] as Int64, known["kept_stamp"] as Int64, OriginID(bytes: bytes) ?? kept.origin)
+        guard before < (kept.life, kept.stamp.rawValue, kept.origin) else { return }
+        try db.cachedStatement(
+            sql: """
+                UPDATE _journal_conflicts SET kind = ?, kept_seq = ?, kept_life = ?, kept_stamp = ?, kept_origin = ? WHERE id = ?
+                """
+        ).execute(arguments: [kind.rawValue, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
     }
 }
 

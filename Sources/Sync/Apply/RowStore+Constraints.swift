@@ -131,7 +131,8 @@ extension RowStore {
 
     /// The latest change of a row that the running run's writer had not seen, of those that touch `columns`.
     private func claim(of row: RowID, on columns: [String]? = nil) -> Claim {
-        let none = Claim(stamp: .zero, origin: OriginID(high: 0, low: 0))
+        // Before every real claim: no origin id is smaller.
+        let none = Claim(stamp: .zero, origin: OriginID(high: 0, low: 1))
         guard let run else { return none }
         let folded = columns.map { Set($0.map(SQL.foldedName)) }
         let changes = session.concurrent.competitors(table: row.key.table, key: row.key.key, run: run).filter { change in

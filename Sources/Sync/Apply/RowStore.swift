@@ -168,7 +168,7 @@ final class RowStore {
             try held.release(row.key)
             return
         }
-        if code == SQLITE_CONSTRAINT_UNIQUE, try evictLaterClaims(than: claim, row: row, image: image),
+        if reason(code) == .unique, try evictLaterClaims(than: claim, row: row, image: image),
             try insert(row, image) == SQLITE_DONE
         {
             try held.release(row.key)
@@ -243,11 +243,14 @@ final class RowStore {
         unchecked[key] = RowID(key: key, context: context, table: table, values: Array(keys))
     }
 
+    /// SQLITE_CONSTRAINT_DATATYPE, of STRICT tables: https://sqlite.org/rescode.html#constraint_datatype
+    private static let wrongDatatype = ResultCode(rawValue: SQLITE_CONSTRAINT | 12 << 8)
+
     private func reason(_ code: Int32) -> HoldReason {
-        switch code {
-        case SQLITE_CONSTRAINT_NOTNULL: .notNull
-        case SQLITE_CONSTRAINT_CHECK: .check
-        case SQLITE_CONSTRAINT_DATATYPE, SQLITE_MISMATCH: .datatype
+        switch ResultCode(rawValue: code) {
+        case .SQLITE_CONSTRAINT_NOTNULL: .notNull
+        case .SQLITE_CONSTRAINT_CHECK: .check
+        case RowStore.wrongDatatype, .SQLITE_MISMATCH: .datatype
         default: .unique
         }
     }

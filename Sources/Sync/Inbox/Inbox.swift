@@ -78,6 +78,25 @@ public final class Inbox: Sendable {
         }
     }
 
+    /// Shows held rows again that a local change made room for: a parent that came back, a UNIQUE value that was given up.
+    ///
+    /// Call it at each contact with the file; it reads only, when nothing is held.
+    ///
+    /// - Returns: How many rows are held still.
+    @discardableResult
+    public func bringBackHeldRows() throws -> Int {
+        let count = try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_held") ?? 0 }
+        guard count > 0 else { return 0 }
+        try replica.settle()
+        return try session.withLock { box in
+            try connection.write { db in
+                let rows = try RowStore(db, session: try current(&box, db), registry: ShapeRegistry(db))
+                try rows.settle()
+                return rows.held.rows.count
+            }
+        }
+    }
+
     /// What is applied here, this replica's own changes included.
     public func vector() throws -> VersionVector {
         try replica.read { try JournalReader($0).vector() }

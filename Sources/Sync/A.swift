@@ -1,1 +1,0 @@
-public func hi() -> String { "" }

@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+import Journal
+import Sync
+import TestSupport
+import Testing
+
+/// Replicas of one schema in temporary files, exchanging by hand: what a network would do, one batch at a time.
+final class Cluster {
+    let directory = TemporaryDirectory()
+    let replicas: [Replica]
+    let inboxes: [Inbox]
+    var limits = Limits.standard
+    /// Milliseconds since 1970, for all inboxes.
+    static let now = Stamp(milliseconds: 4_000_000_000_000)
+
+    init(_ count: Int, schema: String, limits: Limits = .standard) throws {
+        self.limits = limits
+        var replicas: [Replica] = []
+        for index in 0..<count {
+            let path = directory.file("\(index).sqlite")
+            let queue = try DatabaseQueue(path: path)
+            try queue.write { try $0.execute(sql: schema) }
+            try queue.close()
+            var options = Replica.Options()
+            options.durability = .normal
+            replicas.append(
+                try Replica.create(
+                    at: path, InitializeRequest(origin: OriginID(high: UInt64(index + 1), low: 1)), options: options
+                ).replica)
+        }
+        self.replicas = replicas
+        inboxes = try replicas.map { try Inbox(replica: $0, limits: limits, wallClock: { Cluster.now }) }
+    }
+
+    subscript(index: Int) -> Replica { replicas[index] }
+
+    func execute(_ index: Int, _ sql: String) throws {
+        try replicas[index].write { try $0.execute(sql: sql) }
+    }
+
+    /// Everything that `target` lacks of what `source` knows.
+    func batches(from source: Int, to target: Int) throws -> [ChangeBatch] {
+        try replicas[source].settle()
+        let have = try inboxes[target].have()
+        var batches: [ChangeBatch] = []
+        try replicas[source].read { db in
+            try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
+                batches.append(batch)
+                return true
+            }
+        }
+        return batches
+    }
+
+    @discardableResult
+    func pull(_ target: Int, from source: Int) throws -> ReceiveReport {
+        var report = ReceiveReport()
+        for batch in try batches(from: source, to: target) {
+            #expect(batch.checkInvariants() == nil)
+            // Through the codec, as over a wire.
+            let bytes = try BatchCodec.encode(batch)
+            report = report + (try inboxes[target].receive(BatchCodec.decode(bytes, limits: limits)))
+        }
+        return report
+    }
+
+    /// Exchanges until everybody knows everything.
+    func settle() throws {
+        for _ in 0..<(replicas.count * 2) {
+            for target in replicas.indices {
+                for source in replicas.indices where source != target { try pull(target, from: source) }
+            }
+            for inbox in inboxes { try inbox.bringBackHeldRows() }
+            let vectors = try inboxes.map { try $0.vector() }
+            if vectors.allSatisfy({ $0 == vectors[0] }) { return }
+        }
+        Issue.record("the replicas do not come to know the same")
+    }
+
+    /// All rows of all tables, and of the held table, as text with storage classes.
+    func content(_ index: Int) throws -> [String] {
+        try replicas[index].read { db in
+            var lines: [String] = []
+            for table in try TableInspection.all(db) {
+                let columns = table.stored.map {
+                    "typeof(\(SQL.quote(identifier: $0.name))) || ':' || quote(\(SQL.quote(identifier: $0.name)))"
+                }
+                for row in try String.fetchAll(
+                    db,
+                    sql:
+                        "SELECT \(columns.joined(separator: " || ' | ' || ")) FROM \(SQL.quote(identifier: table.name))"
+                ).sorted() { lines.append("\(table.name): \(row)") }
+            }
+            for row in try String.fetchAll(
+                db, sql: "SELECT tbl || ' ' || hex(key) || ' ' || reason || ' ' || hex(image) FROM _journal_held"
+            ).sorted() { lines.append("held: \(row)") }
+            return lines
+        }
+    }
+
+    /// The ledger without what is local to a file.
+    func ledger(_ index: Int) throws -> [String] {
+        try replicas[index].read { db in
+            try ConflictEntry.all(db).map {
+                "\($0.kind) \($0.table) \($0.key) lost \($0.lostOrigin.short) \($0.lost) kept \($0.keptOrigin.short)"
+            }.sorted()
+        }
+    }
+
+    func integrity(_ index: Int) throws -> [String] {
+        try replicas[index].read { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+                + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { "foreign key: \($0)" }
+        }
+    }
+}
