@@ -7,11 +7,9 @@ public struct DigestRequest: Sendable, Hashable {
         /// Which tables are there?
         case tables
 
-        /// Digests of consecutive rows of the columns of `shape`, in key order, from after the key `after`.
-        ///
-        /// Without `bounds` the endpoint cuts: a digest for every `rowsPerDigest` rows. With them, one digest for the
-        /// rows up to each bound, and one for those after the last.
-        case digests(shape: TableShape, after: [Value]?, rowsPerDigest: Int, bounds: [[Value]])
+        /// Digests of the columns of `shape`, in this order, one for every `rowsPerDigest` rows in key order, from
+        /// after the key `after`.
+        case digests(shape: TableShape, after: [Value]?, rowsPerDigest: Int)
 
         /// The rows after the key `after`, up to the key `through`.
         case rows(shape: TableShape, after: [Value]?, through: [Value]?)
@@ -28,12 +26,12 @@ public struct DigestRequest: Sendable, Hashable {
 
 /// A digest of consecutive rows.
 public struct RangeDigest: Sendable, Hashable {
-    /// The key of the last row; nil for the rows after the last bound.
-    public var last: [Value]?
+    /// The key of the last row.
+    public var last: [Value]
     public var rows: Int
     public var sha256: [UInt8]
 
-    public init(last: [Value]?, rows: Int, sha256: [UInt8]) {
+    public init(last: [Value], rows: Int, sha256: [UInt8]) {
         self.last = last
         self.rows = rows
         self.sha256 = sha256
@@ -61,7 +59,7 @@ extension DigestRequest: WireMessage {
         switch question {
         case .tables:
             message.tables = .init()
-        case .digests(let shape, let after, let rowsPerDigest, let bounds):
+        case .digests(let shape, let after, let rowsPerDigest):
             var question = Tandem_V1_DigestRequest.Digests()
             let wireShape = Tandem_V1_ChangeBatch.Shape(shape)
             question.table = wireShape.table
@@ -69,7 +67,6 @@ extension DigestRequest: WireMessage {
             question.keyCount = wireShape.keyCount
             if let after { question.after = try Tandem_V1_Values(after) }
             question.rowsPerDigest = UInt32(clamping: rowsPerDigest)
-            question.bounds = try bounds.map { key throws(WireError) in try Tandem_V1_Values(key) }
             message.digests = question
         case .rows(let shape, let after, let through):
             var question = Tandem_V1_DigestRequest.Rows()
@@ -93,16 +90,12 @@ extension DigestRequest: WireMessage {
             self.init(cluster: cluster, question: .tables)
         case .digests(let question):
             let shape = try TableShape(question.table, question.columns, question.keyCount, limits: limits)
-            guard question.bounds.count <= limits.digestsPerReply else {
-                throw .tooLarge("\(question.bounds.count) bounds")
-            }
-            let bounds = try question.bounds.map { key throws(WireError) in try key.key(of: shape) }
             let after = question.hasAfter ? try question.after.key(of: shape) : nil
             self.init(
                 cluster: cluster,
                 question: .digests(
                     shape: shape, after: after,
-                    rowsPerDigest: min(max(Int(question.rowsPerDigest), 1), limits.rowsPerDigest * 64), bounds: bounds))
+                    rowsPerDigest: min(max(Int(question.rowsPerDigest), 1), limits.rowsPerDigest * 64)))
         case .rows(let question):
             let shape = try TableShape(question.table, question.columns, question.keyCount, limits: limits)
             let after = question.hasAfter ? try question.after.key(of: shape) : nil
@@ -122,7 +115,7 @@ extension DigestReply: WireMessage {
         message.tables = tables.map { Tandem_V1_ChangeBatch.Shape($0) }
         message.digests = try digests.map { digest throws(WireError) in
             var entry = Tandem_V1_RangeDigest()
-            if let last = digest.last { entry.last = try Tandem_V1_Values(last) }
+            entry.last = try Tandem_V1_Values(digest.last)
             entry.rows = UInt64(clamping: digest.rows)
             entry.sha256 = wireData(digest.sha256)
             return entry
@@ -136,7 +129,7 @@ extension DigestReply: WireMessage {
         guard bytes.count <= limits.streamBodyBytes else { throw .tooLarge("a message of \(bytes.count) bytes") }
         let message = try parse(Tandem_V1_DigestReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
-        guard message.tables.count <= limits.shapesPerBatch, message.digests.count <= limits.digestsPerReply + 1,
+        guard message.tables.count <= limits.shapesPerBatch, message.digests.count <= limits.digestsPerReply,
             message.rows.count <= limits.digestsPerReply
         else { throw .tooLarge("a digest reply") }
         self.init(vector: try VersionVector(message.vector, limits: limits))
@@ -144,8 +137,7 @@ extension DigestReply: WireMessage {
         digests = try message.digests.map { digest throws(WireError) in
             guard digest.sha256.count == 32 else { throw .malformed("a digest of another length") }
             return RangeDigest(
-                last: digest.hasLast ? try digest.last.values() : nil, rows: Int(clamping: digest.rows),
-                sha256: [UInt8](digest.sha256))
+                last: try digest.last.values(), rows: Int(clamping: digest.rows), sha256: [UInt8](digest.sha256))
         }
         rows = try message.rows.map { row throws(WireError) in try row.values() }
         more = message.more

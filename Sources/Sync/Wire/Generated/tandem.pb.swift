@@ -555,7 +555,7 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
 
     var table: Data = Data()
 
-    /// whose values count, key first; the receiver orders by the key
+    /// whose values count, in this order; key first
     var columns: [Data] = []
 
     var keyCount: UInt32 = 0
@@ -571,9 +571,6 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
     mutating func clearAfter() {self._after = nil}
 
     var rowsPerDigest: UInt32 = 0
-
-    /// when given: one digest for the rows up to each key, and one for those after the last
-    var bounds: [Tandem_V1_Values] = []
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -665,7 +662,7 @@ nonisolated struct Tandem_V1_RangeDigest: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// key of the last row; absent for an open end
+  /// key of the last row
   var last: Tandem_V1_Values {
     get {_last ?? Tandem_V1_Values()}
     set {_last = newValue}
@@ -1589,7 +1586,7 @@ nonisolated extension Tandem_V1_DigestRequest.Tables: SwiftProtobuf.Message, Swi
 
 nonisolated extension Tandem_V1_DigestRequest.Digests: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_DigestRequest.protoMessageName + ".Digests"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}table\0\u{1}columns\0\u{3}key_count\0\u{1}after\0\u{3}rows_per_digest\0\u{1}bounds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}table\0\u{1}columns\0\u{3}key_count\0\u{1}after\0\u{3}rows_per_digest\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1602,7 +1599,6 @@ nonisolated extension Tandem_V1_DigestRequest.Digests: SwiftProtobuf.Message, Sw
       case 3: try { try decoder.decodeSingularUInt32Field(value: &self.keyCount) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._after) }()
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.rowsPerDigest) }()
-      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.bounds) }()
       default: break
       }
     }
@@ -1628,9 +1624,6 @@ nonisolated extension Tandem_V1_DigestRequest.Digests: SwiftProtobuf.Message, Sw
     if self.rowsPerDigest != 0 {
       try visitor.visitSingularUInt32Field(value: self.rowsPerDigest, fieldNumber: 5)
     }
-    if !self.bounds.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.bounds, fieldNumber: 6)
-    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1640,7 +1633,6 @@ nonisolated extension Tandem_V1_DigestRequest.Digests: SwiftProtobuf.Message, Sw
     if lhs.keyCount != rhs.keyCount {return false}
     if lhs._after != rhs._after {return false}
     if lhs.rowsPerDigest != rhs.rowsPerDigest {return false}
-    if lhs.bounds != rhs.bounds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,117 @@
+import GRDB
+import Journal
+
+/// The answering side of replication: message in, message out. It knows no sockets and no HTTP.
+public struct Endpoint: Sendable {
+    let replica: Replica
+    let inbox: Inbox
+    let limits: Limits
+    private let clock: any SyncClock
+    private let changes: @Sendable () -> AsyncStream<Void>
+
+    /// Which replicas wait here for news at this moment.
+    public let pulls = PullPresence()
+
+    /// - Parameters:
+    ///   - changes: Gives a stream that yields when the file may have changed; see ``FileWatch``.
+    public init(
+        replica: Replica, inbox: Inbox, limits: Limits = .standard, clock: any SyncClock = SystemClock(),
+        changes: @escaping @Sendable () -> AsyncStream<Void>
+    ) {
+        self.replica = replica
+        self.inbox = inbox
+        self.limits = limits
+        self.clock = clock
+        self.changes = changes
+    }
+
+    public func hello(_ theirs: Hello) async throws -> Hello {
+        let mine = try await hello()
+        try Handshake.check(mine: mine, theirs: theirs, peer: "The caller")
+        return mine
+    }
+
+    /// Checks what can be refused before an answer begins.
+    public func check(_ request: PullRequest) async throws {
+        try Handshake.check(
+            cluster: request.cluster, origin: request.origin, mine: try await hello(), peer: "The caller")
+    }
+
+    /// Sends what the request does not have; waits for news if it asks for that and there are none.
+    ///
+    /// - Parameter send: Gets frames of changes, one after the other. The last frame of the stream is the caller's.
+    /// - Throws: ``SyncError``, and what `send` throws.
+    public func pull(
+        _ request: PullRequest, send: (Frame) async throws -> Void
+    ) async throws -> PullEnd {
+        try await check(request)
+        let source = FrameSource(replica: replica, limits: limits, encoding: .best(of: request.encodings))
+        let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
+        let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
+        let deadline = clock.steadyMilliseconds() + wait * 1_000
+        // Before the first look, so that no change falls between the look and the wait.
+        let news = changes()
+        let visit = wait > 0 ? pulls.enter(request.origin) : nil
+        defer { visit?.leave() }
+
+        var have = request.have
+        var sent = 0
+        while true {
+            let portion = try await source.portion(after: have, bytes: min(wanted - sent, limits.bytesPerPush))
+            for frame in portion.frames { try await send(frame) }
+            have = portion.have
+            sent += portion.bytes
+            if portion.more {
+                if sent >= wanted { return PullEnd(vector: portion.vector, more: true) }
+                continue
+            }
+            let left = deadline - clock.steadyMilliseconds()
+            guard sent == 0, left > 0, portion.frames.isEmpty else {
+                return PullEnd(vector: portion.vector, more: false)
+            }
+            try await waitForNews(news, milliseconds: left)
+        }
+    }
+
+    public func digest(_ request: DigestRequest) async throws -> DigestReply {
+        let mine = try await hello()
+        guard request.cluster.utf8.elementsEqual(mine.cluster.utf8) else {
+            throw SyncError(.otherCluster, "The caller belongs to another cluster than \(mine.cluster)")
+        }
+        return try await blocking { [replica, limits] in
+            try replica.read { try TableDigests($0, limits: limits).answer(request.question) }
+        }
+    }
+
+    private func hello() async throws -> Hello {
+        try await blocking { [replica, clock] in
+            try replica.read { try Hello($0, wallMilliseconds: clock.wallMilliseconds()) }
+        }
+    }
+
+    /// Returns when the file may have changed, or the time is over.
+    private func waitForNews(_ news: AsyncStream<Void>, milliseconds: Int64) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [clock] in
+                for await _ in news { return }
+                // No watch, or no longer: then only the time ends the wait.
+                try await clock.sleep(milliseconds: milliseconds)
+            }
+            group.addTask { [clock] in try await clock.sleep(milliseconds: milliseconds) }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+        try Task.checkCancellation()
+    }
+}
+
+extension Hello {
+    /// What this replica says of itself.
+    init(_ db: Database, wallMilliseconds: Int64) throws {
+        let reader = try JournalReader(db)
+        self.init(
+            cluster: reader.identity.cluster, origin: reader.identity.origin,
+            formatVersion: Int(clamping: reader.identity.format), vector: try reader.vector(),
+            wallMilliseconds: wallMilliseconds)
+    }
+}

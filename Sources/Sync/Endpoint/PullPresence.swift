@@ -1,0 +1,27 @@
+import Journal
+import Synchronization
+
+/// Which replicas wait for news at an endpoint: what is new reaches them without a push.
+public final class PullPresence: Sendable {
+    private let counts = Mutex<[OriginID: Int]>([:])
+
+    /// A visit, from its start until ``leave()``.
+    struct Visit {
+        fileprivate let presence: PullPresence
+        fileprivate let origin: OriginID
+
+        func leave() {
+            presence.counts.withLock { counts in
+                let left = counts[origin, default: 0] - 1
+                counts[origin] = left > 0 ? left : nil
+            }
+        }
+    }
+
+    func enter(_ origin: OriginID) -> Visit {
+        counts.withLock { $0[origin, default: 0] += 1 }
+        return Visit(presence: self, origin: origin)
+    }
+
+    public func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
+}

@@ -1,0 +1,69 @@
+import Journal
+
+/// The receiving end of one push. Frames are applied as they arrive, so memory stays bounded, and what arrived before
+/// a broken connection counts.
+public struct PushReceiver: Sendable {
+    private let endpoint: Endpoint
+    private var parser: FrameParser
+    private var intake: FrameIntake
+    private var received = 0
+    private var isOpen = false
+    private var isEnded = false
+
+    init(_ endpoint: Endpoint) {
+        self.endpoint = endpoint
+        parser = FrameParser(limits: endpoint.limits)
+        intake = FrameIntake(inbox: endpoint.inbox, limits: endpoint.limits)
+    }
+
+    /// The next piece of the body, of any size.
+    ///
+    /// - Throws: ``SyncError``; the rest of the push is not to be read then.
+    public mutating func receive(_ piece: some Collection<UInt8>) async throws {
+        received += piece.count
+        guard received <= endpoint.limits.streamBodyBytes else {
+            throw SyncError(.tooLarge, "The push is larger than \(endpoint.limits.streamBodyBytes) bytes")
+        }
+        parser.append(piece)
+        while let frame = try nextFrame() { try await receive(frame) }
+    }
+
+    /// - Throws: ``SyncError`` when the frame stands in the wrong place, or cannot be applied.
+    mutating func receive(_ frame: Frame) async throws {
+        guard !isEnded else { throw SyncError(.invalid, "The push goes on after its end") }
+        switch frame.body {
+        case .open(let cluster, let origin):
+            guard !isOpen else { throw SyncError(.invalid, "The push opens twice") }
+            let identity = try await blocking { [endpoint] in try endpoint.replica.identity() }
+            let mine = Hello(
+                cluster: identity.cluster, origin: identity.origin, formatVersion: 0, vector: VersionVector(),
+                wallMilliseconds: 0)
+            try Handshake.check(cluster: cluster, origin: origin, mine: mine, peer: "The caller")
+            isOpen = true
+        case .batch:
+            guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
+            try await intake.take(frame)
+        case .end:
+            guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
+            isEnded = true
+        }
+    }
+
+    /// Call at the end of the body.
+    ///
+    /// - Returns: What is durable here, staged parts of unfinished transactions included.
+    /// - Throws: ``SyncError/Code/truncated`` when the body was cut off; what arrived before stays applied.
+    public mutating func finish() async throws -> PushReply {
+        guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
+        let have = try await blocking { [endpoint] in try endpoint.inbox.have() }
+        return PushReply(vector: have, applied: intake.tally.applied)
+    }
+
+    private mutating func nextFrame() throws(SyncError) -> Frame? {
+        do {
+            return try parser.next()
+        } catch {
+            throw SyncError(error)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Journal
+import Logging
+
+/// The door to replication: one replica and its peers.
+///
+/// ```swift
+/// let replicator = try Replicator(replica: replica, peers: [PeerConfiguration("https://b:7337", token: token)])
+/// try await replicator.run()   // until the task is cancelled
+/// ```
+public final class Replicator: Sendable {
+    /// The answering side, for a server.
+    public let endpoint: Endpoint
+    public let inbox: Inbox
+
+    private let replica: Replica
+    private let limits: Limits
+    private let clock: any SyncClock
+    private let watch: FileWatch
+    private let followers: [PeerFollower]
+
+    /// - Parameters:
+    ///   - entropy: 64 random bits at each call, for the jitter of retries.
+    /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of the file.
+    public init(
+        replica: Replica, peers: [PeerConfiguration] = [], limits: Limits = .standard,
+        clock: any SyncClock = SystemClock(), logger: Logger = Logger(label: "tandem.sync"),
+        entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    ) throws {
+        self.replica = replica
+        self.limits = limits
+        self.clock = clock
+        let inbox = try Inbox(replica: replica, limits: limits) { Stamp(milliseconds: clock.wallMilliseconds()) }
+        let watch = try FileWatch(path: replica.path)
+        let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) { watch.changes }
+        self.inbox = inbox
+        self.watch = watch
+        self.endpoint = endpoint
+        followers = try peers.map { peer in
+            let transport = try Replicator.transport(to: peer, limits: limits, clock: clock)
+            let session = SyncSession(
+                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+            return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
+        }
+    }
+
+    deinit { watch.stop() }
+
+    /// Follows all peers until the task is cancelled: what they write arrives by long poll, what is written here is
+    /// pushed to those that do not poll. A batch that is being applied is finished first.
+    ///
+    /// A peer's failure is retried with backoff, shows in ``status()``, and delays no other peer.
+    public func run() async {
+        await withDiscardingTaskGroup { group in
+            for follower in followers {
+                let changes = watch.changes
+                group.addTask { await follower.run(changes: changes) }
+            }
+        }
+    }
+
+    /// One full exchange with `peer`, both ways.
+    ///
+    /// - Throws: ``SyncError``; what was exchanged before the failure stays.
+    public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
+        try await wrapped { try await self.session(with: peer).exchange() }
+    }
+
+    /// Compares the rows here with those of `peer`; changes nothing.
+    ///
+    /// - Throws: ``SyncError`` when the comparison cannot be finished.
+    public func verify(_ peer: PeerConfiguration) async throws -> VerifyReport {
+        try await wrapped {
+            let session = try await self.session(with: peer)
+            _ = try await session.greet()
+            return try await Verification(
+                replica: self.replica, transport: session.transport, limits: self.limits
+            ).run()
+        }
+    }
+
+    /// How the followed peers are doing, in the order of the configuration.
+    public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followers.map(\.currentStatus)) }
+
+    private func session(with peer: PeerConfiguration) async throws -> SyncSession {
+        let transport = try await blocking { [limits, clock] in
+            try Replicator.transport(to: peer, limits: limits, clock: clock)
+        }
+        return SyncSession(replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+    }
+
+    private static func transport(
+        to peer: PeerConfiguration, limits: Limits, clock: any SyncClock
+    ) throws -> any Transport {
+        switch peer.address {
+        case .http: try CurlTransport(peer, limits: limits)
+        case .file(let path): try LocalTransport.open(path: path, limits: limits, clock: clock)
+        }
+    }
+
+    private func wrapped<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            throw SyncError(wrapping: error)
+        }
+    }
+}

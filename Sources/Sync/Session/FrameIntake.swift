@@ -1,0 +1,57 @@
+import Journal
+
+/// Takes the frames of one stream into the inbox, skipping what is known by its ranges alone.
+struct FrameIntake: Sendable {
+    let inbox: Inbox
+    let limits: Limits
+
+    /// What the frames brought.
+    struct Tally: Sendable, Hashable {
+        var frames = 0
+        var skippedFrames = 0
+        var bytes = 0
+        var applied = 0
+        var duplicates = 0
+        var conflicts = 0
+        var held = 0
+        var staged = 0
+    }
+
+    private(set) var tally = Tally()
+
+    /// What was known after the last frame.
+    private var have: VersionVector?
+
+    init(inbox: Inbox, limits: Limits) {
+        self.inbox = inbox
+        self.limits = limits
+    }
+
+    /// - Throws: ``SyncError``; nothing of the frame is applied then.
+    mutating func take(_ frame: Frame) async throws {
+        let known: VersionVector
+        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.have() } }
+        tally.frames += 1
+        tally.bytes += frame.payload.count
+        guard !frame.isKnown(to: known) else {
+            have = known
+            tally.skippedFrames += 1
+            return
+        }
+        let (report, after) = try await blocking { [inbox, limits] in
+            let batch: ChangeBatch
+            do throws(WireError) {
+                batch = try frame.batch(limits: limits)
+            } catch {
+                throw SyncError(error)
+            }
+            return (try inbox.receive(batch), try inbox.have())
+        }
+        have = after
+        tally.applied += report.applied
+        tally.duplicates += report.duplicates
+        tally.conflicts += report.conflicts
+        tally.held += report.held
+        tally.staged += report.staged
+    }
+}

@@ -1,0 +1,144 @@
+import Journal
+import Logging
+import Synchronization
+
+/// Follows one peer until it is cancelled: performs the effects of its ``FollowState`` and feeds back what came of them.
+final class PeerFollower: Sendable {
+    private let session: SyncSession
+    private let pulls: PullPresence
+    private let entropy: @Sendable () -> UInt64
+    private let logger: Logger
+    private let status: Mutex<PeerStatus>
+
+    init(
+        session: SyncSession, pulls: PullPresence, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+    ) {
+        self.session = session
+        self.pulls = pulls
+        self.entropy = entropy
+        self.logger = logger
+        status = Mutex(PeerStatus(name: session.transport.name))
+    }
+
+    var currentStatus: PeerStatus { status.withLock { $0 } }
+
+    /// - Parameter changes: Yields when the local file may have changed.
+    func run(changes: AsyncStream<Void>) async {
+        let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
+        await withDiscardingTaskGroup { group in
+            var state = FollowState(limits: session.limits)
+            group.addTask { await self.watch(changes, events: inbox) }
+            inbox.yield(.started)
+            for await event in events {
+                for effect in state.handle(event, entropy: entropy()) {
+                    if effect == .giveUp {
+                        group.cancelAll()
+                        return
+                    }
+                    group.addTask { await self.perform(effect, events: inbox) }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Tells the state what the local file holds, at the start and after each change.
+    private func watch(_ changes: AsyncStream<Void>, events: AsyncStream<FollowState.Event>.Continuation) async {
+        await tellVector(to: events)
+        for await _ in changes { await tellVector(to: events) }
+    }
+
+    private func tellVector(to events: AsyncStream<FollowState.Event>.Continuation) async {
+        do {
+            let vector = try await blocking { [session] in
+                try session.replica.read { try JournalReader($0).vector() }
+            }
+            events.yield(.changed(vector))
+        } catch {
+            // The next change, or the next exchange, meets the same trouble and reports it.
+            logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
+        }
+    }
+
+    private func perform(
+        _ effect: FollowState.Effect, events: AsyncStream<FollowState.Event>.Continuation
+    ) async {
+        switch effect {
+        case .greet:
+            await attempt(.pull, events) {
+                let hello = try await session.greet()
+                status.withLock { $0.origin = hello.origin }
+                return .greeted(hello.vector)
+            }
+        case .pull(let waits):
+            await attempt(.pull, events) {
+                let (end, tally) = try await session.pull(waitSeconds: waits ? session.limits.longPollSeconds : 0)
+                status.withLock { $0.pulledChanges += tally.applied }
+                succeeded(vector: end.vector)
+                return .pulled(end.vector, more: end.more)
+            }
+        case .push(let lacks):
+            await attempt(.push, events) {
+                if let origin = currentStatus.origin, pulls.isWaiting(origin) {
+                    let vector = try await blocking { [session] in
+                        try session.replica.read { try JournalReader($0).vector() }
+                    }
+                    return .leftToPull(vector)
+                }
+                let pushed = try await session.push(lacking: lacks)
+                status.withLock { $0.pushedChanges += pushed.changes }
+                succeeded(vector: pushed.theirs)
+                return .pushed(pushed.theirs)
+            }
+        case .rest(let lane, let milliseconds):
+            do {
+                try await session.clock.sleep(milliseconds: milliseconds)
+                events.yield(.rested(lane))
+            } catch {
+                // Cancelled: nobody listens any more.
+            }
+        case .giveUp:
+            break
+        }
+    }
+
+    private func attempt(
+        _ lane: FollowState.Lane, _ events: AsyncStream<FollowState.Event>.Continuation,
+        _ body: () async throws -> FollowState.Event
+    ) async {
+        do {
+            events.yield(try await body())
+        } catch {
+            guard !Task.isCancelled else { return }
+            let error = SyncError(wrapping: error)
+            failed(error)
+            events.yield(.failed(lane, error))
+        }
+    }
+
+    private func succeeded(vector: VersionVector) {
+        let now = session.clock.wallMilliseconds()
+        let recovered = status.withLock { status in
+            defer {
+                status.vector.merge(vector)
+                status.lastContactMilliseconds = now
+                status.lastError = nil
+                status.failures = 0
+            }
+            return status.lastError != nil
+        }
+        if recovered { logger.info("\(session.transport.name) answers again") }
+    }
+
+    /// A peer that stays away is reported once for each new reason, not at every try.
+    private func failed(_ error: SyncError) {
+        let isNew = status.withLock { status in
+            defer {
+                status.lastError = error
+                status.failures += 1
+            }
+            return status.lastError?.code != error.code
+        }
+        if isNew { logger.warning("\(error)") }
+    }
+}

@@ -1,0 +1,119 @@
+import Journal
+import Synchronization
+
+/// The steps of an exchange with one peer. Holds no state of its own but the file's, so steps may run at the same time.
+struct SyncSession: Sendable {
+    let replica: Replica
+    let inbox: Inbox
+    let transport: any Transport
+    let limits: Limits
+    let clock: any SyncClock
+
+    /// Introduces both sides to each other.
+    ///
+    /// - Throws: ``SyncError`` when they must not exchange changes; see ``Handshake``.
+    func greet() async throws -> Hello {
+        let theirs = try await transport.hello(try await hello())
+        try Handshake.check(mine: try await hello(), theirs: theirs, peer: transport.name)
+        return theirs
+    }
+
+    /// One request for what is not known here; all of the answer is applied when this returns.
+    ///
+    /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer sent changes
+    ///   and not one could be accepted: asking again at once would bring the same.
+    func pull(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+        let (identity, have) = try await blocking { [replica, inbox] in (try replica.identity(), try inbox.have()) }
+        let request = PullRequest(
+            cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
+            maxBytes: limits.bytesPerPull)
+        let intake = AsyncBox(FrameIntake(inbox: inbox, limits: limits))
+        let end = try await transport.pull(request) { frame in try await intake.take(frame) }
+        let tally = intake.tally
+        if tally.frames > 0 || end.more {
+            let after = try await blocking { [inbox] in try inbox.have() }
+            guard after != have else {
+                throw SyncError(
+                    .clockSkew, "\(transport.name) sent changes, but none of them can be taken yet",
+                    hint: "Their stamps may lie too far ahead of this machine's clock; compare the clocks.")
+            }
+        }
+        return (end, tally)
+    }
+
+    /// Sends what `have` does not cover.
+    ///
+    /// - Returns: What the peer has durably afterwards.
+    /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
+    func push(lacking have: VersionVector) async throws -> (theirs: VersionVector, changes: Int, bytes: Int) {
+        let source = FrameSource(replica: replica, limits: limits, encoding: .zstd)
+        let identity = try await blocking { [replica] in try replica.identity() }
+        var have = have
+        var sent = (changes: 0, bytes: 0)
+        while true {
+            let portion = try await source.portion(after: have, bytes: limits.bytesPerPush)
+            guard !portion.frames.isEmpty else { return (have, sent.changes, sent.bytes) }
+            let reply = try await transport.push(
+                [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
+                    + [Frame(body: .end(vector: portion.vector, more: portion.more))])
+            sent.changes += portion.changes
+            sent.bytes += portion.bytes
+            // An unfinished transaction is staged there: acknowledged as received, though not yet as known.
+            let before = have
+            have.merge(reply.vector)
+            have.merge(portion.have)
+            guard have != before else {
+                throw SyncError(.failed, "\(transport.name) took a push without getting further")
+            }
+            if !portion.more {
+                guard reply.vector.covers(portion.have) else {
+                    throw SyncError(
+                        .clockSkew, "\(transport.name) did not take all that it was sent",
+                        hint: "Its clock may be behind this one's; compare the clocks.")
+                }
+                return (reply.vector, sent.changes, sent.bytes)
+            }
+        }
+    }
+
+    /// A full exchange, both ways, until neither has news for the other.
+    func exchange() async throws -> SyncReport {
+        let hello = try await greet()
+        var report = SyncReport(peer: hello.origin)
+        report.theirs = hello.vector
+        while true {
+            let (end, tally) = try await pull(waitSeconds: 0)
+            report.add(tally)
+            report.theirs = end.vector
+            if !end.more { break }
+        }
+        let pushed = try await push(lacking: report.theirs)
+        report.pushedChanges = pushed.changes
+        report.pushedBytes = pushed.bytes
+        report.theirs.merge(pushed.theirs)
+        report.ours = try await blocking { [inbox] in try inbox.vector() }
+        return report
+    }
+
+    private func hello() async throws -> Hello {
+        try await blocking { [replica, clock] in
+            try replica.read { try Hello($0, wallMilliseconds: clock.wallMilliseconds()) }
+        }
+    }
+}
+
+/// One intake for the frames of one pull, which come one after the other.
+private final class AsyncBox: Sendable {
+    private let state: Mutex<FrameIntake>
+
+    init(_ intake: FrameIntake) { state = Mutex(intake) }
+
+    var tally: FrameIntake.Tally { state.withLock { $0.tally } }
+
+    /// A transport waits for one frame to be taken before it hands over the next.
+    func take(_ frame: Frame) async throws {
+        var intake = state.withLock { $0 }
+        defer { state.withLock { [intake] in $0 = intake } }
+        try await intake.take(frame)
+    }
+}

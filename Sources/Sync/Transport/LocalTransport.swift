@@ -1,0 +1,61 @@
+import Journal
+
+/// A peer in the same process: another replica's file, through its endpoint. Nothing is encoded but the batches.
+public struct LocalTransport: Transport {
+    public let name: String
+    private let endpoint: Endpoint
+
+    public init(_ endpoint: Endpoint, name: String) {
+        self.endpoint = endpoint
+        self.name = name
+    }
+
+    /// Opens the replica at `path`, which must exist.
+    ///
+    /// - Throws: ``SyncError`` when it cannot be opened, or is not a replica.
+    public static func open(path: String, limits: Limits, clock: any SyncClock) throws -> LocalTransport {
+        do {
+            let replica = try Replica.open(at: path)
+            let inbox = try Inbox(replica: replica, limits: limits) {
+                Stamp(milliseconds: clock.wallMilliseconds())
+            }
+            // A file without a daemon is never followed, only exchanged with, so it needs no watch.
+            let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) {
+                AsyncStream { $0.finish() }
+            }
+            return LocalTransport(endpoint, name: path)
+        } catch {
+            throw SyncError(wrapping: error)
+        }
+    }
+
+    public func hello(_ hello: Hello) async throws -> Hello {
+        try await wrapped { try await endpoint.hello(hello) }
+    }
+
+    public func pull(
+        _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> PullEnd {
+        try await wrapped { try await endpoint.pull(request, send: onFrame) }
+    }
+
+    public func push(_ frames: [Frame]) async throws -> PushReply {
+        try await wrapped {
+            var receiver = endpoint.beginPush()
+            for frame in frames { try await receiver.receive(frame) }
+            return try await receiver.finish()
+        }
+    }
+
+    public func digest(_ request: DigestRequest) async throws -> DigestReply {
+        try await wrapped { try await endpoint.digest(request) }
+    }
+
+    private func wrapped<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            throw SyncError(wrapping: error)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import GRDB
+import Journal
+
+/// The rows of one table in key order, between keys, within one snapshot.
+struct TableRows {
+    /// The columns that are read, key first, in the order that was asked for.
+    let shape: TableShape
+    let collations: [KeyCollation]
+    private let db: Database
+    private let select: String
+    private let key: String
+
+    /// - Parameter asked: Names are looked up in the tracked table of that name; they never reach SQL themselves.
+    /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key or not all columns.
+    init(_ db: Database, asked: TableShape) throws {
+        let registry = try ShapeRegistry(db)
+        guard let tracked = registry.tracked(table: asked.table) else {
+            throw SyncError(.notFound, "There is no tracked table of that name")
+        }
+        let own = tracked.shape
+        let names = Dictionary(
+            own.columns.map { (Array(SQL.foldedName($0).utf8), $0) }, uniquingKeysWith: { first, _ in first })
+        let columns = asked.columns.compactMap { names[Array(SQL.foldedName($0).utf8)] }
+        guard columns.count == asked.columns.count, asked.keyCount == own.keyCount,
+            Array(columns.prefix(asked.keyCount)) == Array(own.keyColumns)
+        else {
+            throw SyncError(
+                .notFound, "The table \(own.table) has another key or not all of those columns",
+                hint: "Bring the schemas of both machines to the same state.")
+        }
+        self.db = db
+        shape = TableShape(table: own.table, columns: columns, keyCount: own.keyCount)
+        collations = tracked.collations
+        key = own.keyColumns.map { SQL.quote(identifier: $0) }.joined(separator: ", ")
+        select =
+            "SELECT " + columns.map { SQL.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."
+            + SQL.quote(identifier: own.table)
+    }
+
+    /// Calls `body` with each row after the key `after` up to the key `through`, until it returns false.
+    func forEach(after: [Value]?, through: [Value]?, _ body: ([Value]) throws -> Bool) throws {
+        let marks = "(" + Array(repeating: "?", count: shape.keyCount).joined(separator: ", ") + ")"
+        let conditions = [after.map { _ in "(\(key)) > \(marks)" }, through.map { _ in "(\(key)) <= \(marks)" }]
+            .compactMap { $0 }
+        var sql = select
+        if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
+        let statement = try RawStatement(db, sql + " ORDER BY " + key)
+        for (index, value) in ((after ?? []) + (through ?? [])).enumerated() {
+            try statement.bind(value, at: Int32(clamping: index + 1))
+        }
+        while try statement.step() {
+            let row = shape.columns.indices.map { statement.column(Int32(clamping: $0)) }
+            guard try body(row) else { return }
+        }
+    }
+
+    /// The digest of the rows between two keys.
+    func digest(after: [Value]?, through: [Value]?) throws -> (sha256: [UInt8], rows: Int) {
+        var digest = RowDigest()
+        try forEach(after: after, through: through) { row in
+            digest.add(row)
+            return true
+        }
+        return (digest.finish(), digest.rows)
+    }
+}
