@@ -13,8 +13,8 @@ struct FrameIntake: Sendable {
         var applied = 0
         var duplicates = 0
         var conflicts = 0
-        var held = 0
         var staged = 0
+        var isHeldBack = false
     }
 
     private(set) var tally = Tally()
@@ -51,7 +51,7 @@ struct FrameIntake: Sendable {
         tally.applied += report.applied
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts
-        tally.held += report.held
         tally.staged += report.staged
+        if report.isHeldBack { tally.isHeldBack = true }
     }
 }

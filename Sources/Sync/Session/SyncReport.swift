@@ -13,9 +13,8 @@ public struct SyncReport: Sendable, Hashable {
     public var skippedFrames = 0
     public var pulledBytes = 0
 
-    /// Changes that lost or were set aside here.
+    /// Values that lost, or won against others, without having seen each other.
     public var conflicts = 0
-    public var held = 0
 
     /// Changes that the peer lacked.
     public var pushedChanges = 0
@@ -37,6 +36,5 @@ public struct SyncReport: Sendable, Hashable {
         skippedFrames += tally.skippedFrames
         pulledBytes += tally.bytes
         conflicts += tally.conflicts
-        held += tally.held
     }
 }
