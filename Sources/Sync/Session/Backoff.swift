@@ -18,7 +18,7 @@ public enum Backoff {
     public static func delay(
         failures: Int, entropy: UInt64, minimumMilliseconds: Int64 = 0, limits: Limits
     ) -> Int64 {
-        let doublings = min(max(failures - 1, 0), 40)
+        let doublings = failures > 1 ? min(failures - 1, 40) : 0
         let base = max(limits.backoffBaseMilliseconds, 1)
         let (raised, overflow) = base.multipliedReportingOverflow(by: 1 << Int64(doublings))
         let ceiling = max(limits.backoffCeilingMilliseconds, 1)
