@@ -1,19 +1,5 @@
 import Journal
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): small, seeded, the same on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
+import TestSupport
 
 /// Values that other formats lose.
 let awkwardValues: [Value] = [
@@ -26,7 +12,7 @@ let awkwardValues: [Value] = [
 
 extension ChangeBatch {
     /// A batch that keeps the invariants, with all that one can hold.
-    static func random(changes count: Int, using generator: inout SeededGenerator) -> ChangeBatch {
+    static func random(changes count: Int, using generator: inout SplitMix) -> ChangeBatch {
         var batch = ChangeBatch()
         let origins = (0..<4).map { OriginID(high: UInt64($0) + 1, low: generator.next()) }
         let names = ["person", "Größe 测试", "select", "a\"b'c", "x y"]
@@ -60,7 +46,7 @@ extension ChangeBatch {
         return batch
     }
 
-    private mutating func appendRandomChange(after stamp: inout Int64, using generator: inout SeededGenerator) {
+    private mutating func appendRandomChange(after stamp: inout Int64, using generator: inout SplitMix) {
         let index = Int.random(in: shapes.indices, using: &generator)
         let shape = shapes[index]
         let operation: Journal.Operation = [.insert, .update, .delete][Int.random(in: 0..<3, using: &generator)]

@@ -15,7 +15,8 @@ struct TablePairs {
 
     /// - Parameters: Each side's tables, each ordered by name.
     init(here: [TableShape], there: [TableShape]) {
-        let theirs = Dictionary(there.map { (TablePairs.folded($0.table), $0) }, uniquingKeysWith: { first, _ in first })
+        let theirs = Dictionary(
+            there.map { (TablePairs.folded($0.table), $0) }, uniquingKeysWith: { first, _ in first })
         for own in here {
             var pair = Pair(name: own.table)
             if let other = theirs[TablePairs.folded(own.table)] {

@@ -1,16 +1,17 @@
+import TestSupport
 import Testing
 
 @testable import Sync
 
 @Suite struct BackoffTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
 
     @Test("a delay lies between nothing and a bound that doubles up to the ceiling", arguments: 1...80)
     func bounds(failures: Int) {
         let bound = min(250 * (Int64(1) << Int64(min(failures - 1, 30))), 30_000)
         #expect(Backoff.delay(failures: failures, entropy: 0, limits: limits) == 0)
         #expect(Backoff.delay(failures: failures, entropy: .max, limits: limits) == bound)
-        var generator = SeededGenerator(seed: UInt64(failures))
+        var generator = SplitMix(seed: UInt64(failures))
         for _ in 0..<100 {
             let delay = Backoff.delay(failures: failures, entropy: generator.next(), limits: limits)
             #expect((0...bound).contains(delay))

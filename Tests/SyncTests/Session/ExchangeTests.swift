@@ -25,7 +25,7 @@ import Testing
 
     @Test("many small batches, pulls and pushes arrive like one", arguments: ReplicaPair.Way.allCases)
     func smallLimits(way: ReplicaPair.Way) async throws {
-        var limits = Sync.Limits.standard
+        var limits = Limits.standard
         limits.changesPerBatch = 7
         limits.bytesPerPull = 300
         limits.bytesPerPush = 300
@@ -109,7 +109,7 @@ import Testing
 
     @Test("a push beyond the limit is refused with 413")
     func tooLarge() async throws {
-        var limits = Sync.Limits.standard
+        var limits = Limits.standard
         limits.streamBodyBytes = 100
         let pair = try ReplicaPair(.local, limits: limits)
         var receiver = pair.replicatorB.endpoint.beginPush()
@@ -144,7 +144,7 @@ import Testing
         let server = try ScriptedServer.serving(pair.replicatorB.endpoint)
         let broken = try ScriptedServer { _, _ in false }
         broken.stop()
-        var limits = Sync.Limits.standard
+        var limits = Limits.standard
         limits.backoffBaseMilliseconds = 10
         limits.backoffCeilingMilliseconds = 20
         let replicator = try Replicator(

@@ -1,4 +1,5 @@
 import Journal
+import TestSupport
 import Testing
 
 @testable import Sync
@@ -109,7 +110,7 @@ import Testing
     @Test("whatever events come in whatever order, each lane runs one thing at a time")
     func anyOrder() {
         for seed in 0..<200 as Range<UInt64> {
-            var generator = SeededGenerator(seed: seed)
+            var generator = SplitMix(seed: seed)
             var state = FollowState()
             var running: [FollowState.Lane: Int] = [.pull: 0, .push: 0]
             for _ in 0..<200 {
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    private func randomEvent(_ generator: inout SeededGenerator) -> FollowState.Event {
+    private func randomEvent(_ generator: inout SplitMix) -> FollowState.Event {
         let some = vector(
             a: Int64.random(in: 0...5, using: &generator), b: Int64.random(in: 0...5, using: &generator))
         switch Int.random(in: 0..<9, using: &generator) {

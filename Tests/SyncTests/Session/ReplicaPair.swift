@@ -23,14 +23,14 @@ final class ReplicaPair: Sendable {
     let b: Replica
     let replicatorA: Replicator
     let replicatorB: Replicator
-    let limits: Sync.Limits
+    let limits: Limits
     private let server: ScriptedServer?
 
     /// How the replicator of A reaches B.
     let peerB: PeerConfiguration
 
     init(
-        _ way: Way, limits: Sync.Limits = .standard, schemaB: String = ReplicaPair.schema, clusterB: String = "main",
+        _ way: Way, limits: Limits = .standard, schemaB: String = ReplicaPair.schema, clusterB: String = "main",
         follows: Bool = false
     ) throws {
         self.limits = limits

@@ -19,7 +19,7 @@ import Testing
 
     @Test("differences are found down to the column, over each transport", arguments: ReplicaPair.Way.allCases)
     func narrows(way: ReplicaPair.Way) async throws {
-        var limits = Sync.Limits.standard
+        var limits = Limits.standard
         limits.rowsPerDigest = 10
         limits.digestsPerReply = 8
         let pair = try ReplicaPair(way, limits: limits)
@@ -54,7 +54,7 @@ import Testing
 
     @Test("the list of differences is bounded, the count is not")
     func bounded() async throws {
-        var limits = Sync.Limits.standard
+        var limits = Limits.standard
         limits.listedDifferences = 5
         limits.digestsPerReply = 16
         let pair = try ReplicaPair(.local, limits: limits)

@@ -1,6 +1,7 @@
 import Foundation
 import Journal
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Sync
@@ -11,15 +12,9 @@ import Testing
     private static let greeting = Hello(
         cluster: "main", origin: origin, formatVersion: 1, vector: VersionVector(), wallMilliseconds: 1)
 
-    private let limits: Sync.Limits = {
-        var limits = Sync.Limits.standard
-        limits.connectTimeoutMilliseconds = 2_000
-        limits.lowSpeedSeconds = 1
-        limits.requestSeconds = 5
-        return limits
-    }()
+    private let limits = Limits.standard
 
-    private func transport(_ url: String, limits: Sync.Limits? = nil) throws -> CurlTransport {
+    private func transport(_ url: String, limits: Limits? = nil) throws -> CurlTransport {
         try CurlTransport(
             PeerConfiguration(url, token: BearerToken("s3cret-canary")), limits: limits ?? self.limits)
     }
@@ -29,7 +24,7 @@ import Testing
     }
 
     private func stream(batches: Int = 3) throws -> (frames: [Frame], bytes: [UInt8]) {
-        var generator = SeededGenerator(seed: 8)
+        var generator = SplitMix(seed: 8)
         var frames: [Frame] = []
         for _ in 0..<batches {
             frames.append(try Frame(ChangeBatch.random(changes: 20, using: &generator), encoding: .zstd))
@@ -40,7 +35,7 @@ import Testing
 
     /// The error of a hello to a server that answers so.
     private func failure(
-        limits: Sync.Limits? = nil, _ answer: @escaping @Sendable (ScriptedServer.Connection) -> Void
+        limits: Limits? = nil, _ answer: @escaping @Sendable (ScriptedServer.Connection) -> Void
     ) async throws -> SyncError {
         let server = try ScriptedServer { _, connection in
             answer(connection)
@@ -83,7 +78,8 @@ import Testing
     func pull() async throws {
         let (frames, bytes) = try stream()
         let server = try ScriptedServer { _, connection in
-            connection.send("HTTP/1.1 200 OK\r\nContent-Type: \(WireHTTP.framesType)\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: \(WireHTTP.framesType)\r\nTransfer-Encoding: chunked\r\n\r\n")
             for start in stride(from: 0, to: bytes.count, by: 97) {
                 let piece = bytes[start..<min(start + 97, bytes.count)]
                 connection.send(String(piece.count, radix: 16) + "\r\n")
@@ -101,7 +97,7 @@ import Testing
 
     @Test("a large answer waits for a slow reader and arrives whole")
     func backpressure() async throws {
-        var generator = SeededGenerator(seed: 2)
+        var generator = SplitMix(seed: 2)
         var batch = ChangeBatch.random(changes: 1, using: &generator)
         let noise = (0..<3_000_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         batch.values[0] = .blob(noise[...])
@@ -199,7 +195,9 @@ import Testing
 
     @Test("a server that says nothing, or a byte now and then, is given up in time")
     func silent() async throws {
-        let error = try await failure { $0.waitForClose() }
+        var impatient = limits
+        impatient.lowSpeedSeconds = 1
+        let error = try await failure(limits: impatient) { $0.waitForClose() }
         #expect(error.code == .timedOut)
     }
 
@@ -256,8 +254,10 @@ import Testing
     func tls() async throws {
         let server = try ScriptedServer { _, _ in false }
         defer { server.stop() }
+        var impatient = limits
+        impatient.connectTimeoutMilliseconds = 500
         do {
-            _ = try await transport("https://127.0.0.1:\(server.port)", limits: limits).hello(Self.greeting)
+            _ = try await transport("https://127.0.0.1:\(server.port)", limits: impatient).hello(Self.greeting)
             Issue.record("a secure connection came about")
         } catch let error as SyncError {
             #expect([.tls, .timedOut].contains(error.code))
@@ -286,10 +286,7 @@ import Testing
             return false
         }
         defer { server.stop() }
-        var patient = limits
-        patient.lowSpeedSeconds = 60
-        patient.requestSeconds = 60
-        let transport = try transport(server.url, limits: patient)
+        let transport = try transport(server.url)
         let task = Task { try await transport.hello(Self.greeting) }
         for await _ in started { break }
         task.cancel()

@@ -15,8 +15,8 @@ import Testing
     @Test(
         "other addresses are refused, and user info is never repeated",
         arguments: [
-            "", "http://", "ftp://b", "file:///etc/passwd", "http://user:canary@b:1", "http://canary@b", "http://b/path",
-            "http://b?q=1", "http://b#f", "gopher://b:70/_x", "http://b:port", "://",
+            "", "http://", "ftp://b", "file:///etc/passwd", "http://user:canary@b:1", "http://canary@b",
+            "http://b/path", "http://b?q=1", "http://b#f", "gopher://b:70/_x", "http://b:port", "://",
         ])
     func refused(address: String) {
         do {

@@ -1,15 +1,16 @@
 import Journal
 import SwiftProtobuf
+import TestSupport
 import Testing
 
 @testable import Sync
 
 @Suite struct BatchCodecTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
 
     @Test("a batch survives the wire with every bit of its values", arguments: 1..<40 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix(seed: seed)
         let batch = ChangeBatch.random(changes: Int(seed) * 7, using: &generator)
         #expect(batch.checkInvariants() == nil)
         let decoded = try BatchCodec.decode(BatchCodec.encode(batch), limits: limits)
@@ -19,8 +20,8 @@ import Testing
 
     @Test("equal batches encode to equal bytes")
     func deterministic() throws {
-        var one = SeededGenerator(seed: 5)
-        var two = SeededGenerator(seed: 5)
+        var one = SplitMix(seed: 5)
+        var two = SplitMix(seed: 5)
         let first = try BatchCodec.encode(.random(changes: 300, using: &one))
         let second = try BatchCodec.encode(.random(changes: 300, using: &two))
         #expect(first == second)
@@ -28,7 +29,7 @@ import Testing
 
     @Test("every proper prefix of a batch is refused")
     func prefixes() throws {
-        var generator = SeededGenerator(seed: 11)
+        var generator = SplitMix(seed: 11)
         let batch = ChangeBatch.random(changes: 12, using: &generator)
         let bytes = try BatchCodec.encode(batch)
         for length in 1..<bytes.count {
@@ -39,7 +40,7 @@ import Testing
 
     @Test("a flipped bit is refused, or gives a batch that keeps the invariants")
     func bitFlips() throws {
-        var generator = SeededGenerator(seed: 12)
+        var generator = SplitMix(seed: 12)
         let bytes = try BatchCodec.encode(.random(changes: 4, using: &generator))
         var decoded = 0
         for bit in 0..<(bytes.count * 8) {
@@ -56,7 +57,7 @@ import Testing
 
     @Test("random bytes and random damage never trap")
     func garbage() throws {
-        var generator = SeededGenerator(seed: 13)
+        var generator = SplitMix(seed: 13)
         let valid = try BatchCodec.encode(.random(changes: 50, using: &generator))
         for _ in 0..<400 {
             var bytes = valid
@@ -92,7 +93,7 @@ import Testing
     }
 
     private func refuses(
-        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Sync.Limits = .standard,
+        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Limits = .standard,
         _ change: (inout Tandem_V1_ChangeBatch) -> Void
     ) throws {
         var message = try message()
@@ -154,8 +155,8 @@ import Testing
 
     @Test("a batch beyond a limit is refused before it is built")
     func beyondLimits() throws {
-        func smaller(_ change: (inout Sync.Limits) -> Void) -> Sync.Limits {
-            var limits = Sync.Limits.standard
+        func smaller(_ change: (inout Limits) -> Void) -> Limits {
+            var limits = Limits.standard
             change(&limits)
             return limits
         }

@@ -1,14 +1,15 @@
+import TestSupport
 import Testing
 
 @testable import Sync
 
 @Suite struct CompressionTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
     private static let compressing: [PayloadEncoding] = [.gzip, .zstd]
 
     @Test("what was compressed comes back", arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 300_000])
     func roundTrip(encoding: PayloadEncoding, size: Int) throws {
-        var generator = SeededGenerator(seed: UInt64(size))
+        var generator = SplitMix(seed: UInt64(size))
         let bytes = (0..<size).map { _ in UInt8.random(in: 0...40, using: &generator) }
         let packed = try encoding.compress(bytes)
         #expect(try encoding.decompress(packed, limit: size, limits: limits) == bytes)

@@ -3,7 +3,7 @@ import Testing
 @testable import Sync
 
 @Suite struct ErrorBodyTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
 
     @Test("an error's JSON body holds code, message and hint")
     func json() throws {

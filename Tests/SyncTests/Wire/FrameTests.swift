@@ -1,16 +1,17 @@
 import Journal
 import SwiftProtobuf
+import TestSupport
 import Testing
 
 @testable import Sync
 
 @Suite struct FrameTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
 
     private func stream(
         changes: Int = 4, encoding: PayloadEncoding = .zstd
     ) throws -> (frames: [Frame], bytes: [UInt8]) {
-        var generator = SeededGenerator(seed: 3)
+        var generator = SplitMix(seed: 3)
         var vector = VersionVector()
         vector.advance(OriginID(high: 1, low: 2), to: 77)
         let frames = [
@@ -22,7 +23,7 @@ import Testing
         return (frames, try frames.flatMap { try $0.encoded() })
     }
 
-    private func parse(_ pieces: [ArraySlice<UInt8>], limits: Sync.Limits = .standard) throws -> [Frame] {
+    private func parse(_ pieces: [ArraySlice<UInt8>], limits: Limits = .standard) throws -> [Frame] {
         var parser = FrameParser(limits: limits)
         var frames: [Frame] = []
         for piece in pieces {
@@ -115,7 +116,7 @@ import Testing
 
     @Test("a frame gives back its batch in every encoding", arguments: PayloadEncoding.allCases)
     func encodings(encoding: PayloadEncoding) throws {
-        var generator = SeededGenerator(seed: 9)
+        var generator = SplitMix(seed: 9)
         let batch = ChangeBatch.random(changes: 500, using: &generator)
         let frame = try Frame(batch, encoding: encoding)
         let arrived = try parse([frame.encoded()[...], stream().bytes[...]])[0]

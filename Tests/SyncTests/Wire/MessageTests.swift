@@ -5,7 +5,7 @@ import Testing
 @testable import Sync
 
 @Suite struct MessageTests {
-    let limits = Sync.Limits.standard
+    let limits = Limits.standard
     private let origin = OriginID(high: 7, low: 8)
 
     private var vector: VersionVector {
