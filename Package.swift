@@ -87,6 +87,14 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .executableTarget(
+            name: "tandem-bench",
+            dependencies: [
+                "Sync", "Journal", "CCompression",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/Bench"),
         .target(
             name: "TestSupport",
             dependencies: ["Journal", .product(name: "GRDB", package: "GRDB.swift")],

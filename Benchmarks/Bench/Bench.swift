@@ -1,0 +1,67 @@
+import Foundation
+import GRDBSQLite
+
+/// `make bench`: every step on plain SQLite and on a replica in turn, and the medians of their ratios.
+///
+/// Figures are ratios of CPU time (user and system of this process), because wall time on a shared machine says little; it
+/// stands beside. Environment: `QUICK=1` takes a fifth of the rows and three repetitions, `REPEAT=n`, `ROWS=n`,
+/// `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary directory).
+@main
+struct Bench {
+    static func main() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let isQuick = environment["QUICK"] == "1"
+        let rows = environment["ROWS"].flatMap { Int($0) } ?? (isQuick ? 20_000 : 100_000)
+        let repetitions = environment["REPEAT"].flatMap { Int($0) } ?? (isQuick ? 3 : 5)
+        let synchronous = environment["SYNCHRONOUS"] ?? "NORMAL"
+        let directory = (environment["DIRECTORY"] ?? NSTemporaryDirectory()) + "/tandem-bench-\(getpid())"
+        guard rows >= 100, repetitions >= 1, ["NORMAL", "FULL"].contains(synchronous) else {
+            throw BenchError("ROWS must be 100 or more, REPEAT 1 or more, SYNCHRONOUS NORMAL or FULL")
+        }
+        print(
+            "SQLite \(String(cString: sqlite3_libversion())), \(rows) rows, \(repetitions) repetitions, synchronous=\(synchronous)"
+        )
+        for keys in Workload.Keys.allCases {
+            var rounds: [Round] = []
+            let work = Workload(keys: keys, rows: rows)
+            for repetition in 1...repetitions {
+                var round = Round(work: work, directory: directory, synchronous: synchronous)
+                try round.run()
+                rounds.append(round)
+                FileHandle.standardError.write(Data("keys \(keys.rawValue): \(repetition) of \(repetitions)\n".utf8))
+            }
+            report(keys, rounds)
+        }
+    }
+
+    private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {
+        let title = keys == .text ? "T: random UUID text keys" : "I: sequential integer keys"
+        print("\n\(title); peers = cr-sqlite / its fork / sqlite-sync, log = SQLite session extension (published figures)")
+        row(["step", "ours cpu", "ours wall", "goal", "peers", "log", "plain ms", "ours ms"])
+        for step in PublishedFigures.steps {
+            guard let published = PublishedFigures.of(step, keys) else { continue }
+            let costs = rounds.compactMap { $0.costs[step] }
+            let goal = String(format: "%.2f", published.goal)
+            if !costs.isEmpty {
+                row([
+                    step, ratio(costs.map { $0.ours.cpu / $0.plain.cpu }), ratio(costs.map { $0.ours.wall / $0.plain.wall }),
+                    goal, published.peers, published.log,
+                    String(format: "%.1f", median(costs.map { $0.plain.cpu * 1_000 })),
+                    String(format: "%.1f", median(costs.map { $0.ours.cpu * 1_000 })),
+                ])
+            } else {
+                let sizes = rounds.compactMap { $0.sizes[step] }
+                row([step, ratio(sizes.map { $0.ours / $0.plain }), "-", goal, published.peers, published.log, "-", "-"])
+            }
+        }
+    }
+
+    private static func ratio(_ ratios: [Double]) -> String { String(format: "%.2f", median(ratios)) }
+
+    private static func row(_ cells: [String]) {
+        let widths = [18, 9, 9, 5, 19, 5, 9, 9]
+        print(
+            zip(cells, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
+                .joined(separator: "  "))
+    }
+}

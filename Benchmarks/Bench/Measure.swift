@@ -1,0 +1,33 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// What a step cost: CPU seconds of the process (user and system), and seconds on the wall.
+struct Cost {
+    var cpu: Double
+    var wall: Double
+}
+
+func measure(_ body: () throws -> Void) rethrows -> Cost {
+    let cpu = cpuSeconds()
+    let start = ContinuousClock.now
+    try body()
+    let wall = ContinuousClock.now - start
+    return Cost(
+        cpu: cpuSeconds() - cpu,
+        wall: Double(wall.components.seconds) + Double(wall.components.attoseconds) / 1e18)
+}
+
+private func cpuSeconds() -> Double {
+    var usage = rusage()
+    getrusage(RUSAGE_SELF, &usage)
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+func median(_ numbers: [Double]) -> Double {
+    let sorted = numbers.sorted()
+    guard !sorted.isEmpty else { return 0 }
+    let middle = sorted.count / 2
+    return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
