@@ -75,10 +75,15 @@ public struct ConflictEntry: Sendable {
 
     /// The entries, oldest first.
     ///
-    /// - Parameter table: Only those of this table; nil for all.
-    public static func all(_ db: Database, table: String? = nil) throws -> [ConflictEntry] {
+    /// - Parameters:
+    ///   - table: Only those of this table; nil for all.
+    ///   - limit: Only this many, and the newest first; nil for all.
+    public static func all(
+        _ db: Database, table: String? = nil, newest limit: Int? = nil
+    ) throws -> [ConflictEntry] {
         let reader = try JournalReader(db)
-        return try Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts ORDER BY id").compactMap { row in
+        let order = limit.map { "DESC LIMIT \($0)" } ?? ""
+        return try Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts ORDER BY id \(order)").compactMap { row in
             guard let lost = try reader.entry(at: row["lost_seq"]), let kept = try reader.entry(at: row["kept_seq"]) else {
                 return nil
             }

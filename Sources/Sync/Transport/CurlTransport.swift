@@ -63,23 +63,34 @@ public final class CurlTransport: Transport {
     public func push(_ frames: [Frame]) async throws -> PushReply {
         var body: [UInt8] = []
         for frame in frames { body += try translated { () throws(WireError) in try frame.encoded() } }
-        let answer = try await answer(WireHTTP.pushPath, body: body, type: WireHTTP.framesType)
+        let answer = try await answer(
+            WireHTTP.pushPath, body: body, bodyType: WireHTTP.framesType, type: WireHTTP.messageType)
         return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
+    }
+
+    /// The answer to a `GET` of one of the routes for people and programs beside the protocol, such as `/v1/status`.
+    ///
+    /// - Parameter type: The media type that the answer must have.
+    public func get(_ path: String, type: String) async throws -> [UInt8] {
+        try await answer(path, body: nil, type: type)
     }
 
     // MARK: Requests
 
     private func message<Answer: WireMessage>(_ path: String, _ request: some WireMessage) async throws -> Answer {
         let body = try translated { () throws(WireError) in try request.encoded() }
-        let answer = try await answer(path, body: body, type: WireHTTP.messageType)
+        let answer = try await answer(
+            path, body: body, bodyType: WireHTTP.messageType, type: WireHTTP.messageType)
         return try translated { () throws(WireError) in try Answer(decoding: answer, limits: limits) }
     }
 
-    /// The whole body of an answer that is one message.
-    private func answer(_ path: String, body: [UInt8], type: String) async throws -> [UInt8] {
-        let exchange = try begin(path, body: body, type: type, bodyLimit: limits.messageBytes)
+    /// The whole body of an answer that is no stream.
+    private func answer(
+        _ path: String, body: [UInt8]?, bodyType: String? = nil, type: String
+    ) async throws -> [UInt8] {
+        let exchange = try begin(path, body: body, type: bodyType, bodyLimit: limits.messageBytes)
         do {
-            try await checkHead(of: exchange, type: WireHTTP.messageType)
+            try await checkHead(of: exchange, type: type)
             var answer: [UInt8] = []
             while let piece = try await exchange.next() { answer += piece }
             return answer
@@ -109,15 +120,18 @@ public final class CurlTransport: Transport {
     }
 
     private func begin(
-        _ path: String, body: [UInt8], type: String, bodyLimit: Int, extraSeconds: Int = 0
+        _ path: String, body: [UInt8]?, type: String?, bodyLimit: Int, extraSeconds: Int = 0
     ) throws(SyncError) -> CurlExchange {
         let handle = try pool.take()
         try setSafety(of: handle)
         try setTimes(of: handle, extraSeconds: extraSeconds)
         try setTLS(of: handle)
         try handle.set(CURLOPT_URL, url + path)
-        try handle.setBody(body)
-        var lines = ["Content-Type: \(type)", "Accept: \(WireHTTP.messageType), \(WireHTTP.framesType)"]
+        var lines: [String] = []
+        if let body { try handle.setBody(body) } else { try handle.set(CURLOPT_HTTPGET, 1) }
+        if let type {
+            lines += ["Content-Type: \(type)", "Accept: \(WireHTTP.messageType), \(WireHTTP.framesType)"]
+        }
         // libcurl would wait a second for a "100 Continue" before a large body.
         lines.append("Expect:")
         if let token = configuration.token { lines.append("Authorization: Bearer \(token.value)") }
