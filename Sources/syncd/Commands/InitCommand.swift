@@ -1,0 +1,76 @@
+import ArgumentParser
+import Journal
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a SQLite file a replica: capture every write from now on, by whatever program.",
+        discussion: """
+            Existing rows become the first changes of this replica. Run it again after a schema change, or to track other \
+            tables; a running daemon follows schema changes by itself.
+            """)
+
+    @OptionGroup var database: DatabaseArgument
+
+    @Option(
+        name: .customLong("table"), parsing: .singleValue,
+        help: ArgumentHelp("Track only this table; may be given several times.", valueName: "table"))
+    var tables: [String] = []
+
+    @Option(
+        name: .customLong("exclude"), parsing: .singleValue,
+        help: ArgumentHelp("Do not track this table; may be given several times.", valueName: "table"))
+    var excluded: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The cluster of the replica. Only replicas of one cluster exchange changes.", valueName: "name"))
+    var cluster: String = InitializeRequest.defaultCluster
+
+    func validate() throws {
+        guard !cluster.isEmpty, cluster.utf8.count <= 200 else {
+            throw ValidationError("The name of a cluster has 1 to 200 bytes.")
+        }
+        if let both = tables.first(where: excluded.contains) {
+            throw ValidationError("\(both) is both in --table and in --exclude.")
+        }
+    }
+
+    func run() async throws {
+        let (replica, report) = try Replica.create(
+            at: database.path,
+            InitializeRequest(tables: tables.isEmpty ? nil : tables, excluding: excluded, cluster: cluster))
+        let identity = try replica.identity()
+        try replica.close()
+
+        let name = ConsoleText.printable(identity.cluster)
+        Console.line("\(ConsoleText.printable(database.path)) is replica \(identity.origin) of cluster \(name).")
+        Console.line(ConsoleText.count(report.tracked.count, "table is", "tables are") + " tracked:")
+        show(report.tracked.map { [$0.table, InitCommand.describe($0)] })
+        for table in report.tracked {
+            for warning in table.warnings {
+                Console.line("Warning: \(ConsoleText.printable("\(table.table): \(warning)"))")
+            }
+        }
+        if !report.untracked.isEmpty {
+            Console.line("Not tracked:")
+            show(report.untracked.map { [$0.table, $0.reason] })
+        }
+    }
+
+    private func show(_ rows: [[String]]) {
+        guard !rows.isEmpty else { return }
+        Console.line(
+            ConsoleText.table(
+                rows.map { row in ["  " + row[0]] + row.dropFirst() }.map { $0.map(ConsoleText.printable) }))
+    }
+
+    private static func describe(_ table: CaptureReport.Tracked) -> String {
+        var parts: [String] = []
+        if table.adoptedRows > 0 { parts.append(ConsoleText.count(table.adoptedRows, "row") + " journalled") }
+        if table.recoveredChanges > 0 {
+            parts.append(ConsoleText.count(table.recoveredChanges, "change") + " found that had bypassed capture")
+        }
+        return parts.isEmpty ? "up to date" : parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Journal
+
+struct LogCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log",
+        abstract: "Show the journal: who changed what, when and where.")
+
+    @OptionGroup var database: DatabaseArgument
+
+    @Option(help: ArgumentHelp("Only changes of this table.", valueName: "table"))
+    var table: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only changes of the row with this primary key; a JSON array for a key of several columns.",
+            valueName: "key"))
+    var key: String?
+
+    @Option(help: ArgumentHelp("Only changes after this position in the journal.", valueName: "seq"))
+    var since: Int64 = 0
+
+    @Flag(help: "Go on with new changes as they are committed, until interrupted.")
+    var follow = false
+
+    @Flag(help: "One JSON object per line.")
+    var json = false
+
+    func validate() throws {
+        guard since >= 0 else { throw ValidationError("--since counts from 0.") }
+    }
+
+    func run() async throws {
+        let replica = try Replica.openReader(at: database.path)
+        let filter = LogFilter(table: try table.map { try knownTable($0, in: replica) }, key: key)
+        // Watch first, then read: a commit between the two is then seen by one of them at least.
+        let watch = follow ? try FileWatch(path: database.path) : nil
+        defer { watch?.stop() }
+        var position = try print(after: since, filter, from: replica)
+        if let watch {
+            for await _ in watch.changes {
+                position = try print(after: position, filter, from: replica)
+            }
+        }
+        try replica.closeReader()
+    }
+
+    /// Prints what lies after `position`, and returns the position reached.
+    private func print(after position: Int64, _ filter: LogFilter, from replica: Replica) throws -> Int64 {
+        var position = position
+        while true {
+            let (own, entries) = try replica.read { db in
+                let reader = try JournalReader(db)
+                return (reader.identity.origin, try reader.entries(after: position, limit: 1_000))
+            }
+            guard let last = entries.last else { return position }
+            for entry in entries where filter.accepts(entry) {
+                let line = LogLine(entry, own: own)
+                Console.line(json ? line.json.text : line.text)
+            }
+            position = last.seq
+        }
+    }
+
+    /// The name as the journal spells it.
+    private func knownTable(_ name: String, in replica: Replica) throws -> String {
+        let names = try replica.read { db in
+            Set(try JournalReader(db).registry.entries.values.map(\.shape.table)).sorted()
+        }
+        let folded = SQL.foldedName(name)
+        guard let known = names.first(where: { SQL.foldedName($0) == folded }) else {
+            throw Failure(
+                "the journal knows no table named \(name)",
+                hint: names.isEmpty
+                    ? "nothing is tracked in this file" : "it knows: \(names.prefix(20).joined(separator: ", "))")
+        }
+        return known
+    }
+}
+
+/// Which entries `log` shows.
+struct LogFilter: Sendable {
+    let table: String?
+    let key: String?
+
+    func accepts(_ entry: JournalEntry) -> Bool {
+        if let table, entry.shape.table != table { return false }
+        guard let key else { return true }
+        let values = entry.keyValues.map(JSON.init)
+        if JSON.array(values).text == LogFilter.compact(key) { return true }
+        guard values.count == 1, let value = values.first else { return false }
+        if case .string(let text) = value, text == key { return true }
+        return value.text == key
+    }
+
+    /// `[1, "a"]` as ``JSON`` writes it: without the spaces between elements. Spaces inside of strings stay.
+    private static func compact(_ json: String) -> String {
+        var out = ""
+        var inString = false
+        var escaped = false
+        for character in json {
+            if inString {
+                out.append(character)
+                inString = character != "\"" || escaped
+                escaped = character == "\\" && !escaped
+            } else if !character.isWhitespace {
+                out.append(character)
+                inString = character == "\""
+            }
+        }
+        return out
+    }
+}

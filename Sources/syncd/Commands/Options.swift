@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import Journal
+import Logging
+import Sync
+
+/// The file that almost every command works on.
+struct DatabaseArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"), completion: .file())
+    var path: String
+}
+
+/// How to speak to a peer.
+struct ConnectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("A file with the token that the peer asks for.", valueName: "file"), completion: .file())
+    var tokenFile: String?
+
+    @Option(
+        name: .customLong("tls-ca"),
+        help: ArgumentHelp(
+            "A PEM file of the authorities to trust for https peers, instead of the system's.", valueName: "file"),
+        completion: .file())
+    var tlsAuthority: String?
+
+    /// - Throws: ``Failure`` for the token file, `SyncError` for an address that no peer can have.
+    func peer(_ address: String) throws -> PeerConfiguration {
+        let token = try tokenFile.map { try BearerToken(try Token.load(from: $0).secret) }
+        return try PeerConfiguration(address, token: token, tls: TLSFiles(authorities: tlsAuthority))
+    }
+}
+
+// swift-format-ignore: AvoidRetroactiveConformances
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+
+/// A logger to standard error. Tokens and row values never go into it.
+func makeLogger(level: Logger.Level) -> Logger {
+    var logger = Logger(label: "syncd", factory: { StreamLogHandler.standardError(label: $0) })
+    logger.logLevel = level
+    return logger
+}
+
+extension Replica {
+    /// Opens the file for a command that only reads. Nothing is written, and ``closeReader()`` leaves no trace.
+    static func openReader(at path: String) throws -> Replica {
+        var options = Options()
+        options.maximumReaders = 1
+        return try open(at: path, options: options)
+    }
+
+    /// Closes the connections without a checkpoint, which is the business of those who write.
+    func closeReader() throws { try pool.close() }
+}

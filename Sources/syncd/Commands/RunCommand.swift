@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Serve a replica to its peers, and follow them, until SIGTERM or SIGINT.",
+        discussion: """
+            Prints one line with its address when it listens. On SIGTERM it finishes what it is doing and exits with 0. \
+            One daemon serves a file; a second one is refused.
+            """)
+
+    @OptionGroup var database: DatabaseArgument
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; port 0 takes a free one (default: \(ListenAddress.standard)).", valueName: "host:port"))
+    var listen: ListenAddress?
+
+    @Option(
+        name: .customLong("peer"), parsing: .singleValue,
+        help: ArgumentHelp("A peer to follow; may be given several times.", valueName: "url"))
+    var peers: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A JSON file with the same names as these flags.", valueName: "file"), completion: .file())
+    var config: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that peers must send, and that is sent to them.", valueName: "file"),
+        completion: .file())
+    var tokenFile: String?
+
+    @Option(
+        name: .customLong("tls-cert"),
+        help: ArgumentHelp("A PEM file with the certificate of the listener.", valueName: "file"), completion: .file())
+    var tlsCertificate: String?
+
+    @Option(
+        name: .customLong("tls-key"), help: ArgumentHelp("The PEM file with its private key.", valueName: "file"),
+        completion: .file())
+    var tlsKey: String?
+
+    @Option(
+        name: .customLong("tls-ca"),
+        help: ArgumentHelp(
+            "A PEM file of the authorities to trust for https peers, instead of the system's.", valueName: "file"),
+        completion: .file())
+    var tlsAuthority: String?
+
+    @Option(help: ArgumentHelp("How much to log to standard error (default: info).", valueName: "level"))
+    var logLevel: Logger.Level?
+
+    func run() async throws {
+        var configuration = try config.map { try Configuration.load(from: $0) } ?? Configuration()
+        configuration = configuration.overridden(
+            by: Configuration(
+                listen: listen, peers: peers, tokenFile: tokenFile, tlsCertificate: tlsCertificate, tlsKey: tlsKey,
+                tlsAuthority: tlsAuthority, logLevel: logLevel))
+        let daemon = try Daemon(database: database.path, configuration)
+        try await daemon.run()
+    }
+}

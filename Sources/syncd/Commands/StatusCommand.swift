@@ -1,0 +1,29 @@
+import ArgumentParser
+import Journal
+import Sync
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what a replica is and knows: identity, versions, tables, peers, conflicts.")
+
+    @Argument(help: ArgumentHelp("The SQLite file, or the URL of a daemon.", valueName: "db|url"))
+    var target: String
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        if target.contains("://") {
+            let answer = try await RemoteStatus.fetch(from: try connection.peer(target))
+            Console.line(json ? answer.line : answer.text)
+            return
+        }
+        let replica = try Replica.openReader(at: target)
+        let report = try StatusReport(replica)
+        try replica.closeReader()
+        Console.line(json ? report.json.text : report.text)
+    }
+}

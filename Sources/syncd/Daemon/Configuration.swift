@@ -1,0 +1,113 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+/// What `syncd run` can be told, by flags or by a file of the same names.
+struct Configuration: Sendable, Hashable {
+    var listen: ListenAddress?
+    var peers: [String] = []
+    var tokenFile: String?
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsAuthority: String?
+    var logLevel: Logger.Level?
+
+    /// The names in the file, which are those of the flags.
+    enum Key: String, CaseIterable, CodingKey {
+        case listen
+        case peers = "peer"
+        case tokenFile = "token-file"
+        case tlsCertificate = "tls-cert"
+        case tlsKey = "tls-key"
+        case tlsAuthority = "tls-ca"
+        case logLevel = "log-level"
+    }
+}
+
+extension Configuration: Decodable {
+    /// Refuses keys that it does not know: a misspelled `token-file` must not start a daemon without a token.
+    init(from decoder: any Decoder) throws {
+        let names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+        if let unknown = names.sorted().first(where: { Key(rawValue: $0) == nil }) {
+            throw Failure(
+                "unknown key \"\(unknown)\"",
+                hint: "the keys are: " + Key.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        let container = try decoder.container(keyedBy: Key.self)
+        listen = try container.decodeIfPresent(ListenAddress.self, forKey: .listen)
+        peers = try container.decodeIfPresent([String].self, forKey: .peers) ?? []
+        tokenFile = try container.decodeIfPresent(String.self, forKey: .tokenFile)
+        tlsCertificate = try container.decodeIfPresent(String.self, forKey: .tlsCertificate)
+        tlsKey = try container.decodeIfPresent(String.self, forKey: .tlsKey)
+        tlsAuthority = try container.decodeIfPresent(String.self, forKey: .tlsAuthority)
+        logLevel = try container.decodeIfPresent(String.self, forKey: .logLevel).map { name in
+            guard let level = Logger.Level(rawValue: name) else {
+                throw Failure(
+                    "unknown log level \"\(name)\"",
+                    hint: "the levels are: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            return level
+        }
+    }
+
+    private struct AnyKey: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+}
+
+extension Configuration {
+    /// A larger file is not a configuration.
+    static let maximumBytes = 1 << 20
+
+    /// Reads a JSON object from the file at `path`.
+    ///
+    /// - Throws: ``Failure`` that names the file and the key.
+    static func load(from path: String) throws -> Configuration {
+        let data: Data
+        do {
+            guard let handle = FileHandle(forReadingAtPath: path) else { throw CocoaError(.fileReadNoSuchFile) }
+            data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
+        } catch {
+            throw Failure("the configuration file \(path) cannot be read", hint: "check the path and its permissions")
+        }
+        guard data.count <= maximumBytes else {
+            throw Failure("the configuration file \(path) is larger than \(maximumBytes) bytes")
+        }
+        do {
+            return try JSONDecoder().decode(Configuration.self, from: data)
+        } catch let failure as Failure {
+            throw Failure("the configuration file \(path) has an \(failure.message)", hint: failure.hint)
+        } catch let error as DecodingError {
+            throw Failure(
+                "the configuration file \(path) cannot be used: \(Configuration.describe(error))",
+                hint: "docs/CLI.md shows an example")
+        }
+    }
+
+    private static func describe(_ error: DecodingError) -> String {
+        switch error {
+        case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
+            .valueNotFound(_, let context) where !context.codingPath.isEmpty:
+            "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has a value of another kind than it needs"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+            "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\": \(context.debugDescription)"
+        default: "it is not a JSON object"
+        }
+    }
+
+    /// This configuration with what `flags` says on top: a flag wins over the file, and peers of both are followed.
+    func overridden(by flags: Configuration) -> Configuration {
+        var result = self
+        result.listen = flags.listen ?? listen
+        result.peers += flags.peers
+        result.tokenFile = flags.tokenFile ?? tokenFile
+        result.tlsCertificate = flags.tlsCertificate ?? tlsCertificate
+        result.tlsKey = flags.tlsKey ?? tlsKey
+        result.tlsAuthority = flags.tlsAuthority ?? tlsAuthority
+        result.logLevel = flags.logLevel ?? logLevel
+        return result
+    }
+}

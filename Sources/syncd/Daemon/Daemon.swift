@@ -1,0 +1,122 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Journal
+import Logging
+import NIOCore
+import NIOSSL
+import ServiceLifecycle
+import Sync
+import UnixSignals
+
+/// `syncd run`: one replica, served to its peers and following them.
+struct Daemon {
+    /// How long requests and exchanges that are under way may take to end after SIGTERM.
+    static let drainTime: Duration = .seconds(10)
+
+    private let configuration: Configuration
+    private let address: ListenAddress
+    private let token: Token?
+    private let tls: TLSConfiguration?
+    private let logger: Logger
+    private let replica: Replica
+    private let replicator: Replicator
+    private let lock: FileLock
+
+    /// Checks everything that can be checked before anything runs, opens the file and locks it.
+    ///
+    /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
+    init(database path: String, _ configuration: Configuration) throws {
+        self.configuration = configuration
+        address = configuration.listen ?? .standard
+        token = try configuration.tokenFile.map { try Token.load(from: $0) }
+        guard token != nil || address.isLoopback else {
+            throw Failure(
+                "listening on \(address) without a token would open the replica to everyone who can reach this machine",
+                hint: "Give a token with --token-file, or listen on 127.0.0.1.")
+        }
+        tls = try Daemon.tls(configuration)
+        logger = makeLogger(level: configuration.logLevel ?? .info)
+        replica = try Replica.open(at: path, options: Daemon.options(logger))
+        lock = try FileLock(database: path)
+        replicator = try Replicator(
+            replica: replica, peers: try Daemon.peers(configuration, token), clock: DrainingClock(), logger: logger)
+    }
+
+    private static func peers(_ configuration: Configuration, _ token: Token?) throws -> [PeerConfiguration] {
+        let bearer = try token.map { try BearerToken($0.secret) }
+        let files = TLSFiles(authorities: configuration.tlsAuthority)
+        let peers = try configuration.peers.map { try PeerConfiguration($0, token: bearer, tls: files) }
+        var names: Set<String> = []
+        for peer in peers where !names.insert(peer.name).inserted {
+            throw Failure(
+                "the peer \(peer.name) is given twice", hint: "Name each peer once, in --peer or in --config.")
+        }
+        return peers
+    }
+
+    private static func options(_ logger: Logger) -> Replica.Options {
+        var options = Replica.Options()
+        options.logger = logger
+        return options
+    }
+
+    private static func tls(_ configuration: Configuration) throws -> TLSConfiguration? {
+        switch (configuration.tlsCertificate, configuration.tlsKey) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            return try ListenerCertificate(certificate: certificate, key: key).configuration()
+        case (_?, nil): throw Failure("--tls-cert is given without --tls-key", hint: "Give both or none.")
+        case (nil, _?): throw Failure("--tls-key is given without --tls-cert", hint: "Give both or none.")
+        }
+    }
+
+    /// Serves and follows until SIGTERM or SIGINT, then drains.
+    ///
+    /// - Throws: ``Failure`` when it cannot listen.
+    func run() async throws {
+        ProcessSetup.raiseFileLimit()
+        let metrics = RequestMetrics()
+        let limits = ServerLimits()
+        let listener = Listener(
+            address: address, tls: tls, gate: AccessGate(token: token),
+            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
+            limits: limits, metrics: metrics, logger: logger)
+        let identity = try replica.identity()
+        let scheme = tls == nil ? "http" : "https"
+        let host = address.host
+        let application = try listener.application { port in
+            let url = "\(scheme)://\(ListenAddress(host: host, port: port))"
+            Console.line("Listening on \(url) as replica \(identity.origin.short) of cluster \(identity.cluster).")
+        }
+        var configuration = ServiceGroupConfiguration(
+            services: [
+                Following(replicator: replicator),
+                PeerRecorder(replica: replica, replicator: replicator, logger: logger), application,
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = Daemon.drainTime
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch let error as IOError {
+            throw Failure(
+                "listening on \(address) failed: \(String(cString: strerror(error.errnoCode)))",
+                hint: "Is another program using the port? Choose one with --listen; port 0 takes a free one.")
+        } catch is CancellationError {
+            logger.notice("what was under way did not end in time and was given up")
+        }
+        try replica.close()
+        logger.notice("stopped")
+    }
+}
+
+/// Follows the peers until the daemon is told to stop.
+private struct Following: Service {
+    let replicator: Replicator
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await replicator.run() }
+        // Without peers there is nothing to follow, and a service that ends by itself would end the daemon.
+        try? await gracefulShutdown()
+    }
+}

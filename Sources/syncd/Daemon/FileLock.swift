@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+
+/// The lock that lets only one daemon serve a file: an exclusive `flock(2)` on `<file>-syncd`.
+///
+/// The kernel releases it when the process ends in whatever way, so no stale lock can be left behind. The file stays: to
+/// remove it would let a third process lock a new file of the same name while the second still waits on the old one.
+///
+/// The lock is not on the database itself: closing any descriptor of a database file drops SQLite's own locks on it
+/// (https://sqlite.org/howtocorrupt.html, section 2.2).
+final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    /// - Parameter path: The database. A symbolic link is followed, so that two names of one file share one lock.
+    /// - Throws: ``Failure`` when another process holds the lock, or when the lock file cannot be opened.
+    init(database path: String) throws {
+        let resolved = realpath(path, nil).map { pointer in
+            defer { free(pointer) }
+            return String(cString: pointer)
+        }
+        let lockPath = (resolved ?? path) + "-syncd"
+        descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw Failure(
+                "the lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
+                hint: "the daemon needs to write in the directory of the database")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let reason = errno
+            let holder = FileLock.holder(descriptor)
+            close(descriptor)
+            if reason == EWOULDBLOCK {
+                throw Failure(
+                    "another daemon already serves \(path)" + (holder.map { " (process \($0))" } ?? ""),
+                    hint: "one daemon per file is enough: stop the other one first, or add your peers to it")
+            }
+            throw Failure("\(lockPath) cannot be locked: \(String(cString: strerror(reason)))")
+        }
+        // For people who look into the file; the lock itself does not depend on it.
+        let text = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, text, text.count, 0)
+    }
+
+    deinit { close(descriptor) }
+
+    private static func holder(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes.prefix(count).prefix { $0 != 10 }, as: UTF8.self))
+    }
+}

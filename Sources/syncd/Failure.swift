@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import GRDB
+import Journal
+import Sync
+
+/// A failure of a command: one sentence for the person at the terminal, and what to do about it.
+struct Failure: Error, Sendable, Hashable {
+    /// Without a full stop.
+    let message: String
+    let hint: String?
+
+    init(_ message: String, hint: String? = nil) {
+        self.message = message
+        self.hint = hint
+    }
+
+    /// The sentence for any error that a command can end with; nil for those of the argument parser, which prints its own
+    /// and exits with 64.
+    init?(describing error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as JournalError: self.init(error.message, hint: error.hint)
+        case let error as SyncError: self.init(error.message, hint: error.hint)
+        case let error as DatabaseError:
+            // The message of GRDB may quote SQL and arguments; SQLite's own names at most a table.
+            self.init("SQLite reported: \(error.message ?? "error \(error.extendedResultCode.rawValue)")")
+        case is CancellationError: self.init("the command was interrupted")
+        case is CleanExit, is ExitCode, is ValidationError: return nil
+        case let error as POSIXError: self.init(String(cString: strerror(error.code.rawValue)))
+        default:
+            // Errors of the argument parser's own parsing are of an internal type.
+            guard !String(reflecting: type(of: error)).hasPrefix("ArgumentParser.") else { return nil }
+            self.init("\(error)")
+        }
+    }
+}
+
+extension SyncError {
+    /// The failure of an exchange, with the peer in its sentence and always a hint.
+    func failure(with peer: PeerConfiguration) -> Failure {
+        Failure(
+            message.contains(peer.name) ? message : "\(peer.name): \(message)",
+            hint: hint ?? "Is this the address of a syncd, and does that daemon run? Its log may say more.")
+    }
+}

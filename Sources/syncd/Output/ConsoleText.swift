@@ -1,0 +1,59 @@
+import Foundation
+
+/// What the commands write for people and for scripts.
+enum ConsoleText {
+    /// `text` without characters that move a terminal's cursor: names and values come from other people's files.
+    static func printable(_ text: some StringProtocol) -> String {
+        var out = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+                out += scalar == "\n" ? "\\n" : scalar == "\t" ? "\\t" : "\\u{\(String(scalar.value, radix: 16))}"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out
+    }
+
+    /// `2026-11-21T08:40:19.123Z`
+    static func time(milliseconds: Int64) -> String {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(style)
+    }
+
+    static func time(_ date: Date) -> String {
+        time(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
+    }
+
+    /// `3 503`: thousands set apart by a space.
+    static func number(_ value: some BinaryInteger) -> String {
+        let digits = String(value.magnitude)
+        var out = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { out += " " }
+            out.append(digit)
+        }
+        return value < 0 ? "-" + out : out
+    }
+
+    /// `1 row`, `3 503 rows`
+    static func count(_ value: some BinaryInteger, _ noun: String, _ plural: String? = nil) -> String {
+        number(value) + " " + (value == 1 ? noun : plural ?? noun + "s")
+    }
+
+    /// The rows with their cells aligned in columns, two spaces apart; the last column is not padded.
+    static func table(_ rows: [[String]]) -> String {
+        var widths: [Int] = []
+        for row in rows {
+            for (index, cell) in row.enumerated() {
+                if index == widths.count { widths.append(0) }
+                widths[index] = max(widths[index], cell.count)
+            }
+        }
+        return rows.map { row in
+            row.enumerated().map { index, cell in
+                index == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+            }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}

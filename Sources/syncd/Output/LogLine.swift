@@ -1,0 +1,72 @@
+import Journal
+
+/// One journal entry as `syncd log` shows it.
+struct LogLine: Sendable {
+    let seq: Int64
+    let origin: OriginID
+    let isLocal: Bool
+    let version: Int64
+    let table: String
+    let operation: String
+    let key: [(name: String, value: Value)]
+    let columns: [(name: String, value: Value)]
+    let stamp: Stamp
+    let life: Int64
+
+    /// - Parameter own: The identity of the replica, which local entries do not repeat.
+    init(_ entry: JournalEntry, own: OriginID) {
+        seq = entry.seq
+        origin = entry.origin ?? own
+        isLocal = entry.origin == nil
+        version = entry.version
+        table = entry.shape.table
+        operation = entry.operation.name
+        stamp = entry.stamp
+        life = entry.life
+        key = entry.namedKey
+        columns = entry.columns
+    }
+
+    var json: JSON {
+        .object([
+            "seq": .integer(seq),
+            "origin": .string(origin.description),
+            "version": .integer(version),
+            "table": .string(table),
+            "op": .string(operation),
+            "key": .columns(key),
+            "columns": .columns(columns),
+            "stamp": .integer(stamp.rawValue),
+            "time": .string(ConsoleText.time(milliseconds: stamp.milliseconds)),
+            "local": .bool(isLocal),
+            "life": .integer(life),
+        ])
+    }
+
+    var text: String {
+        let fields = columns.map { "\(ConsoleText.printable($0.name))=\($0.value.shown)" }.joined(separator: " ")
+        return [
+            String(seq), ConsoleText.time(milliseconds: stamp.milliseconds), isLocal ? "local" : origin.short,
+            operation,
+            ConsoleText.printable(table), "[\(key.map(\.value.shown).joined(separator: ", "))]", fields,
+        ].filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+}
+
+extension Operation {
+    /// The word in `log` lines.
+    var name: String {
+        switch self {
+        case .insert: "insert"
+        case .update: "update"
+        case .delete: "delete"
+        }
+    }
+}
+
+extension JournalEntry {
+    /// The key columns with their values.
+    var namedKey: [(name: String, value: Value)] {
+        zip(shape.keyColumns, keyValues).map { (name: $0, value: $1) }
+    }
+}

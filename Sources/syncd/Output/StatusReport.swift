@@ -1,0 +1,190 @@
+import Foundation
+import GRDB
+import Journal
+import Sync
+
+/// What `syncd status`, `GET /v1/status`, `/metrics` and the dashboard tell about a replica: one snapshot of its file.
+struct StatusReport: Sendable {
+    struct Table: Sendable {
+        let name: String
+        /// nil when the rows were not counted.
+        let rows: Int?
+    }
+
+    struct Peer: Sendable {
+        let url: String
+        /// nil until the first contact.
+        let origin: OriginID?
+        /// Changes known here that the peer has not confirmed; nil until it has confirmed any.
+        let lag: Int64?
+        let lastContact: Date?
+        let lastError: String?
+    }
+
+    let path: String
+    let origin: OriginID
+    let cluster: String
+    let formatVersion: Int64
+    let vector: VersionVector
+    let tables: [Table]
+    let journalRows: Int64
+    let held: Int
+    let conflicts: Int
+    let peers: [Peer]
+    let sqliteVersion: String
+    /// Bytes of the database and of its write-ahead log.
+    let fileBytes: Int64
+    let walBytes: Int64
+
+    /// - Parameters:
+    ///   - countingRows: Counting takes a walk through each table; a page that is fetched every few seconds does without.
+    ///   - live: What a running daemon knows of the peers that it follows; fresher than what the file remembers.
+    init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
+        path = replica.path
+        let size = { (suffix: String) -> Int64 in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: replica.path + suffix)
+            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+        }
+        fileBytes = size("")
+        walBytes = size("-wal")
+        let snapshot = try replica.read { try Snapshot($0, countingRows: countingRows) }
+        origin = snapshot.identity.origin
+        cluster = snapshot.identity.cluster
+        formatVersion = snapshot.identity.format
+        vector = snapshot.vector
+        tables = snapshot.tables
+        journalRows = snapshot.journalRows
+        held = snapshot.held
+        conflicts = snapshot.conflicts
+        let vector = snapshot.vector
+        peers = live.map { $0.peers.map { Peer($0, behind: vector) } } ?? snapshot.peers
+        sqliteVersion = snapshot.sqliteVersion
+    }
+
+    private struct Snapshot: Sendable {
+        let identity: Identity
+        let vector: VersionVector
+        let tables: [Table]
+        let journalRows: Int64
+        let held: Int
+        let conflicts: Int
+        let peers: [Peer]
+        let sqliteVersion: String
+
+        init(_ db: Database, countingRows: Bool) throws {
+            let reader = try JournalReader(db)
+            let vector = try reader.vector()
+            identity = reader.identity
+            self.vector = vector
+            tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
+                let quoted = SQL.quote(identifier: name)
+                let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
+                return Table(name: name, rows: rows)
+            }
+            // Positions have no holes, so the ends tell the number of rows without a walk.
+            journalRows =
+                try Int64.fetchOne(
+                    db, sql: "SELECT (SELECT max(seq) FROM _journal) - (SELECT min(seq) FROM _journal) + 1") ?? 0
+            held = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_held") ?? 0
+            conflicts = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0
+            peers = try Row.fetchAll(db, sql: "SELECT * FROM _journal_peers ORDER BY url").map { row in
+                let bytes: Data? = row["origin"]
+                let confirmed: Data = row["confirmed"]
+                let time: Double? = row["last_contact"]
+                return Peer(
+                    url: row["url"], origin: bytes.flatMap { OriginID(bytes: $0) },
+                    lag: try StatusReport.lag(of: reader.origins.decode(confirmed), behind: vector),
+                    lastContact: time.map { Date(timeIntervalSince1970: $0) }, lastError: row["last_error"])
+            }
+            sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
+        }
+    }
+
+    /// How many changes of `vector` lie beyond `confirmed`; nil when nothing is confirmed.
+    static func lag(of confirmed: VersionVector, behind vector: VersionVector) -> Int64? {
+        guard !confirmed.isEmpty else { return nil }
+        return vector.entries.reduce(into: Int64(0)) { lag, entry in
+            let missing = max(0, entry.version - confirmed[entry.origin])
+            lag = lag.addingReportingOverflow(missing).partialValue
+        }
+    }
+}
+
+extension StatusReport {
+    var json: JSON {
+        .object([
+            "origin": .string(origin.description),
+            "cluster": .string(cluster),
+            "vector": .vector(vector),
+            "tables": .array(
+                tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),
+            "journal_rows": .integer(journalRows),
+            "held": .integer(Int64(held)),
+            "conflicts": .integer(Int64(conflicts)),
+            "peers": .array(peers.map(\.json)),
+            "file_bytes": .integer(fileBytes),
+            "wal_bytes": .integer(walBytes),
+            "format_version": .integer(formatVersion),
+            "sqlite_version": .string(sqliteVersion),
+            "version": .string(Version.current),
+        ])
+    }
+
+    var text: String {
+        var rows = [
+            ["replica", origin.description],
+            ["cluster", ConsoleText.printable(cluster)],
+            ["journal", ConsoleText.count(journalRows, "row")],
+            ["conflicts", ConsoleText.number(conflicts)],
+            ["held", ConsoleText.number(held)],
+            ["file", "\(ConsoleText.number(fileBytes)) bytes, log \(ConsoleText.number(walBytes)) bytes"],
+            ["software", "syncd \(Version.current), SQLite \(sqliteVersion), format \(formatVersion)"],
+        ]
+        rows += vector.entries.map { entry in
+            [
+                "knows",
+                "\(entry.origin) to \(ConsoleText.number(entry.version))" + (entry.origin == origin ? " (own)" : ""),
+            ]
+        }
+        rows += tables.map { table in
+            [
+                "table",
+                ConsoleText.printable(table.name) + (table.rows.map { "  " + ConsoleText.count($0, "row") } ?? ""),
+            ]
+        }
+        rows += peers.map { ["peer", "\(ConsoleText.printable($0.url))  \($0.summary)"] }
+        return ConsoleText.table(rows)
+    }
+}
+
+extension StatusReport.Peer {
+    init(_ status: PeerStatus, behind vector: VersionVector) {
+        self.init(
+            url: status.name, origin: status.origin, lag: StatusReport.lag(of: status.vector, behind: vector),
+            lastContact: status.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+            lastError: status.lastError?.message)
+    }
+
+    var json: JSON {
+        .object([
+            "url": .string(url),
+            "origin": .optional(origin) { .string($0.description) },
+            "lag": .optional(lag) { .integer($0) },
+            "last_contact": .optional(lastContact) { .string(ConsoleText.time($0)) },
+            "last_error": .optional(lastError) { .string($0) },
+        ])
+    }
+
+    /// `up to date, seen 2026-…`
+    var summary: String {
+        var parts: [String] = []
+        switch lag {
+        case nil: parts.append("nothing confirmed yet")
+        case 0: parts.append("up to date")
+        case let lag?: parts.append(ConsoleText.count(lag, "change") + " behind")
+        }
+        if let lastContact { parts.append("seen \(ConsoleText.time(lastContact))") }
+        if let lastError { parts.append("last error: \(ConsoleText.printable(lastError))") }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,22 @@
+import Sync
+
+/// The media types of docs/PROTOCOL.md.
+enum ContentType {
+    /// One protobuf message.
+    static let message = WireHTTP.messageType
+    /// A stream of frames.
+    static let frames = WireHTTP.framesType
+    static let json = "application/json"
+    static let html = "text/html; charset=utf-8"
+    static let metrics = "text/plain; version=0.0.4; charset=utf-8"
+    static let text = "text/plain; charset=utf-8"
+
+    /// What the body of a request must be; nil for a request without one.
+    static func ofRequest(_ action: Route.Action) -> String? {
+        switch action {
+        case .hello, .pull, .digest: message
+        case .push: frames
+        case .status, .metrics, .health, .dashboard: nil
+        }
+    }
+}

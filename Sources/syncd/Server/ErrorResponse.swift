@@ -1,0 +1,66 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Journal
+import Logging
+import NIOCore
+import NIOHTTP1
+import Sync
+
+/// Why a request is not answered as it wished: `{"error": {"code", "message", "hint"}}`.
+struct Refusal: Error, Sendable, Hashable {
+    let status: Int
+    let code: String
+    let message: String
+    let hint: String?
+    var retryAfterSeconds: Int64?
+
+    init(status: Int, code: String, _ message: String, hint: String? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    init(_ error: SyncError) {
+        // Between replicas, a broken stream is the sender's failure to deliver; here, the client is the sender.
+        let status = error.code == .truncated ? 400 : error.httpStatus
+        self.init(status: status, code: error.code.name, error.message, hint: error.hint)
+        retryAfterSeconds = error.retryAfterSeconds
+    }
+
+    /// What a client is told of any error; nil for a broken request, which Hummingbird answers with 400 and a closed
+    /// connection.
+    ///
+    /// What goes wrong inside is logged, and the client learns only that it did.
+    init?(_ error: any Error, logger: Logger) {
+        switch error {
+        case is HTTPParserError: return nil
+        case let refusal as Refusal: self = refusal
+        case let error as SyncError:
+            if error.httpStatus >= 500 { logger.warning("request failed", metadata: ["error": "\(error)"]) }
+            self.init(error)
+        case let error as JournalError:
+            logger.warning("request failed", metadata: ["error": "\(error)"])
+            self.init(SyncError(error.code == .busy ? .busy : .failed, "the replica cannot answer now"))
+        case is CancellationError: self.init(SyncError(.busy, "the daemon is stopping", retryAfterSeconds: 1))
+        default:
+            logger.error("request failed", metadata: ["error": "\(type(of: error))"])
+            self.init(SyncError(.failed, "the replica cannot answer now"))
+        }
+    }
+
+    var response: Response {
+        var members = [
+            JSON.Member(name: "code", value: .string(code)), JSON.Member(name: "message", value: .string(message)),
+        ]
+        if let hint { members.append(JSON.Member(name: "hint", value: .string(hint))) }
+        var headers = HTTPFields()
+        headers[.contentType] = "application/json"
+        if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
+        if status == 401 { headers[.wwwAuthenticate] = "Bearer, Basic realm=\"syncd\"" }
+        let text = JSON.object([JSON.Member(name: "error", value: .object(members))]).text
+        return Response(
+            status: .init(code: status), headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

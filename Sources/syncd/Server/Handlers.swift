@@ -1,0 +1,105 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Journal
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Sync
+
+/// What each route answers. The work is ``Sync/Endpoint``'s; here it is only translated to and from HTTP.
+struct Handlers: Sendable {
+    let replica: Replica
+    let replicator: Replicator
+    let metrics: RequestMetrics
+    let limits: ServerLimits
+
+    func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
+        switch action {
+        case .hello:
+            let endpoint = replicator.endpoint
+            return Handlers.answer(try await endpoint.hello(body: try await body(of: request, action)))
+        case .pull: return try await pull(request)
+        case .push: return try await push(request)
+        case .digest:
+            let endpoint = replicator.endpoint
+            return Handlers.answer(try await endpoint.digest(body: try await body(of: request, action)))
+        case .status:
+            let report = try await report(countingRows: true)
+            return Handlers.answer(report.json.text, type: ContentType.json)
+        case .metrics:
+            let report = try await report(countingRows: false)
+            return Handlers.answer(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
+        case .health: return Handlers.answer("ok\n", type: ContentType.text)
+        case .dashboard: return try await dashboard()
+        }
+    }
+
+    /// Streams what the caller lacks. What can be refused is refused before the answer's head is sent; a failure after it
+    /// cuts the connection, so that the caller sees a stream without its last frame.
+    private func pull(_ request: Request) async throws -> Response {
+        let endpoint = replicator.endpoint
+        var wanted = try await endpoint.pullRequest(body: try await body(of: request, .pull))
+        if Task.isShuttingDownGracefully { wanted.waitSeconds = 0 }
+        return Response(
+            status: .ok, headers: [.contentType: ContentType.frames],
+            body: ResponseBody { [wanted] writer in
+                try await endpoint.pull(wanted) { bytes in try await writer.write(ByteBuffer(bytes: bytes)) }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// Applies the frames of the body as they arrive.
+    private func push(_ request: Request) async throws -> Response {
+        var receiver = replicator.endpoint.beginPush()
+        for try await piece in request.body { try await receiver.receive(piece.readableBytesView) }
+        let reply = try await receiver.finish()
+        do {
+            return Handlers.answer(try reply.encoded())
+        } catch {
+            throw SyncError(error)
+        }
+    }
+
+    /// The whole body of a request that is one message.
+    private func body(of request: Request, _ action: Route.Action) async throws -> [UInt8] {
+        let limit = limits.bodyBytes(for: action)
+        var bytes: [UInt8] = []
+        for try await piece in request.body {
+            guard bytes.count + piece.readableBytes <= limit else {
+                throw SyncError(.tooLarge, "the body has more than \(limit) bytes")
+            }
+            bytes += piece.readableBytesView
+        }
+        return bytes
+    }
+
+    private func report(countingRows: Bool) async throws -> StatusReport {
+        try await Blocking.run { [replica, replicator] in
+            try StatusReport(replica, countingRows: countingRows, live: replicator.status())
+        }
+    }
+
+    private func dashboard() async throws -> Response {
+        let page = try await Blocking.run { [replica, replicator] in
+            Dashboard(
+                report: try StatusReport(replica, countingRows: false, live: replicator.status()),
+                conflicts: try replica.read { try ConflictEntry.all($0, newest: Dashboard.listedConflicts) })
+        }
+        var response = Handlers.answer(page.html, type: ContentType.html)
+        response.headers[.contentSecurityPolicy] = Dashboard.contentSecurityPolicy
+        response.headers[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+
+    private static func answer(_ message: [UInt8]) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: ContentType.message],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: message)))
+    }
+
+    private static func answer(_ text: String, type: String) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

@@ -1,0 +1,62 @@
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+
+/// The HTTP server: ``Route/all``, each behind the ``RequestGuard``.
+struct Listener: Sendable {
+    let address: ListenAddress
+    let tls: TLSConfiguration?
+    let gate: AccessGate
+    let handlers: Handlers
+    let limits: ServerLimits
+    let metrics: RequestMetrics
+    let logger: Logger
+
+    /// The service to run.
+    ///
+    /// - Parameter onListening: Called once with the real port, when connections are accepted.
+    func application(
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) throws -> some ApplicationProtocol {
+        let router = Router(context: ServerContext.self)
+        router.middlewares.add(RequestGuard(gate: gate, limits: limits, metrics: metrics))
+        for route in Route.all {
+            let action = route.action
+            let handlers = handlers
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                try await handlers.answer(action, request, context)
+            }
+        }
+        // Hummingbird reports each connection at its own levels; what an operator wants to know is logged by us.
+        var quiet = logger
+        if quiet.logLevel < .warning, quiet.logLevel > .debug { quiet.logLevel = .warning }
+        return Application(
+            router: router,
+            server: try serverBuilder(),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                serverName: "syncd",
+                backlog: 512,
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
+            onServerRunning: { channel in
+                await onListening(channel.localAddress?.port ?? address.port)
+            },
+            logger: quiet)
+    }
+
+    private func serverBuilder() throws -> HTTPServerBuilder {
+        let channel = HTTP1Channel.Configuration(
+            idleTimeout: .seconds(limits.idleSeconds),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerFieldBytes, maxHeaderListSize: limits.headerBytes,
+                maxHeaderFieldCount: limits.headerCount))
+        guard let tls else { return .http1(configuration: channel) }
+        return try .http2Upgrade(
+            tlsConfiguration: tls,
+            configuration: .init(idleTimeout: .seconds(limits.idleSeconds), streamConfiguration: channel))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import HummingbirdTLS
+import NIOSSL
+
+/// The listener's certificate and key.
+struct ListenerCertificate: Sendable {
+    /// PEM files: the certificate with those of the authorities between it and a trusted one, and its private key.
+    let certificate: String
+    let key: String
+
+    /// - Throws: ``Failure`` that names the file that cannot be used.
+    func configuration() throws -> TLSConfiguration {
+        let chain: [NIOSSLCertificate]
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(certificate)
+        } catch {
+            throw Failure(
+                "the certificate \(certificate) cannot be used",
+                hint: "it must be a readable PEM file with the certificate of this machine first")
+        }
+        guard !chain.isEmpty else { throw Failure("the certificate file \(certificate) holds no certificate") }
+        let privateKey: NIOSSLPrivateKey
+        do {
+            privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
+        } catch {
+            throw Failure(
+                "the private key \(key) cannot be used", hint: "it must be a readable PEM file without a passphrase")
+        }
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
+        configuration.minimumTLSVersion = .tlsv12
+        do {
+            _ = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw Failure(
+                "the certificate \(certificate) and the private key \(key) do not fit together",
+                hint: "the key must be the one that the certificate was made for")
+        }
+        return configuration
+    }
+}

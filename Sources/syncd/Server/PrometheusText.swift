@@ -1,0 +1,87 @@
+import Foundation
+import Journal
+
+/// The text format of `/metrics` (https://prometheus.io/docs/instrumenting/exposition_formats/).
+struct PrometheusText {
+    private(set) var text = ""
+
+    /// Appends one metric with its samples.
+    ///
+    /// - Parameter samples: The labels of each sample with its value.
+    mutating func add(
+        _ name: String, _ help: String, type: String = "gauge",
+        _ samples: [(labels: KeyValuePairs<String, String>, value: Int64)]
+    ) {
+        guard !samples.isEmpty else { return }
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for sample in samples {
+            text += name
+            if !sample.labels.isEmpty {
+                let labels = sample.labels.map { "\($0.key)=\"\(PrometheusText.escape($0.value))\"" }
+                text += "{" + labels.joined(separator: ",") + "}"
+            }
+            text += " \(sample.value)\n"
+        }
+    }
+
+    mutating func add(_ name: String, _ help: String, type: String = "gauge", _ value: some BinaryInteger) {
+        let none: KeyValuePairs<String, String> = [:]
+        add(name, help, type: type, [(labels: none, value: Int64(clamping: value))])
+    }
+
+    private static func escape(_ label: String) -> String {
+        var out = ""
+        for character in label {
+            switch character {
+            case "\\": out += "\\\\"
+            case "\"": out += "\\\""
+            case "\n": out += "\\n"
+            default: out.append(character)
+            }
+        }
+        return out
+    }
+}
+
+extension PrometheusText {
+    init(_ report: StatusReport, requests: RequestMetrics) {
+        add(
+            "tandem_replica_info", "Always 1; the labels say what runs.",
+            [
+                (
+                    labels: [
+                        "origin": report.origin.description, "cluster": report.cluster, "version": Version.current,
+                        "sqlite_version": report.sqliteVersion,
+                    ], value: 1
+                )
+            ])
+        add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
+        add("tandem_conflicts", "Entries of the conflict ledger.", report.conflicts)
+        add("tandem_held_rows", "Rows that are set aside.", report.held)
+        add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
+        add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)
+        add(
+            "tandem_known_version", "Highest version known of each origin.", type: "counter",
+            report.vector.entries.map { (labels: ["origin": $0.origin.description], value: $0.version) })
+        add(
+            "tandem_peer_lag_changes", "Changes known here that the peer has not confirmed.",
+            report.peers.compactMap { peer in peer.lag.map { (labels: ["peer": peer.url], value: $0) } })
+        add(
+            "tandem_peer_last_contact_seconds", "Unix time of the last good exchange with the peer.",
+            report.peers.compactMap { peer in
+                peer.lastContact.map { (labels: ["peer": peer.url], value: Int64($0.timeIntervalSince1970)) }
+            })
+        add(
+            "tandem_peer_failing", "1 when the last exchange with the peer failed.",
+            report.peers.map { (labels: ["peer": $0.url], value: $0.lastError == nil ? 0 : 1) })
+        add(
+            "tandem_http_requests_total", "Requests answered.", type: "counter",
+            requests.answered.map { entry in
+                (
+                    labels: [
+                        "route": entry.answer.action?.rawValue ?? "unknown", "status": String(entry.answer.status),
+                    ], value: Int64(entry.count)
+                )
+            })
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// What the handlers know of a request besides its head and body.
+struct ServerContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+/// Stands in front of every route: who asks, for what, how much, and for how long.
+///
+/// Nothing of a body is read before the request has passed. In order: the token, the route and its method, the type and
+/// the declared length of the body, the number of such requests under way. Then a timer closes the connection when the
+/// request and its answer take too long, whatever they are waiting for.
+struct RequestGuard: RouterMiddleware {
+    typealias Context = ServerContext
+
+    let gate: AccessGate
+    let limits: ServerLimits
+    let metrics: RequestMetrics
+
+    func handle(
+        _ request: Request, context: ServerContext, next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        let route = Route.matching(method: request.method, path: request.uri.path)
+        var response: Response
+        do {
+            response = try await answer(request, route, context, next)
+        } catch {
+            guard let refusal = Refusal(error, logger: context.logger) else { throw error }
+            response = refusal.response
+            if hasBody(request) {
+                response.headers[.connection] = "close"
+                _ = context.channel.close(after: limits.lingerSeconds)
+            }
+        }
+        metrics.count(route?.action, status: response.status.code)
+        context.logger.debug(
+            "request", metadata: ["route": "\(route?.path ?? "unknown")", "status": "\(response.status.code)"])
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ route: Route?, _ context: ServerContext,
+        _ next: (Request, ServerContext) async throws -> Response
+    ) async throws -> Response {
+        try gate.check(request, for: route)
+        guard let route else { throw unknown(request) }
+        try checkBody(request, for: route)
+        guard let permit = metrics.begin(route.action, limit: limits.concurrency(of: route.action)) else {
+            var refusal = Refusal(status: 429, code: "too_many_requests", "too many requests at a time")
+            refusal.retryAfterSeconds = 1
+            throw refusal
+        }
+        permit.deadline = context.channel.close(after: limits.seconds(for: route.action))
+        var response = try await next(request, context)
+        // The permit lives as long as the answer's body does: a pull is still at work after its head is sent. It is
+        // given back also when the connection breaks before the body is asked for.
+        let body = response.body
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { withExtendedLifetime(permit) {} }
+            try await body.write(writer)
+        }
+        return response
+    }
+
+    private func unknown(_ request: Request) -> Refusal {
+        let methods = Route.methods(of: request.uri.path)
+        guard !methods.isEmpty else { return Refusal(status: 404, code: "not_found", "there is no such route") }
+        return Refusal(
+            status: 405, code: "method_not_allowed", "this route does not take that method",
+            hint: "use \(methods.map(\.rawValue).joined(separator: " or "))")
+    }
+
+    private func checkBody(_ request: Request, for route: Route) throws {
+        let limit = limits.bodyBytes(for: route.action)
+        if let text = request.headers[.contentLength] {
+            guard let length = Int(text), length >= 0 else {
+                throw Refusal(status: 400, code: "invalid", "the Content-Length is not a number")
+            }
+            guard length <= limit else {
+                throw Refusal(
+                    status: 413, code: "too_large", "the body has \(length) bytes and at most \(limit) are taken",
+                    hint: "send fewer changes in one request")
+            }
+        }
+        guard let type = ContentType.ofRequest(route.action) else { return }
+        guard request.headers[.contentType] == type else {
+            throw Refusal(
+                status: 415, code: "unsupported_type", "the Content-Type is not the one of this route",
+                hint: "it is \(type)")
+        }
+        guard request.headers[.contentEncoding] == nil else {
+            throw Refusal(
+                status: 415, code: "unsupported_type", "a Content-Encoding is not taken",
+                hint: "frames carry their own compression")
+        }
+    }
+
+    /// True when the client may still be sending a body that nobody will read.
+    private func hasBody(_ request: Request) -> Bool {
+        request.headers[.transferEncoding] != nil || (request.headers[.contentLength].map { $0 != "0" } ?? false)
+    }
+}
+
+extension Channel {
+    /// Closes the connection after that many seconds, unless the result is cancelled before.
+    func close(after seconds: Int64) -> Scheduled<Void> {
+        eventLoop.scheduleTask(in: .seconds(seconds)) { self.close(promise: nil) }
+    }
+}

@@ -1,0 +1,47 @@
+import HTTPTypes
+
+/// One route of the daemon. The table is a value, so that the server is built from it and the tests enumerate it: a route
+/// that is missing here does not exist, and one that is here has been tried with every credential.
+struct Route: Sendable, Hashable {
+    /// What answers.
+    enum Action: String, Sendable, CaseIterable {
+        case hello, pull, push, digest
+        case status, metrics, health, dashboard
+    }
+
+    /// Who may ask.
+    enum Access: Sendable {
+        /// Anyone. The answer tells nothing about the replica.
+        case anyone
+        /// Whoever has the token, as `Authorization: Bearer`.
+        case peer
+        /// Whoever has the token, as bearer or as the password of HTTP Basic, which a browser can ask a person for. Only
+        /// for routes that change nothing.
+        case reader
+    }
+
+    let method: HTTPRequest.Method
+    let path: String
+    let action: Action
+    let access: Access
+
+    static let all: [Route] = [
+        Route(method: .post, path: "/v1/hello", action: .hello, access: .peer),
+        Route(method: .post, path: "/v1/pull", action: .pull, access: .peer),
+        Route(method: .post, path: "/v1/push", action: .push, access: .peer),
+        Route(method: .post, path: "/v1/digest", action: .digest, access: .peer),
+        Route(method: .get, path: "/v1/status", action: .status, access: .reader),
+        Route(method: .get, path: "/metrics", action: .metrics, access: .reader),
+        Route(method: .get, path: "/healthz", action: .health, access: .anyone),
+        Route(method: .get, path: "/", action: .dashboard, access: .reader),
+    ]
+
+    static func matching(method: HTTPRequest.Method, path: String) -> Route? {
+        all.first { $0.method == method && $0.path == path }
+    }
+
+    /// The methods of a path; empty for one that does not exist.
+    static func methods(of path: String) -> [HTTPRequest.Method] {
+        all.filter { $0.path == path }.map(\.method)
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@Suite("A file that cannot be used gets a sentence, a hint and status 1, and stays as it is")
+struct BadFileTests {
+    let workspace = Workspace()
+
+    /// Runs every command that takes a file against `path`, and expects the same of each.
+    private func expectRefusal(
+        of path: String, _ sentence: String,
+        commands: [[String]] = [["init"], ["log"], ["status"], ["conflicts"], ["run"]],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try workspace.snapshot()
+        for command in commands {
+            let outcome = try await Tool.run([Tool.path, command[0], path] + command.dropFirst())
+            #expect(outcome.status == 1, "\(command): \(outcome)", sourceLocation: sourceLocation)
+            #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
+            #expect(outcome.errors.hasPrefix("Error: "), "\(outcome)", sourceLocation: sourceLocation)
+            #expect(outcome.errors.contains(sentence), "\(command): \(outcome)", sourceLocation: sourceLocation)
+            #expect(outcome.errors.contains("\nHint: "), "\(command): \(outcome)", sourceLocation: sourceLocation)
+            #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome)", sourceLocation: sourceLocation)
+        }
+        #expect(try workspace.snapshot() == before, sourceLocation: sourceLocation)
+    }
+
+    @Test("a path without a file")
+    func missing() async throws {
+        try await expectRefusal(of: workspace.path("none.sqlite"), "there is no file at")
+    }
+
+    @Test("a directory")
+    func directory() async throws {
+        try await expectRefusal(of: workspace.directory.path, "is a directory")
+    }
+
+    @Test("a FIFO, without waiting for its other end")
+    func fifo() async throws {
+        let path = workspace.path("fifo")
+        try #require(mkfifo(path, 0o600) == 0)
+        try await expectRefusal(of: path, "is not a regular file")
+    }
+
+    @Test("a text file")
+    func text() async throws {
+        let path = try workspace.write(String(repeating: "just text\n", count: 100), to: "a.txt")
+        try await expectRefusal(of: path, "is not a SQLite database")
+    }
+
+    @Test("an encrypted file, which looks like random bytes")
+    func encrypted() async throws {
+        let path = workspace.path("secret.sqlite")
+        try Data((0..<8_192).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
+        try await expectRefusal(of: path, "is not a SQLite database")
+    }
+
+    @Test("a database of which the end is missing")
+    func truncated() async throws {
+        let path = try workspace.makeDatabase(rows: 2_000)
+        let size = try #require(FileManager.default.contents(atPath: path)).count
+        try #require(truncate(path, size / 2) == 0)
+        try await expectRefusal(of: path, "is truncated")
+    }
+
+    @Test("a replica of a later release")
+    func futureFormat() async throws {
+        let path = try await workspace.makeReplica()
+        try workspace.execute(path, "UPDATE _journal_replica SET format = 99")
+        let before = try workspace.value(path, "SELECT count(*) FROM _journal", as: Int.self)
+        for command in ["init", "log", "status", "run"] {
+            let outcome = try await Tool.run(command, path)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("format 99"), "\(outcome)")
+            #expect(outcome.errors.contains("Hint: Upgrade"), "\(outcome)")
+        }
+        #expect(try workspace.value(path, "SELECT count(*) FROM _journal", as: Int.self) == before)
+        #expect(try workspace.value(path, "SELECT format FROM _journal_replica", as: Int.self) == 99)
+    }
+
+    @Test("a database that is not a replica yet, for every command but init")
+    func notAReplica() async throws {
+        let path = try workspace.makeDatabase()
+        try await expectRefusal(
+            of: path, "no change journal", commands: [["log"], ["status"], ["conflicts"], ["run"]])
+    }
+
+    @Test("a table without a primary key: named, it is refused; otherwise it is left out, with the reason")
+    func withoutPrimaryKey() async throws {
+        let path = try workspace.makeDatabase()
+        try await expectRefusal(of: path, "primary key", commands: [["init", "--table", "loose"]])
+        let outcome = try await Tool.run("init", path)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("Not tracked:"))
+        #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("primary key") }, "\(outcome)")
+    }
+
+    @Test("a table that does not exist")
+    func unknownTable() async throws {
+        let path = try workspace.makeDatabase()
+        try await expectRefusal(of: path, "no ordinary table named nobody", commands: [["init", "--table", "nobody"]])
+        let replica = try await workspace.makeReplica("b.sqlite")
+        let outcome = try await Tool.run("log", replica, "--table", "nobody")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("no table named nobody"), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "))
+    }
+
+    @Test("a file that another process keeps locked for writing")
+    func locked() async throws {
+        let path = try workspace.makeDatabase()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let holder = try DatabaseQueue(path: path, configuration: configuration)
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        let outcome = try await Tool.run("init", path)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("locked"), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try holder.close()
+        #expect(
+            try workspace.value(path, "SELECT count(*) FROM sqlite_master WHERE name LIKE '_journal%'", as: Int.self)
+                == 0)
+        #expect(try await Tool.run("init", path).status == 0)
+    }
+
+    @Test("a directory in which nothing can be written", .enabled(if: Unprivileged.isAvailable))
+    func readOnlyDirectory() async throws {
+        let path = try workspace.makeDatabase()
+        chmod(path, 0o644)
+        chmod(workspace.directory.path, 0o555)
+        defer { chmod(workspace.directory.path, 0o755) }
+        let before = try workspace.snapshot()
+        let outcome = try await Tool.run("init", path, wrapper: Unprivileged.wrapper)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.hasPrefix("Error: "), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        #expect(try workspace.snapshot() == before)
+    }
+}
+
+/// Runs a command as a user for whom permissions hold: the tests themselves may run as root.
+enum Unprivileged {
+    static let wrapper =
+        geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] : []
+
+    static var isAvailable: Bool {
+        guard let program = wrapper.first else { return true }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = wrapper.dropFirst() + [Tool.path, "--version"]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

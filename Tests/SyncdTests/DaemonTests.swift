@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@Suite("The daemon starts, stops, and refuses what is unsafe")
+struct DaemonTests {
+    let workspace = Workspace()
+
+    @Test(
+        "it prints its address with the real port, drains on SIGTERM or SIGINT and exits with 0",
+        arguments: [SIGTERM, SIGINT])
+    func lifeAndEnd(signal: Int32) async throws {
+        let daemon = try await DaemonProcess.start(try await workspace.makeReplica())
+        #expect(daemon.port > 0)
+        #expect(daemon.greeting.hasPrefix("Listening on http://127.0.0.1:"))
+        let answer = try await RawHTTP.request("GET", "/healthz", port: daemon.port)
+        #expect(answer.status == 200)
+        #expect(await daemon.stop(signal).status == 0)
+    }
+
+    @Test(
+        "a second daemon on the same file is refused, also under another name of the file; after the first one's end it starts"
+    )
+    func oneDaemonPerFile() async throws {
+        let path = try await workspace.makeReplica()
+        try FileManager.default.createSymbolicLink(atPath: workspace.path("link.sqlite"), withDestinationPath: path)
+        let first = try await DaemonProcess.start(path)
+        for name in [path, workspace.path("link.sqlite")] {
+            let second = try await Tool.run("run", name, "--listen", "127.0.0.1:0")
+            #expect(second.status == 1)
+            #expect(second.errors.contains("another daemon already serves"), "\(second)")
+            #expect(second.errors.contains("Hint: "))
+        }
+        #expect(await first.stop(SIGKILL).status == SIGKILL)
+        let third = try await DaemonProcess.start(path)
+        #expect(await third.stop().status == 0)
+    }
+
+    @Test(
+        "an address that others can reach is refused without a token",
+        arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"])
+    func publicAddress(address: String) async throws {
+        let outcome = try await Tool.run("run", try await workspace.makeReplica(), "--listen", address)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("without a token"), "\(outcome)")
+        #expect(outcome.errors.contains("--token-file"), "\(outcome)")
+    }
+
+    @Test("with a token it listens there")
+    func publicAddressWithToken() async throws {
+        let token = try workspace.write("secret\n", to: "token")
+        let daemon = try await DaemonProcess.start(
+            try await workspace.makeReplica(), "--listen", "0.0.0.0:0", "--token-file", token)
+        #expect(await daemon.stop().status == 0)
+    }
+
+    @Test(
+        "a token file that is empty, readable by others, too long, not text, or not there is refused",
+        arguments: [
+            ("", 0o600, "is empty"), ("\n \n", 0o600, "is empty"), ("secret", 0o644, "other users"),
+            ("secret", 0o620, "other users"), (String(repeating: "a", count: 5_000), 0o600, "longer than"),
+            ("two words", 0o600, "characters"), ("t\u{E9}", 0o600, "characters"),
+        ])
+    func badTokenFile(text: String, mode: Int, sentence: String) async throws {
+        let token = try workspace.write(text, to: "token", mode: mode)
+        let outcome = try await Tool.run("run", try await workspace.makeReplica(), "--token-file", token)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains(sentence), "\(outcome)")
+        #expect(text.count < 3 || !outcome.errors.contains(text.prefix(20)))
+    }
+
+    @Test("a token file that is not there, or is a FIFO, is refused")
+    func missingTokenFile() async throws {
+        let replica = try await workspace.makeReplica()
+        try #require(mkfifo(workspace.path("fifo"), 0o600) == 0)
+        for name in ["none", "fifo"] {
+            let outcome = try await Tool.run("run", replica, "--token-file", workspace.path(name))
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("token file"), "\(outcome)")
+        }
+    }
+
+    @Test("an occupied port is named")
+    func occupiedPort() async throws {
+        let first = try await DaemonProcess.start(try await workspace.makeReplica())
+        let outcome = try await Tool.run(
+            "run", try await workspace.makeReplica("b.sqlite"), "--listen", "127.0.0.1:\(first.port)")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("127.0.0.1:\(first.port)"), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+    }
+
+    @Test("a configuration file says the same as flags; a flag wins")
+    func configuration() async throws {
+        let token = try workspace.write("secret\n", to: "token")
+        let file = try workspace.write(
+            #"{"listen": "192.0.2.1:1", "token-file": "\#(token)", "log-level": "warning", "peer": []}"#,
+            to: "syncd.json")
+        let daemon = try await DaemonProcess.start(
+            try await workspace.makeReplica(), "--config", file, "--listen", "127.0.0.1:0")
+        #expect(try await RawHTTP.request("GET", "/v1/status", port: daemon.port).status == 401)
+        #expect(await daemon.stop().status == 0)
+    }
+
+    @Test(
+        "a configuration file with an unknown key, a wrong type or no JSON is refused",
+        arguments: [
+            (#"{"tokenfile": "x"}"#, "unknown key \"tokenfile\""), (#"{"listen": 7}"#, "\"listen\""),
+            (#"{"listen": "nowhere"}"#, "\"listen\""), (#"{"log-level": "loud"}"#, "log level \"loud\""),
+            ("[]", "not a JSON object"),
+            ("", "not a JSON object"),
+        ])
+    func badConfiguration(text: String, sentence: String) async throws {
+        let file = try workspace.write(text, to: "syncd.json")
+        let outcome = try await Tool.run("run", try await workspace.makeReplica(), "--config", file)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains(sentence), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+    }
+}

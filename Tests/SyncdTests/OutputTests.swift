@@ -1,0 +1,109 @@
+import Foundation
+import Journal
+import Testing
+
+@testable import syncd
+
+@Suite("What the commands print")
+struct OutputTests {
+    let workspace = Workspace()
+
+    private func objects(_ outcome: Outcome) throws -> [[String: Any]] {
+        try outcome.lines.map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+
+    @Test("log --json has one object per change, with all fields of the contract")
+    func log() async throws {
+        let path = try await workspace.makeReplica()
+        try workspace.execute(
+            path,
+            """
+            UPDATE person SET age = 40 WHERE id = 'p1';
+            DELETE FROM person WHERE id = 'p2';
+            INSERT INTO person VALUES ('p9', x'00FF', 9223372036854775807);
+            """)
+        let lines = try objects(try await Tool.run("log", path, "--json", "--since", "3"))
+        #expect(lines.map { $0["op"] as? String } == ["update", "delete", "insert"])
+        for (index, line) in lines.enumerated() {
+            #expect(line["seq"] as? Int == index + 4)
+            #expect(line["version"] as? Int == index + 4)
+            #expect(line["table"] as? String == "person")
+            #expect(line["local"] as? Bool == true)
+            #expect((line["origin"] as? String)?.count == 32)
+            #expect((line["time"] as? String)?.hasSuffix("Z") == true)
+            #expect(line["stamp"] is Int)
+        }
+        #expect(lines[0]["key"] as? [String: String] == ["id": "p1"])
+        #expect(lines[0]["columns"] as? [String: Int] == ["age": 40])
+        #expect((lines[1]["columns"] as? [String: Any])?.isEmpty == true)
+        let inserted = try #require(lines[2]["columns"] as? [String: Any])
+        #expect(inserted["age"] as? Int64 == .max)
+        #expect(inserted["name"] as? [String: String] == ["blob": "AP8="])
+    }
+
+    @Test("log shows only the table, the key and the part of the journal that is asked for")
+    func logFilters() async throws {
+        let path = try await workspace.makeReplica()
+        #expect(try await Tool.run("log", path, "--key", "p2").lines.count == 1)
+        #expect(try await Tool.run("log", path, "--key", #"["p2"]"#).lines.count == 1)
+        #expect(try await Tool.run("log", path, "--key", "p").lines.isEmpty)
+        #expect(try await Tool.run("log", path, "--table", "PERSON", "--since", "1").lines.count == 2)
+        #expect(try await Tool.run("log", path, "--since", "99").lines.isEmpty)
+    }
+
+    @Test("status --json is one object with all fields of the contract")
+    func status() async throws {
+        let path = try await workspace.makeReplica(cluster: "shop")
+        let status = try #require(try objects(try await Tool.run("status", path, "--json")).first)
+        let origin = try #require(status["origin"] as? String)
+        #expect(status["cluster"] as? String == "shop")
+        #expect(status["vector"] as? [String: Int] == [origin: 3])
+        #expect(status["journal_rows"] as? Int == 3)
+        #expect(status["held"] as? Int == 0)
+        #expect(status["conflicts"] as? Int == 0)
+        #expect((status["peers"] as? [Any])?.isEmpty == true)
+        #expect((status["sqlite_version"] as? String)?.hasPrefix("3.") == true)
+        #expect(status["version"] as? String == Version.current)
+        let tables = try #require(status["tables"] as? [[String: Any]])
+        #expect(tables.map { $0["name"] as? String } == ["person"])
+        #expect(tables.map { $0["rows"] as? Int } == [3])
+    }
+
+    @Test("what reads changes nothing in the file")
+    func readOnly() async throws {
+        let path = try await workspace.makeReplica()
+        let before = FileManager.default.contents(atPath: path)
+        for command in ["log", "status", "conflicts"] {
+            #expect(try await Tool.run(command, path).status == 0)
+        }
+        #expect(FileManager.default.contents(atPath: path) == before)
+    }
+
+    @Test("values that JSON has no word for are told apart")
+    func values() {
+        #expect(JSON(Value.real(1)).text == "1.0")
+        #expect(JSON(Value.real(.infinity)).text == #"{"real":"inf"}"#)
+        #expect(JSON(Value.real(-.infinity)).text == #"{"real":"-inf"}"#)
+        #expect(JSON(Value.integer(.min)).text == "-9223372036854775808")
+        #expect(JSON(Value.text("a\u{0}\"\\\n\u{2028}é")).text == #""a\u0000\"\\\n\u2028é""#)
+        #expect(JSON(Value.text([0xFF, 0x41])).text == #"{"text":"/0E="}"#)
+        #expect(JSON(Value.blob([])).text == #"{"blob":""}"#)
+        #expect(JSON(Value.null).text == "null")
+    }
+
+    @Test("text for people holds no characters that move the cursor")
+    func printable() {
+        #expect(ConsoleText.printable("a\u{1B}[2Jb\rc\u{202E}d\ne") == "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\ne")
+        #expect(Value.text("it's").shown == "'it's'")
+    }
+
+    @Test("a reader that goes away ends the command quietly")
+    func brokenPipe() async throws {
+        let path = try await workspace.makeReplica(rows: 20_000)
+        let outcome = try await Tool.run(["/bin/sh", "-c", "'\(Tool.path)' log '\(path)' | head -1"])
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.errors.isEmpty)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// A running `syncd run`. Killed when the value goes away.
+final class DaemonProcess: @unchecked Sendable {
+    // Everything is set before the initializer returns, and Process is safe to signal from any thread.
+    private let process = Process()
+    private let errorReader: BackgroundReader
+
+    /// The line that it printed when it listened.
+    let greeting: String
+    let port: Int
+
+    var url: String { "http://127.0.0.1:\(port)" }
+
+    /// Starts it on a free port and waits for its line.
+    static func start(_ database: String, _ arguments: String...) async throws -> DaemonProcess {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try DaemonProcess(database, arguments) })
+            }
+        }
+    }
+
+    private init(_ database: String, _ arguments: [String]) throws {
+        let output = Pipe()
+        let errors = Pipe()
+        process.executableURL = URL(fileURLWithPath: Tool.path)
+        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+        process.arguments = ["run", database] + listen + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        errorReader = BackgroundReader(errors.fileHandleForReading)
+        var line = Data()
+        // Ends with the line, or when the process ends and closes the pipe.
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10]) {
+            line += byte
+        }
+        greeting = String(decoding: line, as: UTF8.self)
+        guard let match = greeting.firstMatch(of: /https?:\/\/[^ ]*:(\d+)/), let port = Int(match.1) else {
+            process.terminate()
+            process.waitUntilExit()
+            throw ToolError("the daemon does not listen: \(greeting)\(errorReader.finish())")
+        }
+        self.port = port
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+    }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// Sends the signal, waits for the end, and returns the exit status and what was logged.
+    func stop(_ signal: Int32 = SIGTERM) async -> (status: Int32, log: String) {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                kill(process.processIdentifier, signal)
+                process.waitUntilExit()
+                continuation.resume(returning: (process.terminationStatus, errorReader.finish()))
+            }
+        }
+    }
+}
