@@ -17,6 +17,7 @@ public final class Replicator: Sendable {
     private let clock: any SyncClock
     private let watch: FileWatch
     private let followers: [PeerFollower]
+    private let logger: Logger
 
     /// - Parameters:
     ///   - entropy: 64 random bits at each call, for the jitter of retries.
@@ -34,6 +35,7 @@ public final class Replicator: Sendable {
         let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) { watch.changes }
         self.inbox = inbox
         self.watch = watch
+        self.logger = logger
         self.endpoint = endpoint
         followers = try peers.map { peer in
             let transport = try Replicator.transport(to: peer, limits: limits, clock: clock)
@@ -51,11 +53,41 @@ public final class Replicator: Sendable {
     /// A peer's failure is retried with backoff, shows in ``status()``, and delays no other peer.
     public func run() async {
         await withDiscardingTaskGroup { group in
+            var listeners: [AsyncStream<VersionVector>.Continuation] = []
             for follower in followers {
-                let changes = watch.changes
-                group.addTask { await follower.run(changes: changes) }
+                let (vectors, listener) = AsyncStream.makeStream(
+                    of: VersionVector.self, bufferingPolicy: .bufferingNewest(1))
+                listeners.append(listener)
+                group.addTask { await follower.run(vectors: vectors) }
+            }
+            await watchFile(for: listeners)
+            group.cancelAll()
+        }
+    }
+
+    /// Looks at the file after each signal: brings derived state up to date, once for all followers, and tells them what
+    /// the file holds when it has changed.
+    private func watchFile(for listeners: [AsyncStream<VersionVector>.Continuation]) async {
+        let source = FrameSource(replica: replica, limits: limits, encoding: .none)
+        // Before the first look, so that no change falls between the two.
+        let changes = watch.changes
+        var last: Int64?
+        func look() async {
+            do {
+                let seq = try await source.seq()
+                guard seq != last else { return }
+                let vector = try await blocking { [inbox] in
+                    try inbox.bringBackHeldRows()
+                    return try inbox.vector()
+                }
+                last = seq
+                for listener in listeners { listener.yield(vector) }
+            } catch {
+                logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
             }
         }
+        await look()
+        for await _ in changes { await look() }
     }
 
     /// One full exchange with `peer`, both ways.

@@ -65,11 +65,13 @@ public struct Endpoint: Sendable {
                 if sent >= wanted { return PullEnd(vector: portion.vector, more: true) }
                 continue
             }
-            let left = deadline - clock.steadyMilliseconds()
-            guard sent == 0, left > 0, portion.frames.isEmpty else {
-                return PullEnd(vector: portion.vector, more: false)
-            }
-            try await waitForNews(news, milliseconds: left)
+            guard sent == 0, portion.frames.isEmpty else { return PullEnd(vector: portion.vector, more: false) }
+            // A signal may mean nothing: the file's watch cannot tell what was written.
+            repeat {
+                let left = deadline - clock.steadyMilliseconds()
+                guard left > 0 else { return PullEnd(vector: portion.vector, more: false) }
+                try await waitForNews(news, milliseconds: left)
+            } while try await source.seq() == portion.seq
         }
     }
 

@@ -18,11 +18,22 @@ struct FrameSource: Sendable {
         var vector = VersionVector()
         var changes = 0
 
+        /// The journal's last position in the snapshot.
+        var seq: Int64 = 0
+
         /// Bytes of the frames' payloads.
         var bytes = 0
 
         /// True when the snapshot holds more than the frames.
         var more: Bool { !have.covers(vector) }
+    }
+
+    /// The journal's last position: cheaper than a portion, for a look after a signal that may mean nothing.
+    func seq() async throws -> Int64 {
+        try await blocking {
+            try replica.settle()
+            return try replica.read { try Int64.fetchOne($0, sql: "SELECT max(seq) FROM _journal") ?? 0 }
+        }
     }
 
     /// - Parameters:
@@ -33,7 +44,9 @@ struct FrameSource: Sendable {
             try replica.settle()
             return try replica.read { db in
                 var portion = Portion(have: have)
-                portion.vector = try JournalReader(db).vector()
+                let reader = try JournalReader(db)
+                portion.vector = try reader.vector()
+                portion.seq = try reader.lastSeq()
                 guard portion.more else { return portion }
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)

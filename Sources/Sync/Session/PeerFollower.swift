@@ -10,6 +10,9 @@ final class PeerFollower: Sendable {
     private let logger: Logger
     private let status: Mutex<PeerStatus>
 
+    /// When the status was last written to the file, in steady milliseconds.
+    private let recorded = Mutex<Int64?>(nil)
+
     init(
         session: SyncSession, pulls: PullPresence, entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
@@ -22,12 +25,12 @@ final class PeerFollower: Sendable {
 
     var currentStatus: PeerStatus { status.withLock { $0 } }
 
-    /// - Parameter changes: Yields when the local file may have changed.
-    func run(changes: AsyncStream<Void>) async {
+    /// - Parameter vectors: Yields what the local file holds, at the start and whenever it has changed.
+    func run(vectors: AsyncStream<VersionVector>) async {
         let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
         await withDiscardingTaskGroup { group in
             var state = FollowState(limits: session.limits)
-            group.addTask { await self.watch(changes, events: inbox) }
+            group.addTask { for await vector in vectors { inbox.yield(.changed(vector)) } }
             inbox.yield(.started)
             for await event in events {
                 for effect in state.handle(event, entropy: entropy()) {
@@ -39,24 +42,6 @@ final class PeerFollower: Sendable {
                 }
             }
             group.cancelAll()
-        }
-    }
-
-    /// Tells the state what the local file holds, at the start and after each change.
-    private func watch(_ changes: AsyncStream<Void>, events: AsyncStream<FollowState.Event>.Continuation) async {
-        await tellVector(to: events)
-        for await _ in changes { await tellVector(to: events) }
-    }
-
-    private func tellVector(to events: AsyncStream<FollowState.Event>.Continuation) async {
-        do {
-            let vector = try await blocking { [session] in
-                try session.replica.read { try JournalReader($0).vector() }
-            }
-            events.yield(.changed(vector))
-        } catch {
-            // The next change, or the next exchange, meets the same trouble and reports it.
-            logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
         }
     }
 
@@ -74,7 +59,7 @@ final class PeerFollower: Sendable {
             await attempt(.pull, events) {
                 let (end, tally) = try await session.pull(waitSeconds: waits ? session.limits.longPollSeconds : 0)
                 status.withLock { $0.pulledChanges += tally.applied }
-                succeeded(vector: end.vector)
+                await succeeded(vector: end.vector)
                 return .pulled(end.vector, more: end.more)
             }
         case .push(let lacks):
@@ -87,7 +72,7 @@ final class PeerFollower: Sendable {
                 }
                 let pushed = try await session.push(lacking: lacks)
                 status.withLock { $0.pushedChanges += pushed.changes }
-                succeeded(vector: pushed.theirs)
+                await succeeded(vector: pushed.theirs)
                 return .pushed(pushed.theirs)
             }
         case .rest(let lane, let milliseconds):
@@ -111,12 +96,12 @@ final class PeerFollower: Sendable {
         } catch {
             guard !Task.isCancelled else { return }
             let error = SyncError(wrapping: error)
-            failed(error)
+            await failed(error)
             events.yield(.failed(lane, error))
         }
     }
 
-    private func succeeded(vector: VersionVector) {
+    private func succeeded(vector: VersionVector) async {
         let now = session.clock.wallMilliseconds()
         let recovered = status.withLock { status in
             defer {
@@ -128,10 +113,11 @@ final class PeerFollower: Sendable {
             return status.lastError != nil
         }
         if recovered { logger.info("\(session.transport.name) answers again") }
+        await record(atOnce: recovered)
     }
 
     /// A peer that stays away is reported once for each new reason, not at every try.
-    private func failed(_ error: SyncError) {
+    private func failed(_ error: SyncError) async {
         let isNew = status.withLock { status in
             defer {
                 status.lastError = error
@@ -139,6 +125,25 @@ final class PeerFollower: Sendable {
             }
             return status.lastError?.code != error.code
         }
-        if isNew { logger.warning("\(error)") }
+        guard isNew else { return }
+        logger.warning("\(error)")
+        await record(atOnce: true)
+    }
+
+    /// Writes the status to the file, not too often: each note is a transaction that wakes up whoever watches the file.
+    private func record(atOnce: Bool) async {
+        let now = session.clock.steadyMilliseconds()
+        let isDue = recorded.withLock { last in
+            if !atOnce, let last, now - last < session.limits.peerRecordMilliseconds { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let status = currentStatus
+        do {
+            try await blocking { [session] in try session.replica.write { try PeerLedger.record(status, $0) } }
+        } catch {
+            logger.warning("The state of \(status.name) cannot be written: \(SyncError(wrapping: error))")
+        }
     }
 }
