@@ -1,0 +1,48 @@
+import GRDB
+
+/// One access to a database: a read of one snapshot, or a transaction. Confined to the thread that runs it.
+class AccessContext {
+    let database: Database
+    let db: GRDB.Database
+    /// The access, to another database or this one, that this one is inside of.
+    var outer: AccessContext?
+
+    init(_ database: Database, _ db: GRDB.Database) {
+        self.database = database
+        self.db = db
+    }
+
+    /// The live objects for rows that were read in this access.
+    func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] { [] }
+
+    /// Reads the rows of a SELECT of the model's columns, `limit` at most.
+    func fetch<M: Model>(_ type: M.Type, _ sql: SQL, operation: String, limit: Int = .max) throws -> [M.Fields] {
+        do {
+            return try PreparedStatement(db, sql.text).run { statement in
+                try statement.bind(sql.bindings)
+                var rows: [M.Fields] = []
+                while rows.count < limit, try statement.step() { rows.append(try M.Fields(_row: statement.row)) }
+                return rows
+            }
+        } catch let error as StoreError {
+            throw error.during(operation, table: M.schema.table)
+        }
+    }
+}
+
+/// A read of one snapshot.
+final class ReadContext: AccessContext {
+    private var position: Int64?
+    /// Objects that were registered with a row older than what has been handled since.
+    private(set) var stale: [any Refreshable] = []
+
+    override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
+        if rows.isEmpty { return [] }
+        let position = try self.position ?? JournalTail.lastSeq(db)
+        self.position = position
+        let found: (objects: [M], stale: [M]) = database.instances(of: M.self).objects(
+            for: rows, asOf: position, in: database)
+        stale.append(contentsOf: found.stale.map { Row<M>(object: $0) })
+        return found.objects
+    }
+}

@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Names the thread that runs, as long as it runs.
+struct ThreadIdentity: Hashable, Sendable {
+    private let number: UInt
+
+    static var current: ThreadIdentity {
+        #if canImport(Darwin)
+            ThreadIdentity(number: UInt(bitPattern: pthread_self()))
+        #else
+            ThreadIdentity(number: UInt(pthread_self()))
+        #endif
+    }
+}
+
+/// The accesses to databases that the calling thread is inside of, innermost first.
+///
+/// A thread's own, not a task's: bodies of transactions are synchronous, and a task started inside of one must not take
+/// itself for a part of it.
+enum ThreadContext {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let code = pthread_key_create(&key, nil)
+        precondition(code == 0, "the system has no thread-specific key left")
+        return key
+    }()
+
+    private static var innermost: AccessContext? {
+        pthread_getspecific(key).map { Unmanaged<AccessContext>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The access to `database` that the calling thread is inside of.
+    static func access(to database: Database) -> AccessContext? {
+        var context = innermost
+        while let candidate = context {
+            if candidate.database === database { return candidate }
+            context = candidate.outer
+        }
+        return nil
+    }
+
+    /// Runs `body` inside of `context`.
+    static func with<Result>(_ context: AccessContext, _ body: () throws -> Result) rethrows -> Result {
+        let outer = innermost
+        context.outer = outer
+        pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+        defer {
+            pthread_setspecific(key, outer.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
+        }
+        return try withExtendedLifetime((context, outer)) { try body() }
+    }
+}

@@ -1,0 +1,294 @@
+import GRDB
+import GRDBSQLite
+import Journal
+import Synchronization
+
+/// One transaction, from its BEGIN to its end.
+///
+/// What it changes is kept beside the live objects (``Overlay``), visible to its own thread only. The commit publishes it
+/// while the writer is still held, so the next transaction starts from it; a rollback drops it.
+///
+/// Invariants:
+/// 1. `position` is the journal position up to which overlays and logs follow what the transaction has written, except for
+///    `unconfirmed` entries after it, which its own saves wrote, and whose overlays they set themselves.
+/// 2. `undo` holds, for each overlay that was set, what stood there before.
+///
+/// `@unchecked Sendable`: it is confined to the thread that runs the transaction; GRDB wants its callbacks sendable, and
+/// calls them on that thread, or on the writer's queue while that thread waits.
+final class WriteContext: AccessContext, @unchecked Sendable {
+    let owner = ThreadIdentity.current
+    let epoch: Int
+    let follower: Follower
+    var position: Int64
+    private var unconfirmed: Int64 = 0
+    private var mustFollow = false
+    private(set) var undo: [any UndoStep] = []
+    private var savepointDepth = 0
+    private(set) var isFinished = false
+    /// Objects to read again when the transaction is over.
+    private(set) var recheck: [any Refreshable] = []
+    /// The shared tail, or one of its own after a schema change that may be rolled back.
+    private var tail: JournalTail
+    private var changedSchema = false
+
+    /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
+    override init(_ database: Database, _ db: GRDB.Database) {
+        epoch = database.pipeline.clock.beginWrite()
+        position = database.pipeline.clock.applied.load(ordering: .sequentiallyConsistent)
+        follower = Follower(database)
+        tail = database.pipeline.tail
+        super.init(database, db)
+    }
+
+    func catchUp() throws {
+        for registry in database.allInstances() { _ = registry.takeRecent() }
+        if try JournalTail.lastSeq(db) > position {
+            try follow()
+            follower.closeGroup()
+        }
+    }
+
+    // MARK: - Overlays
+
+    /// The values of `object` from which this transaction continues.
+    func current<M: Model>(_ object: M) throws -> (fields: M.Fields, status: RowStatus) {
+        guard object.database === database else {
+            throw StoreError(
+                .otherDatabase, "the object belongs to another database", hint: "Save it through its own.",
+                table: M.schema.table)
+        }
+        let epoch = epoch
+        let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in
+            if let overlay = state.overlays.first, overlay.epoch == epoch { return (overlay.fields, overlay.status) }
+            // Registered while this transaction runs, from a snapshot that may be older than its start.
+            if state.isStale || state.epoch >= epoch || state.status == .unknown { return nil }
+            return (state.fields, state.status)
+        }
+        if let known { return known }
+        try Row<M>(object: object).refresh(in: self)
+        return object._withState { state in
+            state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
+        }
+    }
+
+    /// Lets this transaction see `fields` in `object`; nil leaves the values as they are.
+    func show<M: Model>(_ object: M, _ fields: M.Fields?, status: RowStatus) {
+        let (owner, epoch) = (owner, epoch)
+        let previous = object._withState { state -> Overlay<M.Fields>? in
+            let previous = state.overlays.first.flatMap { $0.epoch == epoch ? $0 : nil }
+            let base = previous?.fields ?? state.fields
+            var values = fields ?? base
+            if fields != nil { values._takeTransient(from: base) }
+            state.overlays = [Overlay(owner: owner, epoch: epoch, fields: values, status: status)]
+            return previous
+        }
+        note(object, previous)
+    }
+
+    /// Like ``show(_:_:status:)``, with the transient properties of `fields`.
+    func publishLater<M: Model>(_ object: M, _ fields: M.Fields) {
+        let (owner, epoch) = (owner, epoch)
+        let previous = object._withState { state -> Overlay<M.Fields>? in
+            let previous = state.overlays.first.flatMap { $0.epoch == epoch ? $0 : nil }
+            state.overlays = [Overlay(owner: owner, epoch: epoch, fields: fields, status: .present)]
+            return previous
+        }
+        note(object, previous)
+    }
+
+    private func note<M: Model>(_ object: M, _ previous: Overlay<M.Fields>?) {
+        if previous == nil || savepointDepth > 0 { undo.append(OverlayUndo(object: object, previous: previous)) }
+    }
+
+    override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
+        let instances = database.instances(of: M.self)
+        return rows.map { row in
+            let object: M = instances.provisional(for: row, in: database)
+            let isSeen = object._withState { state in
+                let visible = state.visible
+                return visible.status == .present && row._changes(from: visible.fields).isEmpty
+            }
+            if !isSeen { show(object, row, status: .present) }
+            return object
+        }
+    }
+
+    // MARK: - Following the journal
+
+    /// Notes that the transaction itself wrote one row.
+    ///
+    /// - Parameter rowsTouched: The growth of SQLite's count of all changes. One captured write changes two rows, its own and
+    ///   the journal's; anything else means that triggers or foreign-key actions did more, and the journal must be read.
+    func wrote<M: Model>(
+        _ type: M.Type, _ key: M.ID, _ operation: Journal.Operation, columns: [String], rowsTouched: Int
+    ) throws {
+        let instances = database.instances(of: M.self)
+        let log = follower.log(of: instances)
+        log.isTracked = try tail.trackedTables(db).contains(instances.foldedTable)
+        (log as? ModelLog<M>)?.note(key, operation, columns: columns, group: follower.group)
+        if log.isTracked {
+            unconfirmed += 1
+            // Another model of the same table has objects and listeners of its own.
+            if rowsTouched != 2 || database.hasSiblings(instances) { mustFollow = true }
+        } else {
+            log.confirm()
+            if rowsTouched != 1 { mustFollow = true }
+        }
+    }
+
+    /// Makes sure that the journal holds what the saves since `position` wrote and nothing else; reads it otherwise.
+    func confirm() throws {
+        guard unconfirmed > 0 || mustFollow else { return }
+        let last = try JournalTail.lastSeq(db)
+        if !mustFollow, last == position + unconfirmed {
+            position = last
+            for log in follower.allLogs { log.confirm() }
+        } else {
+            for log in follower.allLogs where log.isTracked { log.dropUnconfirmed() }
+            try follow()
+        }
+        unconfirmed = 0
+        mustFollow = false
+    }
+
+    /// Follows SQL that may have changed anything.
+    func absorb() throws {
+        try follow()
+        let tracked = try tail.trackedTables(db)
+        // No journal tells which rows of a table without capture changed.
+        for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
+            for object in registry.all() { try object.refresh(in: self) }
+        }
+    }
+
+    private func follow() throws {
+        try follower.scan(after: position, in: db, tail: tail)
+        for object in follower.takeAffected() { try object.refresh(in: self) }
+        for log in follower.allLogs { log.confirm() }
+        position = try JournalTail.lastSeq(db)
+    }
+
+    /// Lets capture follow a change of the schema, in this same transaction.
+    func schemaChanged() throws {
+        db.clearSchemaCache()
+        do {
+            try Capture.refresh(db)
+        } catch {
+            throw StoreError.wrapping(error, operation: "capturing a changed schema")
+        }
+        // Shapes that are not committed yet must not reach other threads.
+        tail = JournalTail()
+        changedSchema = true
+    }
+
+    // MARK: - Savepoints
+
+    /// Runs `body` as a transaction inside of this one.
+    func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
+        try confirm()
+        let mark = (follower: follower.mark, position: position, undo: undo.count)
+        savepointDepth += 1
+        defer { savepointDepth -= 1 }
+        try run("SAVEPOINT store")
+        do {
+            let result = try body()
+            try confirm()
+            try checkOpen()
+            try run("RELEASE store")
+            return result
+        } catch {
+            if db.isInsideTransaction {
+                // ROLLBACK TO leaves the savepoint on the stack (https://sqlite.org/lang_savepoint.html).
+                try run("ROLLBACK TO store")
+                try run("RELEASE store")
+            }
+            while undo.count > mark.undo { drop(undo.removeLast()) }
+            follower.restore(mark.follower)
+            position = mark.position
+            unconfirmed = 0
+            mustFollow = false
+            throw error
+        }
+    }
+
+    private func run(_ sql: String) throws {
+        do { try db.execute(sql: sql) } catch { throw StoreError.wrapping(error) }
+    }
+
+    /// - Throws: ``StoreError/Code/transactionAborted`` when SQLite has ended the transaction by itself, as it does when the disk
+    ///   is full, and for `RAISE(ROLLBACK)`.
+    func checkOpen() throws {
+        guard db.isInsideTransaction else {
+            throw StoreError(
+                .transactionAborted, "SQLite has rolled the transaction back",
+                hint: "Nothing of it was kept; run it again as a whole.")
+        }
+    }
+
+    private func drop(_ step: any UndoStep) {
+        if let object = step.undo(epoch) { recheck.append(object) }
+    }
+
+    // MARK: - The end
+
+    /// Publishes the transaction. Runs right after COMMIT, while the writer is still held.
+    func committed() {
+        if isFinished { return }
+        isFinished = true
+        database.pipeline.publish(
+            upTo: position,
+            { _ in
+                for step in undo { step.publish(epoch, asOf: position) }
+                // Found by other threads in older snapshots while the transaction ran.
+                recheck += database.allInstances().flatMap { $0.takeRecent() }
+            },
+            then: { seen in follower.deliver(after: seen) })
+        undo = []
+        if changedSchema { database.pipeline.tail.invalidate() }
+        database.pipeline.clock.endWrite(epoch)
+    }
+
+    /// Drops what the transaction showed. Nothing of it was ever visible to others.
+    func rolledBack() {
+        if isFinished { return }
+        isFinished = true
+        while let step = undo.popLast() { drop(step) }
+        database.pipeline.clock.endWrite(epoch)
+    }
+}
+
+/// One overlay that was set, and how to take it back.
+protocol UndoStep {
+    /// Puts back what stood there before.
+    ///
+    /// - Returns: The object, when it is not known what its row looks like outside of the transaction.
+    func undo(_ epoch: Int) -> (any Refreshable)?
+    func publish(_ epoch: Int, asOf position: Int64)
+}
+
+private struct OverlayUndo<M: Model>: UndoStep {
+    let object: M
+    let previous: Overlay<M.Fields>?
+
+    func undo(_ epoch: Int) -> (any Refreshable)? {
+        let isUnknown = object._withState { state in
+            guard state.overlays.first?.epoch == epoch else { return false }
+            state.overlays = previous.map { [$0] } ?? []
+            return state.overlays.isEmpty && state.status == .unknown
+        }
+        return isUnknown ? Row<M>(object: object) : nil
+    }
+
+    func publish(_ epoch: Int, asOf position: Int64) {
+        object._withState { state in
+            guard let overlay = state.overlays.first, overlay.epoch == epoch else { return }
+            state.overlays = []
+            guard position >= state.asOf || state.status == .unknown else { return }
+            state.fields = overlay.fields
+            state.status = overlay.status
+            state.asOf = max(state.asOf, position)
+            state.isStale = false
+            state.refreshError = nil
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import Journal
+
+extension Database {
+    /// Runs `body` in a transaction: all of it is committed, or nothing.
+    ///
+    /// Inside, reads and live objects show what the transaction has written so far; other threads see it after the commit.
+    /// Called inside of another transaction of this database, it is a savepoint: an error that is caught outside of it
+    /// undoes only its own part. Everything is undone in memory as in the file, and no event is sent for it.
+    ///
+    /// ```swift
+    /// try db.transaction {
+    ///     try a.save { $0.balance -= 10 }
+    ///     try b.save { $0.balance += 10 }
+    /// }
+    /// ```
+    ///
+    /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds the write lock for
+    ///   longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside of ``read(_:)``.
+    public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        if let context = ThreadContext.access(to: self) as? WriteContext { return try context.savepoint(body) }
+        return try write { _ in try body() }
+    }
+
+    /// Runs `body` on one snapshot: all its queries see the same moment.
+    ///
+    /// Inside of a transaction it is a part of that.
+    public func read<Result>(_ body: () throws -> Result) throws -> Result {
+        try access { _ in try body() }
+    }
+
+    // MARK: - The two ways to SQLite
+
+    /// Runs `body` in the access that the calling thread is inside of, or in a snapshot of its own.
+    func access<Result>(_ body: (AccessContext) throws -> Result) throws -> Result {
+        if let context = ThreadContext.access(to: self) {
+            try (context as? WriteContext)?.checkOpen()
+            return try body(context)
+        }
+        try checkOpen()
+        var stale: [any Refreshable] = []
+        defer { recheck(stale) }
+        do {
+            return try replica.read { db in
+                let context = ReadContext(self, db)
+                defer { stale = context.stale }
+                return try ThreadContext.with(context) { try body(context) }
+            }
+        } catch {
+            throw StoreError.wrapping(error, operation: "reading")
+        }
+    }
+
+    /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own.
+    func write<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
+        if let access = ThreadContext.access(to: self) {
+            guard let context = access as? WriteContext else {
+                throw StoreError(
+                    .writeInsideRead, "a read cannot write", hint: "Use `db.transaction` in the place of `db.read`.")
+            }
+            try context.checkOpen()
+            return try body(context)
+        }
+        try checkOpen()
+        var context: WriteContext?
+        do {
+            let result = try replica.write { db in
+                let current = WriteContext(self, db)
+                context = current
+                db.afterNextTransaction { _ in
+                    current.committed()
+                } onRollback: { _ in
+                    current.rolledBack()
+                }
+                return try ThreadContext.with(current) {
+                    try current.catchUp()
+                    let result = try body(current)
+                    try current.confirm()
+                    try current.checkOpen()
+                    return result
+                }
+            }
+            // SQLite reports no commit for a transaction that wrote nothing.
+            context?.committed()
+            recheck(context?.recheck ?? [])
+            return result
+        } catch {
+            context?.rolledBack()
+            recheck(context?.recheck ?? [])
+            throw StoreError.wrapping(error, operation: "writing")
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import GRDB
+import GRDBSQLite
+import Journal
+
+extension Database {
+    /// Runs SQL that writes: one statement with its values, or a script of several without any.
+    ///
+    /// Live objects follow, and the journal records every changed row. It is one transaction, or a part of the one that the
+    /// calling thread is inside of.
+    ///
+    /// - Parameter arguments: The values of the `?`, when they are not interpolated.
+    /// - Returns: How many rows the statements changed, without those that triggers changed.
+    /// - Throws: ``StoreError``; a script is undone as a whole.
+    @discardableResult
+    public func execute(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> Int {
+        try execute(sql.binding(arguments), operation: "executing SQL")
+    }
+
+    func execute(_ sql: SQL, operation: String, table: String? = nil) throws -> Int {
+        do {
+            return try write { context in
+                // A savepoint, so that a script that fails in a transaction leaves nothing behind.
+                try context.savepoint {
+                    try context.confirm()
+                    let (changes, changedSchema) = try context.runScript(sql)
+                    if changedSchema { try context.schemaChanged() }
+                    try context.absorb()
+                    return changes
+                }
+            }
+        } catch let error as StoreError {
+            throw error.during(operation, table: table)
+        }
+    }
+
+    /// The rows of any SELECT.
+    public func rows(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [SQLRow] {
+        try query(sql.binding(arguments)) { statement in
+            let columns = statement.columnNames
+            var rows: [SQLRow] = []
+            while try statement.step() { rows.append(SQLRow(columns: columns, values: statement.values)) }
+            return rows
+        }
+    }
+
+    /// The rows of any SELECT as values of a struct, matched by column names.
+    ///
+    /// - Throws: ``StoreError/Code/missingColumn`` for a property without default value whose column is not selected,
+    ///   ``StoreError/Code/undecodable`` for a value of another type.
+    public func rows<Row: ValueModel>(
+        as type: Row.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...
+    ) throws -> [Row] {
+        try rows(as: type, sql.binding(arguments))
+    }
+
+    func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL) throws -> [Row] {
+        try query(sql.expanding(type.schema)) { statement in
+            let names = statement.columnNames.map { Journal.SQL.foldedName($0) }
+            let positions = type.schema.columns.map { column in
+                names.firstIndex(of: Journal.SQL.foldedName(column.name)).map { Int32($0) } ?? -1
+            }
+            let row = NamedRow(row: statement.row, positions: positions, schema: type.schema)
+            var rows: [Row] = []
+            while try statement.step() { rows.append(try Row(_row: row)) }
+            return rows
+        }
+    }
+
+    /// The first column of the first row; nil when there is no row, or when it holds NULL.
+    public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> T? {
+        try query(sql.binding(arguments)) { statement in
+            guard try statement.step() else { return nil }
+            let value: T? = try statement.row.read(0)
+            return value
+        }
+    }
+
+    /// The first column of every row.
+    public func values<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [T] {
+        try query(sql.binding(arguments)) { statement in
+            var values: [T] = []
+            while try statement.step() { values.append(try statement.row.read(0)) }
+            return values
+        }
+    }
+
+    private func query<Result>(_ sql: SQL, _ body: (PreparedStatement) throws -> Result) throws -> Result {
+        do {
+            return try access { context in
+                // An `INSERT … RETURNING` in a transaction writes too.
+                try (context as? WriteContext)?.confirm()
+                let statement = try PreparedStatement(context.db, sql.text)
+                try Database.refuseTransactionControl(sql.text)
+                let result = try statement.run { statement in
+                    try statement.bind(sql.bindings)
+                    return try body(statement)
+                }
+                if !statement.isReadOnly { try (context as? WriteContext)?.absorb() }
+                return result
+            }
+        } catch let error as StoreError {
+            throw error.during("querying")
+        }
+    }
+
+    /// Transactions belong to ``transaction(_:)``, which keeps live objects and events in step with them.
+    static func refuseTransactionControl(_ sql: String) throws {
+        let keyword = SQLPlaceholders.keyword(sql)
+        guard ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(keyword) else { return }
+        throw StoreError(
+            .transactionControl, "\(keyword) cannot be executed as SQL", hint: "Use `db.transaction { … }`.")
+    }
+}
+
+extension WriteContext {
+    /// Runs one statement after another.
+    ///
+    /// - Returns: The changed rows, and whether a statement may have changed the schema.
+    func runScript(_ sql: SQL) throws -> (changes: Int, changedSchema: Bool) {
+        guard let connection = db.sqliteConnection else { throw StoreError(.closed, "the database is closed") }
+        var changes = 0
+        var changedSchema = false
+        var remaining = sql.bindings[...]
+        try sql.text.withCString { start in
+            var next: UnsafePointer<CChar>? = start
+            while let current = next, current.pointee != 0 {
+                var handle: OpaquePointer?
+                var tail: UnsafePointer<CChar>?
+                guard sqlite3_prepare_v3(connection, current, -1, 0, &handle, &tail) == SQLITE_OK else {
+                    throw StoreError(connection: connection)
+                }
+                next = tail
+                // White space or a comment at the end.
+                guard let handle else { continue }
+                defer { sqlite3_finalize(handle) }
+                let text = String(cString: sqlite3_sql(handle))
+                try Database.refuseTransactionControl(text)
+                let count = Int(sqlite3_bind_parameter_count(handle))
+                guard count <= remaining.count else { throw argumentCount(sql) }
+                for (position, value) in remaining.prefix(count).enumerated() {
+                    do {
+                        try value.bind(to: ParameterCursor(statement: handle), at: position)
+                    } catch {
+                        throw StoreError.unstorable(error, column: nil)
+                    }
+                }
+                remaining = remaining.dropFirst(count)
+                changes += try run(handle, connection)
+                changedSchema = changedSchema || WriteContext.mayChangeSchema(text)
+                try checkOpen()
+            }
+        }
+        guard remaining.isEmpty else { throw argumentCount(sql) }
+        return (changes, changedSchema)
+    }
+
+    private func run(_ handle: OpaquePointer, _ connection: OpaquePointer) throws -> Int {
+        let before = sqlite3_total_changes(connection)
+        var code = sqlite3_step(handle)
+        while code == SQLITE_ROW { code = sqlite3_step(handle) }
+        guard code == SQLITE_DONE else { throw StoreError(connection: connection) }
+        // A statement that changes nothing leaves the count of the one before it.
+        return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
+    }
+
+    private func argumentCount(_ sql: SQL) -> StoreError {
+        StoreError(
+            .argumentCount, "the SQL does not have as many parameters as values were given: \(sql.bindings.count)")
+    }
+
+    private static func mayChangeSchema(_ sql: String) -> Bool {
+        !["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH", "SELECT", "VALUES", "EXPLAIN"].contains(
+            SQLPlaceholders.keyword(sql))
+    }
+}

@@ -1,0 +1,213 @@
+import Dispatch
+import Foundation
+import Journal
+import Logging
+import Synchronization
+
+/// One SQLite file with a change journal, and the live objects of the models that it holds.
+///
+/// Any thread may use it. Writes run one after another, reads beside them. Open a file once in a process; any number of
+/// databases may be open.
+///
+/// ```swift
+/// let db = try Database(path: "people.sqlite") { schema in
+///     schema.version(1) {
+///         try $0.execute("CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+///     }
+/// }
+/// ```
+public final class Database: Sendable {
+    public struct Options: Sendable {
+        /// How long a write waits for another process's write lock.
+        public var busyTimeout: Duration = .seconds(10)
+        public var durability: Replica.Durability = .full
+        /// The most reads at once, 1 or more.
+        public var maximumReaders = 5
+        public var createIfMissing = true
+        /// True to give a SQLite file that has tables, but no journal, a journal: its rows become this replica's first
+        /// changes. False refuses such a file.
+        public var adoptsExistingFile = false
+        /// The name that all replicas of one set share; used when the journal is made.
+        public var cluster = InitializeRequest.defaultCluster
+        public var logger: Logger?
+
+        public init() {}
+    }
+
+    public let path: String
+    public let options: Options
+    let replica: Replica
+    let pipeline = LivePipeline()
+    private let models = Mutex(Models())
+    private let watch: FileWatch
+    private let followTask = Mutex<Task<Void, Never>?>(nil)
+    private let closed = Atomic<Bool>(false)
+
+    private struct Models {
+        var byType: [ObjectIdentifier: any AnyLiveInstances] = [:]
+        var byTable: [String: [any AnyLiveInstances]] = [:]
+    }
+
+    /// Opens a file, making it a replica when it is new, and brings its schema to the newest version.
+    ///
+    /// - Parameter schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction;
+    ///   when one fails, the schema is as it was. Left out, the schema is neither read nor changed.
+    /// - Throws: ``StoreError``, or what a step throws.
+    public init(path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }) throws {
+        var builder = SchemaBuilder()
+        schema(&builder)
+        let versions = try builder.checked()
+        self.path = path
+        self.options = options
+        do {
+            replica = try Database.openReplica(path, options)
+            watch = try FileWatch(path: path)
+        } catch {
+            throw StoreError.wrapping(error, operation: "opening the database")
+        }
+        do {
+            try replica.settle()
+            let last = try replica.read { try JournalTail.lastSeq($0) }
+            pipeline.clock.announce(last)
+            pipeline.clock.apply(last)
+            try Migration(versions).run(self)
+        } catch {
+            try? close()
+            throw StoreError.wrapping(error, operation: "opening the database")
+        }
+        follow()
+    }
+
+    deinit {
+        watch.stop()
+        followTask.withLock { $0?.cancel() }
+    }
+
+    private static func openReplica(_ path: String, _ options: Options) throws -> Replica {
+        var replicaOptions = Replica.Options()
+        replicaOptions.busyTimeout = options.busyTimeout
+        replicaOptions.durability = options.durability
+        replicaOptions.logger = options.logger
+        replicaOptions.maximumReaders = max(1, options.maximumReaders)
+        let request = InitializeRequest(cluster: options.cluster)
+        do {
+            return try Replica.open(at: path, options: replicaOptions)
+        } catch let error as JournalError where error.code == .notFound && options.createIfMissing {
+            return try Replica.create(at: path, request, mayCreate: true, options: replicaOptions).replica
+        } catch let error as JournalError where error.code == .notAReplica {
+            let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+            guard options.adoptsExistingFile || (size == 0 && options.createIfMissing) else {
+                throw StoreError(
+                    .notAReplica, "the database has no change journal",
+                    hint: "Run `syncd init` on it, or set `adoptsExistingFile` in the options.")
+            }
+            return try Replica.create(at: path, request, mayCreate: true, options: replicaOptions).replica
+        }
+    }
+
+    /// Closes the file. Sequences of changes end; live objects keep their values; every further use throws
+    /// ``StoreError/Code/closed``. Closing again does nothing.
+    ///
+    /// - Throws: ``StoreError`` inside of an access to this database, which stays open then.
+    public func close() throws {
+        guard ThreadContext.access(to: self) == nil else {
+            throw StoreError(.busy, "a database cannot be closed by an access to it", hint: "Close it afterwards.")
+        }
+        guard closed.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
+        watch.stop()
+        followTask.withLock { $0?.cancel() }
+        for registry in allInstances() { registry.finish() }
+        do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
+    }
+
+    public var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
+
+    func checkOpen() throws {
+        if isClosed { throw StoreError(.closed, "the database is closed") }
+    }
+
+    // MARK: - Live objects
+
+    func instances<M: Model>(of type: M.Type) -> LiveInstances<M> {
+        models.withLock { models in
+            let id = ObjectIdentifier(type)
+            if let known = models.byType[id] as? LiveInstances<M> { return known }
+            let instances = LiveInstances<M>(clock: pipeline.clock)
+            models.byType[id] = instances
+            models.byTable[instances.foldedTable, default: []].append(instances)
+            return instances
+        }
+    }
+
+    func allInstances() -> [any AnyLiveInstances] { models.withLock { Array($0.byType.values) } }
+
+    /// By the table's name as SQLite compares names. Several models may stand for one table.
+    func instancesByTable() -> [String: [any AnyLiveInstances]] { models.withLock { $0.byTable } }
+
+    /// True when another model stands for the same table, and someone holds its objects or listens.
+    func hasSiblings(_ instances: any AnyLiveInstances) -> Bool {
+        let all = models.withLock { $0.byTable[instances.foldedTable] ?? [] }
+        return all.count > 1 && all.contains { $0 !== instances && !$0.isIdle }
+    }
+
+    // MARK: - Changes by others
+
+    /// Takes up what other processes and the replication have committed. Happens by itself; call it to be sure that
+    /// everything committed up to now is seen.
+    ///
+    /// - Throws: ``StoreError`` when the file cannot be read, and inside of an access to this database.
+    public func refresh() throws {
+        try checkOpen()
+        guard ThreadContext.access(to: self) == nil else {
+            throw StoreError(.writeInsideRead, "a refresh waits for the end of the access", hint: "Call it afterwards.")
+        }
+        do {
+            // Rows that another program evicted unseen by the triggers are found here, and changes of the schema.
+            if try pipeline.advance(self), try replica.settle() != nil { try pipeline.advance(self) }
+        } catch {
+            throw StoreError.wrapping(error, operation: "refreshing")
+        }
+    }
+
+    private func follow() {
+        let signals = watch.changes
+        let queue = DispatchQueue(label: "tandem.store.follow")
+        // Not a child of any task: it lives as long as the database is open, and no caller waits for it.
+        let task = Task { [weak self] in
+            for await _ in signals {
+                // SQLite blocks, so not on one of the few threads of the task pool.
+                await withCheckedContinuation { continuation in
+                    queue.async { [weak self] in
+                        self?.followOnce()
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+        followTask.withLock { $0 = task }
+    }
+
+    private func followOnce() {
+        if isClosed { return }
+        do {
+            try refresh()
+        } catch {
+            // The next signal tries again from the same position; nothing is skipped.
+            if !isClosed { options.logger?.warning("following \(path): \(error)") }
+        }
+    }
+
+    /// Reads objects again that may have missed a commit.
+    func recheck(_ objects: [any Refreshable]) {
+        if objects.isEmpty { return }
+        do {
+            try replica.read { db in
+                let position = try JournalTail.lastSeq(db)
+                for object in objects { try object.refresh(db, asOf: position) }
+            }
+        } catch {
+            // They stay marked as stale: a save reads them first.
+            options.logger?.warning("refreshing objects of \(path): \(error)")
+        }
+    }
+}

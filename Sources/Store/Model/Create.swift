@@ -1,0 +1,142 @@
+import Journal
+
+extension Model {
+    /// Makes a row and returns its live object.
+    ///
+    /// The key is generated when it is not set (``makePrimaryKey()``).
+    ///
+    /// - Parameter fill: Sets the values. Properties that are neither optional nor have a default value must be set.
+    /// - Throws: ``StoreError``: `missingValue`, `primaryKey`, `unique`, `notNull`, `check`, `foreignKey`, `keyCollision`, …;
+    ///   what `fill` throws. No row and no object exists then.
+    @discardableResult
+    public static func create(in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }) throws -> Self {
+        try database.write { try $0.create(Self.self, nil, fill) }
+    }
+
+    /// Makes a row with this key.
+    @discardableResult
+    public static func create(
+        _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
+    ) throws -> Self {
+        try database.write { try $0.create(Self.self, id, fill) }
+    }
+
+    /// Makes a row for each element, in one transaction: all of them, or none.
+    @discardableResult
+    public static func create<Elements: Sequence>(
+        from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
+    ) throws -> [Self] {
+        try database.transaction {
+            try database.write { context in
+                try elements.map { element in
+                    try context.create(Self.self, nil) { try fill(&$0, element) }
+                }
+            }
+        }
+    }
+
+    /// The object of the row with this key; made with `fill` when there is none.
+    @discardableResult
+    public static func findOrMake(
+        _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
+    ) throws -> Self {
+        if let found = try find(id, in: database) { return found }
+        return try database.write { context in
+            // Looked for again under the write lock.
+            try context.find(Self.self, id) ?? context.create(Self.self, id, fill)
+        }
+    }
+}
+
+extension WriteContext {
+    /// How many generated keys may turn out to be taken before it is called a failure.
+    private static let keyAttempts = 16
+
+    func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
+        do {
+            var fields = M.Fields()
+            if let id { fields._key = id }
+            try fill(&fields)
+            return try insert(type, &fields)
+        } catch let error as StoreError {
+            throw error.during("creating", table: M.schema.table)
+        }
+    }
+
+    private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
+        let schema = M.schema
+        let isGenerated = schema.key.contains { fields._unset.contains($0) }
+        for attempt in 1... {
+            if isGenerated { fields._key = try unusedKey(type) }
+            if let missing = fields._unset.positions.first {
+                let column = schema.columns[missing]
+                throw StoreError(
+                    .missingValue, "\(column.property) was not set",
+                    hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
+            }
+            fields._normalize()
+            do {
+                try insertRow(type, fields)
+                break
+            } catch let error as StoreError where error.code == .primaryKey && isGenerated {
+                guard attempt < WriteContext.keyAttempts else { throw collision(type) }
+            }
+        }
+        let object: M = database.instances(of: type).provisional(for: fields, in: database)
+        publishLater(object, fields)
+        return object
+    }
+
+    private func insertRow<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
+        let touched = try PreparedStatement(db, M.schema.insert).run { statement in
+            do {
+                try fields._bindAll(to: statement.parameters)
+            } catch {
+                throw unstorable(type, fields, error)
+            }
+            let before = statement.totalChanges
+            _ = try statement.step()
+            return statement.totalChanges - before
+        }
+        try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
+    }
+
+    /// A generated key that no held object has. Whether a row has it, the INSERT itself finds out.
+    private func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
+        let instances = database.instances(of: type)
+        for _ in 0..<WriteContext.keyAttempts {
+            guard let key = try M.makePrimaryKey() else {
+                let columns = M.schema.key.map { M.schema.columns[$0].property }.joined(separator: ", ")
+                throw StoreError(
+                    .missingValue, "a key of this type cannot be generated: \(columns) must be set",
+                    hint: "Set it in the block, or write `makePrimaryKey()` in the model.")
+            }
+            if instances.held(key) == nil { return key }
+        }
+        throw collision(type)
+    }
+
+    private func collision<M: Model>(_ type: M.Type) -> StoreError {
+        StoreError(
+            .keyCollision, "\(WriteContext.keyAttempts) generated keys in a row are taken",
+            hint: "Let `makePrimaryKey()` draw from more values.")
+    }
+
+    /// Says which column refused its value.
+    func unstorable<M: Model>(_ type: M.Type, _ fields: M.Fields, _ error: any Error) -> any Error {
+        guard error is ColumnMismatch else { return error }
+        let column = M.schema.columns.indices.first { position in
+            // A statement with one parameter is not at hand; binding to NULL's SELECT is cheap on this path.
+            guard let probe = try? PreparedStatement(db, "SELECT ?") else { return false }
+            return probe.run { probe in
+                do {
+                    try fields._bind(position, to: probe.parameters, at: 0)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+        }
+        return StoreError.unstorable(error, column: column.map { M.schema.columns[$0].name })
+    }
+}

@@ -1,0 +1,135 @@
+import Journal
+
+extension Model {
+    /// The live object of the row with this key; nil when there is no such row. An object that someone holds is found
+    /// without a query.
+    public static func find(_ id: ID, in database: Database) throws -> Self? {
+        if let object = try held(id, in: database) { return object }
+        return try database.access { try $0.find(Self.self, id) }
+    }
+
+    /// The objects of the rows with these keys, in the order of `ids`; keys without a row are left out.
+    public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
+        try database.access { context in
+            try ids.compactMap { id in try held(id, in: database) ?? context.find(Self.self, id) }
+        }
+    }
+
+    private static func held(_ id: ID, in database: Database) throws -> Self? {
+        try database.checkOpen()
+        guard let object = database.instances(of: Self.self).held(id), object.existsInDatabase else { return nil }
+        return object
+    }
+
+    /// The objects of the rows for which `condition` holds. Order and limit may follow it as SQL.
+    ///
+    /// ```swift
+    /// try Person.where("name = \(name) ORDER BY age LIMIT 10", in: db)
+    /// try Person.where("name = ? AND age > ?", name, 18, in: db)
+    /// ```
+    ///
+    /// `$T` stands for the table, `$PK` for the primary key.
+    public static func `where`(
+        _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
+    ) throws -> [Self] {
+        try fetch("WHERE " + condition.binding(arguments), in: database)
+    }
+
+    /// All objects, optionally in an order: `Person.all(orderedBy: "name DESC, $PK", in: db)`.
+    public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
+        try fetch(order.map { "ORDER BY " + $0 } ?? "", in: database)
+    }
+
+    /// The first object of the rows for which `condition` holds; of all rows when it is left out.
+    public static func first(
+        _ condition: SQL? = nil, _ arguments: (any ColumnValue)?..., orderedBy order: SQL? = nil, in database: Database
+    ) throws -> Self? {
+        var tail: SQL = try condition.map { try "WHERE " + $0.binding(arguments) } ?? ""
+        if let order { tail = tail + " ORDER BY " + order }
+        // Read to the first row only: a LIMIT added as text could clash with one of the condition's own.
+        let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
+        return try database.access { context in
+            let rows = try context.fetch(Self.self, sql, operation: "fetching", limit: 1)
+            return try context.objects(for: rows, of: Self.self).first
+        }
+    }
+
+    /// How many rows there are for which `condition` holds; all rows when it is left out.
+    public static func count(
+        where condition: SQL? = nil, _ arguments: (any ColumnValue)?..., in database: Database
+    ) throws -> Int {
+        let bound = try condition?.binding(arguments)
+        let tail: SQL = bound.map { " WHERE " + $0 } ?? ""
+        let sql = ("SELECT count(*) FROM $T" + tail).expanding(schema)
+        do {
+            return try database.value(Int.self, sql) ?? 0
+        } catch let error as StoreError {
+            throw error.during("counting", table: schema.table)
+        }
+    }
+
+    /// The objects of the rows that `SELECT … FROM table` gives with this tail: WHERE, ORDER BY, LIMIT, joins.
+    public static func fetch(_ tail: SQL, in database: Database) throws -> [Self] {
+        let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
+        return try database.access { context in
+            try context.objects(for: context.fetch(Self.self, sql, operation: "fetching"), of: Self.self)
+        }
+    }
+
+    /// Reads the row again, whatever the journal says.
+    ///
+    /// - Returns: True when the row is there. When it is gone, the object is marked as deleted.
+    @discardableResult
+    public func reload() throws -> Bool {
+        try database.access { context in
+            if let write = context as? WriteContext {
+                try Row<Self>(object: self).refresh(in: write)
+            } else {
+                try Row<Self>(object: self).refresh(context.db, asOf: JournalTail.lastSeq(context.db))
+            }
+        }
+        if let error = refreshError { throw error }
+        return existsInDatabase
+    }
+
+    /// Runs SQL on the model's table, with `$T` for the table and `$PK` for the primary key.
+    ///
+    /// ```swift
+    /// try Person.execute("UPDATE $T SET name = ? WHERE $PK = ?", "Robert", id, in: db)
+    /// ```
+    ///
+    /// Objects that are held follow, those of deleted rows are marked; inside of a transaction at once.
+    ///
+    /// - Returns: How many rows were changed.
+    @discardableResult
+    public static func execute(
+        _ sql: SQL, _ arguments: (any ColumnValue)?..., in database: Database
+    ) throws -> Int {
+        try database.execute(sql.binding(arguments).expanding(schema), operation: "executing SQL", table: schema.table)
+    }
+}
+
+extension AccessContext {
+    func find<M: Model>(_ type: M.Type, _ id: M.ID) throws -> M? {
+        do {
+            guard let row = try M.select(id, db) else { return nil }
+            return try objects(for: [row], of: type).first
+        } catch let error as StoreError {
+            throw error.during("finding", table: M.schema.table)
+        }
+    }
+}
+
+extension ValueModel {
+    /// All rows of the struct's table, as values.
+    public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
+        try database.rows(as: Self.self, "SELECT * FROM $T" + (order.map { " ORDER BY " + $0 } ?? ""))
+    }
+
+    /// The rows for which `condition` holds, as values.
+    public static func `where`(
+        _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
+    ) throws -> [Self] {
+        try database.rows(as: Self.self, "SELECT * FROM $T WHERE " + condition.binding(arguments))
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// The type of a primary key: an integer, a String, a UUID, Data, or the struct `ID` of a model with several key columns.
+public protocol ModelKey: Hashable, Sendable {
+    /// What keys are compared by: the exact content. Swift holds the two normal forms of one word for equal; SQLite keeps
+    /// them as two rows.
+    associatedtype Exact: Hashable & Sendable
+
+    var exact: Exact { get }
+
+    /// Appends bytes that no other key of the same type appends.
+    func appendExact(to bytes: inout [UInt8])
+
+    /// A new random key; nil for a type that cannot be generated.
+    static func generated() -> Self?
+}
+
+extension ModelKey {
+    public static func generated() -> Self? { nil }
+
+    /// The bytes of ``appendExact(to:)``.
+    public var exactBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        appendExact(to: &bytes)
+        return bytes
+    }
+}
+
+extension ModelKey where Self: FixedWidthInteger {
+    public var exact: Self { self }
+
+    public func appendExact(to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension Int64: ModelKey {
+    /// A random number from 1 to 2^63-1: two machines that never meet give two rows two keys.
+    public static func generated() -> Int64? { .random(in: 1...Int64.max) }
+}
+
+extension Int: ModelKey {
+    public static func generated() -> Int? { .random(in: 1...Int.max) }
+}
+
+// Too small for random keys that never meet: these must be given.
+extension Int32: ModelKey {}
+extension Int16: ModelKey {}
+extension Int8: ModelKey {}
+extension UInt32: ModelKey {}
+extension UInt16: ModelKey {}
+extension UInt8: ModelKey {}
+
+/// A text that is equal to another when their bytes are.
+public struct ExactText: Hashable, Sendable {
+    let text: String
+
+    public static func == (a: ExactText, b: ExactText) -> Bool { !String.differ(a.text, b.text) }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension String: ModelKey {
+    public var exact: ExactText { ExactText(text: self) }
+
+    public func appendExact(to bytes: inout [UInt8]) {
+        utf8.count.appendExact(to: &bytes)
+        bytes.append(contentsOf: utf8)
+    }
+
+    /// A UUID of version 7 in lower-case text.
+    public static func generated() -> String? { UUID.timeOrdered().lowercaseText }
+}
+
+extension UUID: ModelKey {
+    public var exact: UUID { self }
+    public func appendExact(to bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
+
+    /// A UUID of version 7.
+    public static func generated() -> UUID? { timeOrdered() }
+}
+
+extension Data: ModelKey {
+    public var exact: Data { self }
+
+    public func appendExact(to bytes: inout [UInt8]) {
+        count.appendExact(to: &bytes)
+        bytes.append(contentsOf: self)
+    }
+}
+
+extension UUID {
+    /// A UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then 74 random bits. New keys lie close
+    /// together in an index.
+    static func timeOrdered(at date: Date = Date()) -> UUID {
+        let milliseconds = UInt64(max(0, min(date.timeIntervalSince1970 * 1_000, 0xFFFF_FFFF_FFFF)))
+        let high = milliseconds << 16 | 0x7000 | UInt64.random(in: 0...0x0FFF)
+        let low = UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
+        let bytes = [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        return UUID(bytes: bytes) ?? .columnPlaceholder
+    }
+}

@@ -1,0 +1,65 @@
+import Journal
+
+/// One column of a model.
+public struct ColumnDescription: Hashable, Sendable {
+    /// The column's name in the table.
+    public let name: String
+    /// The property's name in the model.
+    public let property: String
+    /// The property's type as the source spells it.
+    public let type: String
+    public let isOptional: Bool
+
+    public init(_ name: String, property: String, type: String, isOptional: Bool) {
+        self.name = name
+        self.property = property
+        self.type = type
+        self.isOptional = isOptional
+    }
+}
+
+/// What a model knows of its table, at run time: `Person.schema`.
+public struct ModelSchema: Sendable {
+    public let table: String
+    public let columns: [ColumnDescription]
+    /// Positions of the primary key in ``columns``; empty for a struct without one.
+    public let key: [Int]
+
+    /// The table's name as SQL, quoted.
+    let quotedTable: String
+    /// The key as SQL: one quoted column, or several in parentheses, a row value.
+    let quotedKey: String
+    let select: String
+    let insert: String
+    /// `key1 = ? AND key2 = ?`
+    let keyCondition: String
+
+    public init(table: String, columns: [ColumnDescription], key: [Int]) {
+        self.table = table
+        self.columns = columns
+        self.key = key
+        let names = columns.map { Journal.SQL.quote(identifier: $0.name) }
+        let keys = key.map { names[$0] }
+        let quoted = Journal.SQL.quote(identifier: table)
+        quotedTable = quoted
+        quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"
+        // Qualified: SQLite takes an unknown bare name in double quotes for a string literal
+        // (https://sqlite.org/quirks.html#dblquote), and a missing column would read as its own name.
+        select = "SELECT \(names.map { "\(quoted).\($0)" }.joined(separator: ", ")) FROM \(quoted)"
+        // ABORT is spelled out because it overrides a conflict clause in the schema: REPLACE would delete other rows.
+        insert =
+            "INSERT OR ABORT INTO \(quoted) (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
+        keyCondition = keys.map { "\(quoted).\($0) = ?" }.joined(separator: " AND ")
+    }
+
+    /// The statement that writes these columns of one row; the key's parameters come last.
+    func update(_ columns: [Int]) -> String {
+        let assignments = columns.map { "\(Journal.SQL.quote(identifier: self.columns[$0].name)) = ?" }
+        return "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)"
+    }
+
+    var delete: String { "DELETE FROM \(quotedTable) WHERE \(keyCondition)" }
+    var selectByKey: String { "\(select) WHERE \(keyCondition)" }
+
+    func names(_ columns: ColumnSet) -> [String] { columns.positions.map { self.columns[$0].name } }
+}

@@ -1,0 +1,98 @@
+import Journal
+
+extension Model {
+    /// Changes the row: `edit` gets its values, and what is different afterwards is written.
+    ///
+    /// ```swift
+    /// try bob.save { $0.name = "Robert" }
+    /// ```
+    ///
+    /// Only changed columns are written, in one UPDATE; nothing when no value changed. `edit` starts from the values that
+    /// were committed last, by whomever, so `$0.count += 1` never loses an update. It runs while the write lock is held.
+    ///
+    /// - Returns: True when something was written.
+    /// - Throws: ``StoreError``, or what `edit` throws. The object and the file are then as before.
+    @discardableResult
+    public func save(_ edit: (inout Fields) throws -> Void) throws -> Bool {
+        try database.write { try $0.save(self, edit) }
+    }
+
+    /// Changes many rows in one transaction: all of them, or none.
+    ///
+    /// - Returns: How many rows were written.
+    @discardableResult
+    public static func save(
+        _ objects: some Sequence<Self>, in database: Database, _ edit: (inout Fields) throws -> Void
+    ) throws -> Int {
+        try database.transaction {
+            try database.write { context in
+                var written = 0
+                for object in objects where try context.save(object, edit) { written += 1 }
+                return written
+            }
+        }
+    }
+}
+
+extension WriteContext {
+    func save<M: Model>(_ object: M, _ edit: (inout M.Fields) throws -> Void) throws -> Bool {
+        do {
+            let base = try values(of: object)
+            var draft = base
+            try edit(&draft)
+            draft._normalize()
+            try check(draft._key, is: base._key, in: M.schema)
+            let edited = draft._changes(from: base)
+            // The block may have saved the same object itself: what it changed there stays.
+            let now = try values(of: object)
+            var fields = now
+            fields._take(edited, from: draft)
+            fields._takeTransient(from: draft)
+            let changes = fields._changes(from: now)
+            if !changes.isEmpty { try update(object, fields, changes) }
+            publishLater(object, fields)
+            return !changes.isEmpty
+        } catch let error as StoreError {
+            throw error.during("saving", table: M.schema.table)
+        }
+    }
+
+    private func values<M: Model>(of object: M) throws -> M.Fields {
+        let (fields, status) = try current(object)
+        guard status == .present else {
+            throw StoreError(.deleted, "the row is deleted", hint: "Look at `isDeleted`, or create the row anew.")
+        }
+        return fields
+    }
+
+    private func check<ID: ModelKey>(_ new: ID, is old: ID, in schema: ModelSchema) throws {
+        guard new.exact != old.exact else { return }
+        throw StoreError(
+            .keyChanged, "the primary key of a row cannot be changed by a save",
+            hint: "Create a row with the new key, and delete this one.",
+            column: schema.key.first.map { schema.columns[$0].name })
+    }
+
+    private func update<M: Model>(_ object: M, _ fields: M.Fields, _ changes: ColumnSet) throws {
+        let columns = changes.positions
+        let touched = try PreparedStatement(db, M.schema.update(columns)).run { statement -> Int in
+            do {
+                for (parameter, column) in columns.enumerated() {
+                    try fields._bind(column, to: statement.parameters, at: parameter)
+                }
+                try M.Fields._bindKey(fields._key, to: statement.parameters, at: columns.count)
+            } catch {
+                throw unstorable(M.self, fields, error)
+            }
+            let before = statement.totalChanges
+            _ = try statement.step()
+            return statement.totalChanges - before
+        }
+        if touched == 0 {
+            // Only in a table without capture can the row have gone unnoticed.
+            show(object, nil, status: .deleted)
+            throw StoreError(.deleted, "the row is gone", hint: "Look at `isDeleted`, or create the row anew.")
+        }
+        try wrote(M.self, fields._key, .update, columns: M.schema.names(changes), rowsTouched: touched)
+    }
+}

@@ -1,0 +1,75 @@
+import GRDB
+import Journal
+
+/// Reads journal entries and hands each to the logs of the models that stand for its table.
+///
+/// Belongs to one transaction, or to one look at the journal. Entries are told apart into commits: a commit ends at a
+/// transaction mark, where the origin changes, and at the end of a snapshot.
+final class Follower {
+    private let database: Database
+    private var logs: [ObjectIdentifier: any ChangeLog] = [:]
+    private(set) var group = 0
+
+    init(_ database: Database) { self.database = database }
+
+    var allLogs: some Collection<any ChangeLog> { logs.values }
+
+    /// The log of the objects in `registry`.
+    func log(of registry: any AnyLiveInstances) -> any ChangeLog {
+        let id = ObjectIdentifier(registry)
+        if let log = logs[id] { return log }
+        let log = registry.makeLog()
+        logs[id] = log
+        return log
+    }
+
+    /// Ends a commit: what is noted from now on belongs to the next.
+    func closeGroup() { group += 1 }
+
+    /// Notes all entries after `position` in the snapshot of `db`.
+    func scan(after position: Int64, in db: GRDB.Database, tail: JournalTail) throws {
+        let registries = database.instancesByTable()
+        var targets: [Int64: [any ChangeLog]] = [:]
+        var origin: OriginID?
+        var isInside = false
+        try tail.forEach(after: position, in: db) { entry in
+            if isInside, entry.origin != origin { closeGroup() }
+            let logs: [any ChangeLog]
+            if let known = targets[entry.shape.id] {
+                logs = known
+            } else {
+                let table = Journal.SQL.foldedName(entry.shape.shape.table)
+                logs = (registries[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }
+                targets[entry.shape.id] = logs
+            }
+            for log in logs { log.note(entry, group: group) }
+            origin = entry.origin
+            isInside = !entry.endsTransaction
+            if entry.endsTransaction { closeGroup() }
+        }
+    }
+
+    func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
+
+    func deliver(after seen: Int64) {
+        for log in logs.values { log.deliver(after: seen) }
+    }
+
+    // MARK: - Savepoints
+
+    /// How far every log had come.
+    struct Mark {
+        let counts: [ObjectIdentifier: Int]
+        let group: Int
+    }
+
+    var mark: Mark { Mark(counts: logs.mapValues(\.count), group: group) }
+
+    func restore(_ mark: Mark) {
+        for (id, log) in logs {
+            log.truncate(to: mark.counts[id] ?? 0)
+            _ = log.takeAffected()
+        }
+        group = mark.group
+    }
+}

@@ -1,0 +1,129 @@
+import GRDB
+import GRDBSQLite
+import Journal
+import Synchronization
+
+/// One entry of the journal, as far as live objects and change events need it.
+struct TailEntry {
+    let seq: Int64
+    /// nil for a change made on this file.
+    let origin: OriginID?
+    let endsTransaction: Bool
+    let shape: ShapeRegistry.Entry
+    let operation: Journal.Operation
+    let key: [Value]
+    let mask: ColumnMask
+
+    /// The names of the columns that an update changed.
+    var columns: [String] {
+        var names: [String] = []
+        mask.forEach { names.append(shape.shape.columns[$0]) }
+        return names
+    }
+}
+
+/// Reads the end of the journal: who changed, which key, which columns.
+///
+/// ``JournalReader`` derives versions, stamps and lives too, for which it reads runs, lives and everything since the last
+/// seal. None of that matters here, and a save must not pay for it; so this reads the rows as the triggers wrote them.
+final class JournalTail: Sendable {
+    fileprivate struct Cache {
+        var shapes: [Int64: ShapeRegistry.Entry] = [:]
+        var origins: [Int64: OriginID] = [:]
+        var keyColumns = 0
+        var maskWords = 0
+    }
+
+    private let cache = Mutex(Cache())
+
+    /// The newest position in the snapshot of `db`; 0 for an empty journal.
+    static func lastSeq(_ db: GRDB.Database) throws -> Int64 {
+        try PreparedStatement(db, "SELECT max(seq) FROM _journal").run { statement in
+            guard try statement.step() else { return 0 }
+            return sqlite3_column_int64(statement.handle, 0)
+        }
+    }
+
+    /// Calls `body` with each entry after `position`, oldest first.
+    func forEach(after position: Int64, in db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws {
+        if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
+        guard let unknown = try scan(after: position, db, body) else { return }
+        // A schema change or a new peer came since the cache was filled.
+        try load(db)
+        if let damaged = try scan(after: unknown - 1, db, body) {
+            throw StoreError(
+                .corrupt, "entry \(damaged) of the journal is not readable",
+                hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
+        }
+    }
+
+    /// Forgets the shapes: they may have been read in a transaction that was rolled back, and their numbers be used anew.
+    func invalidate() { cache.withLock { $0 = Cache() } }
+
+    /// - Returns: The position of the first entry that names something unknown; nil when all entries were visited.
+    private func scan(after position: Int64, _ db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws -> Int64? {
+        let cache = cache.withLock { $0 }
+        let masks = (0..<cache.maskWords).map { $0 == 0 ? "mask" : "mask\($0)" }
+        let columns = ["seq", "origin", "tx", "shape", "op"] + masks + (0..<cache.keyColumns).map { "v\($0)" }
+        let sql = "SELECT \(columns.joined(separator: ", ")) FROM _journal WHERE seq > ? ORDER BY seq"
+        return try PreparedStatement(db, sql).run { statement in
+            try statement.parameters.bind(position, at: 0)
+            while try statement.step() {
+                guard let entry = TailEntry(statement.handle, cache) else {
+                    return sqlite3_column_int64(statement.handle, 0)
+                }
+                try body(entry)
+            }
+            return nil
+        }
+    }
+
+    private func load(_ db: GRDB.Database) throws {
+        do {
+            let registry = try ShapeRegistry(db)
+            let origins = try OriginTable(db).origins
+            let keyColumns = registry.entries.values.map(\.shape.keyCount).max() ?? 0
+            let widest = registry.entries.values.map(\.shape.columns.count).max() ?? 0
+            let maskWords = max(1, (widest + ColumnMask.bitsPerWord - 1) / ColumnMask.bitsPerWord)
+            cache.withLock {
+                $0 = Cache(shapes: registry.entries, origins: origins, keyColumns: keyColumns, maskWords: maskWords)
+            }
+        } catch {
+            throw StoreError.wrapping(error, operation: "reading the journal")
+        }
+    }
+
+    /// The folded names of the tables whose changes are captured now.
+    func trackedTables(_ db: GRDB.Database) throws -> Set<String> {
+        if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
+        return cache.withLock { cache in
+            Set(cache.shapes.values.lazy.filter(\.isTracked).map { Journal.SQL.foldedName($0.shape.table) })
+        }
+    }
+}
+
+extension TailEntry {
+    /// Reads the row on which the statement stands; nil when it names a shape or an origin that the cache lacks.
+    fileprivate init?(_ handle: OpaquePointer, _ cache: JournalTail.Cache) {
+        guard let shape = cache.shapes[sqlite3_column_int64(handle, 3)],
+            let operation = Journal.Operation(rawValue: sqlite3_column_int64(handle, 4))
+        else { return nil }
+        self.shape = shape
+        self.operation = operation
+        seq = sqlite3_column_int64(handle, 0)
+        endsTransaction = sqlite3_column_int64(handle, 2) == 1
+        if sqlite3_column_type(handle, 1) == SQLITE_NULL {
+            origin = nil
+        } else {
+            guard let known = cache.origins[sqlite3_column_int64(handle, 1)] else { return nil }
+            origin = known
+        }
+        let first = 5 + cache.maskWords
+        key = (0..<shape.shape.keyCount).map { ColumnCursor(statement: handle, index: Int32(first + $0)).value }
+        mask =
+            operation == .update
+            ? ColumnMask(
+                words: (0..<cache.maskWords).map { UInt64(bitPattern: sqlite3_column_int64(handle, Int32(5 + $0))) })
+            : ColumnMask()
+    }
+}

@@ -1,0 +1,28 @@
+import Synchronization
+
+/// The positions and numbers that order commits, reads and registrations.
+///
+/// - `announced`: the journal position up to which changes are being handled, or have been.
+/// - `applied`: the position up to which they have been handled; never above `announced`.
+/// - `epoch`: the number of writes begun; `writer` is that of the one that runs, 0 between two.
+final class LiveClock: Sendable {
+    let announced = Atomic<Int64>(0)
+    let applied = Atomic<Int64>(0)
+    let epoch = Atomic<Int>(0)
+    let writer = Atomic<Int>(0)
+
+    func announce(_ position: Int64) { announced.max(position, ordering: .sequentiallyConsistent) }
+    func apply(_ position: Int64) { applied.max(position, ordering: .sequentiallyConsistent) }
+
+    /// The number of a write that begins.
+    func beginWrite() -> Int {
+        let number = epoch.add(1, ordering: .sequentiallyConsistent).newValue
+        writer.store(number, ordering: .sequentiallyConsistent)
+        return number
+    }
+
+    /// Ends the write, unless the next one has begun already.
+    func endWrite(_ number: Int) {
+        _ = writer.compareExchange(expected: number, desired: 0, ordering: .sequentiallyConsistent)
+    }
+}

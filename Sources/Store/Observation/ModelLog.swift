@@ -1,0 +1,162 @@
+import Journal
+
+/// What a transaction, or a look at the journal, has found to have changed in one model.
+protocol ChangeLog: AnyObject {
+    var isTracked: Bool { get set }
+    /// The number of records; a mark for ``truncate(to:)``.
+    var count: Int { get }
+    func note(_ entry: TailEntry, group: Int)
+    /// The held objects that noted entries touched; the list starts anew.
+    func takeAffected() -> [any Refreshable]
+    func truncate(to count: Int)
+    /// Records up to here agree with the journal.
+    func confirm()
+    /// Forgets what was recorded since ``confirm()``: the journal tells it better.
+    func dropUnconfirmed()
+    /// Sends one event for each group of records after position `seen`.
+    func deliver(after seen: Int64)
+}
+
+/// The log of one model.
+///
+/// Records come from the journal's entries, or straight from the saves of a transaction, when a count proves that the
+/// journal holds nothing else. They are kept only while someone listens.
+final class ModelLog<M: Model>: ChangeLog {
+    private struct Record {
+        /// nil for a key that does not decode as the model's.
+        let id: M.ID?
+        let operation: Journal.Operation
+        let columns: Set<String>
+        let origin: OriginID?
+        let group: Int
+        /// The journal position; the greatest number for what this process has just written itself.
+        let seq: Int64
+    }
+
+    private let registry: LiveInstances<M>
+    private var records: [Record] = []
+    private var confirmed = 0
+    private var affected: [M.ID.Exact: M] = [:]
+    private var keyOrders: [Int64: [Int]] = [:]
+    private var lastUpdate: (shape: Int64, mask: ColumnMask, columns: Set<String>)?
+    private let allColumns = Set(M.schema.columns.map(\.name))
+    var isTracked = true
+
+    init(_ registry: LiveInstances<M>) { self.registry = registry }
+
+    var count: Int { records.count }
+
+    func note(_ entry: TailEntry, group: Int) {
+        let id = key(of: entry)
+        if let id, let object = registry.held(id) { affected[id.exact] = object }
+        guard registry.hasListeners else { return }
+        records.append(
+            Record(
+                id: id, operation: entry.operation, columns: columns(of: entry), origin: entry.origin, group: group,
+                seq: entry.seq))
+    }
+
+    /// Records what this transaction did to one row.
+    func note(_ id: M.ID, _ operation: Journal.Operation, columns: [String], group: Int) {
+        guard registry.hasListeners else { return }
+        records.append(
+            Record(
+                id: id, operation: operation, columns: operation == .insert ? allColumns : Set(columns), origin: nil,
+                group: group, seq: .max))
+    }
+
+    func takeAffected() -> [any Refreshable] {
+        defer { affected = [:] }
+        return affected.values.map { Row<M>(object: $0) }
+    }
+
+    func truncate(to count: Int) {
+        records.removeLast(records.count - count)
+        confirmed = min(confirmed, count)
+    }
+
+    func confirm() { confirmed = records.count }
+
+    func dropUnconfirmed() { records.removeLast(records.count - confirmed) }
+
+    func deliver(after seen: Int64) {
+        var start = records.startIndex
+        while start < records.endIndex {
+            let group = records[start].group
+            let end = records[start...].firstIndex { $0.group != group } ?? records.endIndex
+            if let change = coalesce(records[start..<end].filter { $0.seq > seen }) { registry.send(change) }
+            start = end
+        }
+    }
+
+    // MARK: - One entry
+
+    /// The key in the order of the model's properties, which may differ from the table's.
+    private func key(of entry: TailEntry) -> M.ID? {
+        let order: [Int]
+        if let known = keyOrders[entry.shape.id] {
+            order = known
+        } else {
+            let names = entry.shape.shape.keyColumns.map { Journal.SQL.foldedName($0) }
+            order = M.schema.key.compactMap { position in
+                names.firstIndex(of: Journal.SQL.foldedName(M.schema.columns[position].name))
+            }
+            keyOrders[entry.shape.id] = order
+        }
+        return try? M.Fields._key(of: KeyValues(values: order.map { entry.key[$0] }))
+    }
+
+    private func columns(of entry: TailEntry) -> Set<String> {
+        switch entry.operation {
+        case .insert: return allColumns
+        case .delete: return []
+        case .update:
+            if let lastUpdate, lastUpdate.shape == entry.shape.id, lastUpdate.mask == entry.mask {
+                return lastUpdate.columns
+            }
+            let columns = Set(entry.columns)
+            lastUpdate = (entry.shape.id, entry.mask, columns)
+            return columns
+        }
+    }
+
+    // MARK: - One commit
+
+    private func coalesce(_ records: [Record]) -> ModelChange<M>? {
+        var order: [M.ID.Exact] = []
+        var changes: [M.ID.Exact: RowChange<M>] = [:]
+        var isComplete = true
+        for record in records {
+            guard let id = record.id else {
+                isComplete = false
+                continue
+            }
+            let exact = id.exact
+            if changes[exact] == nil {
+                guard changes.count < ModelChange<M>.rowLimit else {
+                    isComplete = false
+                    continue
+                }
+                order.append(exact)
+            }
+            changes[exact] = merge(changes[exact], id, record)
+        }
+        // A key that was inserted and deleted is in the order without a change; one that came again stands there twice.
+        let sent = order.compactMap { changes.removeValue(forKey: $0) }
+        if sent.isEmpty, isComplete { return nil }
+        let origin = records.first?.origin.map { ChangeOrigin.remote($0) } ?? .local
+        return ModelChange(changes: sent, origin: origin, isComplete: isComplete)
+    }
+
+    private func merge(_ earlier: RowChange<M>?, _ id: M.ID, _ record: Record) -> RowChange<M>? {
+        switch (earlier?.kind, record.operation) {
+        case (.inserted, .delete): nil
+        case (.inserted, _): RowChange(id: id, kind: .inserted, columns: allColumns)
+        case (.deleted, .insert), (.updated, .insert): RowChange(id: id, kind: .updated, columns: allColumns)
+        case (nil, .insert): RowChange(id: id, kind: .inserted, columns: allColumns)
+        case (_, .delete): RowChange(id: id, kind: .deleted, columns: [])
+        case (_, .update):
+            RowChange(id: id, kind: .updated, columns: record.columns.union(earlier?.columns ?? []))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import GRDB
+import GRDBSQLite
+
+/// A statement of GRDB's cache, run through its raw handle: columns and parameters go straight to SQLite.
+///
+/// Valid inside of the access that made it. Rows are read to the end before any code of the caller runs, so a cached
+/// statement is never asked for twice at a time.
+struct PreparedStatement {
+    let handle: OpaquePointer
+    private let owner: Statement
+
+    init(_ db: GRDB.Database, _ sql: String, cached: Bool = true) throws {
+        do {
+            owner = cached ? try db.cachedStatement(sql: sql) : try db.makeStatement(sql: sql)
+        } catch {
+            throw StoreError.wrapping(error)
+        }
+        handle = owner.sqliteStatement
+    }
+
+    var parameters: ParameterCursor { ParameterCursor(statement: handle) }
+    var row: RowCursor { RowCursor(statement: handle) }
+    var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
+    /// Binds `values` to the parameters.
+    ///
+    /// - Throws: ``StoreError/Code/argumentCount`` when they are not as many as the statement has.
+    func bind(_ values: [any ColumnValue]) throws {
+        let count = Int(sqlite3_bind_parameter_count(handle))
+        guard count == values.count else {
+            throw StoreError(
+                .argumentCount, "the SQL has \(count) parameters, and \(values.count) values were given")
+        }
+        for (position, value) in values.enumerated() {
+            do {
+                try value.bind(to: parameters, at: position)
+            } catch {
+                throw StoreError.unstorable(error, column: nil)
+            }
+        }
+    }
+
+    /// Moves to the next row; false at the end.
+    func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw StoreError(connection: sqlite3_db_handle(handle))
+        }
+    }
+
+    /// Runs `body` and then frees the statement for its next use, whatever happens.
+    func run<Result>(_ body: (PreparedStatement) throws -> Result) rethrows -> Result {
+        defer {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+        return try body(self)
+    }
+
+    /// The rows changed by the last INSERT, UPDATE or DELETE on the connection, without those of triggers.
+    var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(handle))) }
+
+    /// Every row ever changed on the connection, those of triggers and foreign-key actions included.
+    var totalChanges: Int { Int(sqlite3_total_changes(sqlite3_db_handle(handle))) }
+}

@@ -1,0 +1,96 @@
+/// SQL text with the values that bind to its parameters.
+///
+/// A value in an interpolation binds; it never becomes text, so it can neither break the SQL nor change its meaning. Text
+/// that is meant as SQL is spelled `raw:`. An interpolated `SQL` is inserted with its own values.
+///
+/// ```swift
+/// let adults: SQL = "age >= \(18)"
+/// try Person.where("\(adults) AND name = \(name) ORDER BY \(raw: column)", in: db)
+/// ```
+public struct SQL: Sendable, ExpressibleByStringInterpolation {
+    /// The text, with a `?` for each bound value.
+    public private(set) var text: String
+    /// The values, in the order of their `?`.
+    public private(set) var bindings: [any ColumnValue]
+
+    public init(stringLiteral value: String) {
+        text = value
+        bindings = []
+    }
+
+    /// SQL that was built as text. Never pass what came from outside.
+    public init(raw text: String) { self.init(stringLiteral: text) }
+
+    public init(stringInterpolation: Interpolation) {
+        text = stringInterpolation.text
+        bindings = stringInterpolation.bindings
+    }
+
+    public struct Interpolation: StringInterpolationProtocol {
+        var text = ""
+        var bindings: [any ColumnValue] = []
+
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + interpolationCount)
+            bindings.reserveCapacity(interpolationCount)
+        }
+
+        public mutating func appendLiteral(_ literal: String) { text += literal }
+
+        /// Binds one value. nil binds NULL, which `=` never equals: write `IS` for a value that may be nil.
+        public mutating func appendInterpolation(_ value: some ColumnValue) {
+            text += "?"
+            bindings.append(value)
+        }
+
+        public mutating func appendInterpolation(_ value: (some ColumnValue)?) {
+            text += "?"
+            bindings.append(value)
+        }
+
+        /// Binds each value of a list, separated by commas: `id IN (\(ids))`. An empty list leaves nothing between the
+        /// parentheses, which SQLite takes for an empty set.
+        public mutating func appendInterpolation(_ values: [some ColumnValue]) {
+            text += values.map { _ in "?" }.joined(separator: ", ")
+            bindings.append(contentsOf: values.map { $0 as any ColumnValue })
+        }
+
+        public mutating func appendInterpolation(_ sql: SQL) {
+            text += sql.text
+            bindings.append(contentsOf: sql.bindings)
+        }
+
+        public mutating func appendInterpolation(raw text: String) { self.text += text }
+    }
+
+    public static func + (a: SQL, b: SQL) -> SQL {
+        var sum = a
+        sum.text += b.text
+        sum.bindings += b.bindings
+        return sum
+    }
+
+    /// The SQL with `arguments` for its `?`.
+    ///
+    /// - Throws: ``StoreError/Code/argumentCount`` when the text already binds values of its own: which `?` is whose
+    ///   could not be told.
+    func binding(_ arguments: [(any ColumnValue)?]) throws -> SQL {
+        if arguments.isEmpty { return self }
+        guard bindings.isEmpty else {
+            throw StoreError(
+                .argumentCount, "values are given both inside of the SQL and after it", hint: "Use one of the two ways."
+            )
+        }
+        var result = self
+        result.bindings = arguments.map { $0 ?? Value.null }
+        return result
+    }
+
+    /// The SQL with a model's table and key in the place of `$T` and `$PK`, outside of quotes and comments.
+    func expanding(_ schema: ModelSchema) -> SQL {
+        guard text.utf8.contains(UInt8(ascii: "$")) else { return self }
+        var result = self
+        result.text = SQLPlaceholders.expand(text, table: schema.quotedTable, key: schema.quotedKey)
+        return result
+    }
+}

@@ -1,0 +1,78 @@
+/// Finds `$T` and `$PK` in SQL as SQLite's tokenizer would: not in literals, quoted names or comments, and not as the
+/// start of a longer name such as `$Table`, which is a parameter of SQLite's own.
+enum SQLPlaceholders {
+    static func expand(_ sql: String, table: String, key: String) -> String {
+        let bytes = Array(sql.utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + 32)
+        var index = 0
+        while index < bytes.count {
+            let end = endOfOpaque(bytes, from: index)
+            if end > index {
+                output.append(contentsOf: bytes[index..<end])
+                index = end
+            } else if bytes[index] == UInt8(ascii: "$") {
+                let name = bytes[(index + 1)...].prefix(while: isNameByte)
+                switch String(decoding: name, as: UTF8.self) {
+                case "T": output.append(contentsOf: table.utf8)
+                case "PK": output.append(contentsOf: key.utf8)
+                default: output.append(contentsOf: bytes[index..<name.endIndex])
+                }
+                index = name.endIndex
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// The first keyword in upper case, after white space and comments.
+    static func keyword(_ sql: String) -> String {
+        let bytes = Array(sql.utf8)
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "/") {
+                let end = endOfOpaque(bytes, from: index)
+                if end == index { break }
+                index = end
+            } else if isNameByte(byte) {
+                break
+            } else {
+                index += 1
+            }
+        }
+        return String(decoding: bytes[min(index, bytes.count)...].prefix(while: isNameByte), as: UTF8.self).uppercased()
+    }
+
+    /// The end of the literal, quoted name or comment that starts at `start`; `start` when none does.
+    private static func endOfOpaque(_ bytes: [UInt8], from start: Int) -> Int {
+        let next = start + 1 < bytes.count ? bytes[start + 1] : 0
+        switch bytes[start] {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+            // A doubled quote ends one quoted part and starts the next, which comes to the same.
+            return (bytes[(start + 1)...].firstIndex(of: bytes[start]) ?? bytes.count - 1) + 1
+        case UInt8(ascii: "["):
+            return (bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "]")) ?? bytes.count - 1) + 1
+        case UInt8(ascii: "-") where next == UInt8(ascii: "-"):
+            return (bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count - 1) + 1
+        case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
+            var index = start + 2
+            while index + 1 < bytes.count, bytes[index] != UInt8(ascii: "*") || bytes[index + 1] != UInt8(ascii: "/") {
+                index += 1
+            }
+            return min(index + 2, bytes.count)
+        default: return start
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xFF:
+            true
+        default: false
+        }
+    }
+}

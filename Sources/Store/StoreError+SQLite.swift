@@ -1,0 +1,131 @@
+import GRDB
+import GRDBSQLite
+import Journal
+
+extension StoreError {
+    /// The failure that a connection reported last.
+    init(connection: OpaquePointer?, operation: String? = nil) {
+        self.init(
+            sqlite: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
+            operation: operation)
+    }
+
+    /// Translates SQLite's code and message. The messages name tables and columns, never values.
+    init(sqlite code: Int32, message: String, operation: String? = nil) {
+        let place = SQLitePlace(message)
+        func make(_ kind: Code, _ text: String, hint: String? = nil) -> StoreError {
+            StoreError(
+                kind, text, hint: hint, table: place.table, column: place.column, operation: operation,
+                sqliteCode: code)
+        }
+        switch code {
+        case ConstraintCode.unique:
+            self = make(.unique, message, hint: "Another row has this value already.")
+        case ConstraintCode.primaryKey, ConstraintCode.rowid:
+            self = make(.primaryKey, message, hint: "Another row has this key already.")
+        case ConstraintCode.notNull:
+            self = make(.notNull, message, hint: "Set the property, or make the column nullable.")
+        case ConstraintCode.check:
+            self = make(.check, message, hint: "The value breaks a CHECK of the table.")
+        case ConstraintCode.foreignKey:
+            self = make(
+                .foreignKey, message,
+                hint: "The row that it refers to must exist first, and cannot go while others refer to it.")
+        default:
+            switch code & 0xFF {
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH: self = make(.constraint, message)
+            case SQLITE_BUSY, SQLITE_LOCKED:
+                self = make(.busy, message, hint: "Another connection holds the write lock; try again.")
+            case SQLITE_FULL: self = make(.full, message, hint: "The disk is full; free some space.")
+            case SQLITE_READONLY:
+                self = make(
+                    .readOnly, message, hint: "Write inside of `db.transaction`, and check the file's permissions.")
+            case SQLITE_CORRUPT:
+                self = make(.corrupt, message, hint: "Run PRAGMA integrity_check; restore the file or clone it.")
+            case SQLITE_NOTADB:
+                self = make(.notADatabase, message, hint: "The file is no SQLite database, or it is encrypted.")
+            case SQLITE_CANTOPEN:
+                self = make(.notFound, message, hint: "Check the path and the permissions of the directory.")
+            case SQLITE_ERROR where message.hasPrefix("no such table"):
+                self = make(.missingTable, message, hint: "Create it in a version of the schema.")
+            case SQLITE_ERROR where message.hasPrefix("no such column") || message.contains("has no column named"):
+                self = make(
+                    .missingColumn, message, hint: "Add it in a version of the schema, or rename the property's column."
+                )
+            case SQLITE_ERROR, SQLITE_RANGE: self = make(.sql, message)
+            default: self = make(.sqlite, message)
+            }
+        }
+    }
+
+    /// Wraps what the lower layers throw. An error of the caller's own code stays as it is.
+    static func wrapping(_ error: any Error, operation: String? = nil) -> any Error {
+        switch error {
+        case let error as DatabaseError:
+            return StoreError(
+                sqlite: error.extendedResultCode.rawValue, message: error.message ?? "no message", operation: operation)
+        case let error as JournalError:
+            let code: Code =
+                switch error.code {
+                case .notFound: .notFound
+                case .notADatabase: .notADatabase
+                case .notAReplica: .notAReplica
+                case .unsupportedFormat: .unsupportedFormat
+                case .readOnly: .readOnly
+                case .busy: .busy
+                case .corrupt: .corrupt
+                default: .journal
+                }
+            return StoreError(
+                code, error.message, hint: error.hint, operation: operation, sqliteCode: error.sqliteCode)
+        default: return error
+        }
+    }
+
+    static func undecodable(column: String?, _ error: any Error) -> StoreError {
+        if let error = error as? StoreError { return error }
+        return StoreError(
+            .undecodable, "\(error)", hint: "Change the property's type, or name a coding with @Column(as:).",
+            column: column)
+    }
+
+    /// Wraps a refusal to bind a property's value.
+    static func unstorable(_ error: any Error, column: String?) -> any Error {
+        guard let mismatch = error as? ColumnMismatch else { return error }
+        return StoreError(.unstorable, mismatch.description, column: column)
+    }
+}
+
+/// Extended codes, which the header builds by macros that Swift does not import (https://sqlite.org/rescode.html#extrc).
+enum ConstraintCode {
+    static let check = SQLITE_CONSTRAINT | 1 << 8
+    static let foreignKey = SQLITE_CONSTRAINT | 3 << 8
+    static let notNull = SQLITE_CONSTRAINT | 5 << 8
+    static let primaryKey = SQLITE_CONSTRAINT | 6 << 8
+    static let unique = SQLITE_CONSTRAINT | 8 << 8
+    static let rowid = SQLITE_CONSTRAINT | 10 << 8
+}
+
+/// The table and column that a message of SQLite ends with.
+private struct SQLitePlace {
+    var table: String?
+    var column: String?
+
+    init(_ message: String) {
+        for prefix in ["UNIQUE constraint failed: ", "NOT NULL constraint failed: "] where message.hasPrefix(prefix) {
+            // Several columns of one index stand behind one another; the first names the table.
+            let first = message.dropFirst(prefix.count).prefix { $0 != "," }
+            guard let dot = first.lastIndex(of: ".") else { return }
+            table = String(first[..<dot])
+            column = message.contains(",") ? nil : String(first[first.index(after: dot)...])
+            return
+        }
+        if message.hasPrefix("no such table: ") { table = String(message.dropFirst(15)) }
+        if message.hasPrefix("no such column: ") {
+            let name = message.dropFirst(16)
+            let dot = name.lastIndex(of: ".")
+            table = dot.map { String(name[..<$0]) }
+            column = String(dot.map { name[name.index(after: $0)...] } ?? name)
+        }
+    }
+}

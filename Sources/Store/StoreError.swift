@@ -1,0 +1,116 @@
+import GRDB
+import GRDBSQLite
+import Journal
+
+/// What failed in the model layer, for a person and for a program.
+///
+/// After any of these the database stays usable, and what failed has changed nothing, in memory or in the file. The
+/// description never holds a row's values: descriptions reach logs.
+public struct StoreError: Error, Sendable {
+    /// What a program decides by. New codes may come.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        private init(_ rawValue: String) { self.rawValue = rawValue }
+
+        // Constraints of the schema.
+        public static let unique = Code("unique")
+        public static let primaryKey = Code("primary_key")
+        public static let notNull = Code("not_null")
+        public static let check = Code("check")
+        public static let foreignKey = Code("foreign_key")
+        /// RAISE in a trigger, a STRICT table's type check, or another constraint.
+        public static let constraint = Code("constraint")
+
+        // A model and its table.
+        public static let missingTable = Code("missing_table")
+        public static let missingColumn = Code("missing_column")
+        /// The model's primary key is not the table's.
+        public static let keyMismatch = Code("key_mismatch")
+        /// A stored value does not stand for a value of the property's type.
+        public static let undecodable = Code("undecodable")
+        /// A property's value cannot be stored.
+        public static let unstorable = Code("unstorable")
+        /// A required property was not set.
+        public static let missingValue = Code("missing_value")
+        public static let keyChanged = Code("key_changed")
+        /// No free key was found among the generated ones.
+        public static let keyCollision = Code("key_collision")
+        /// The object's row is gone.
+        public static let deleted = Code("deleted")
+        public static let otherDatabase = Code("other_database")
+
+        // Statements and transactions.
+        public static let sql = Code("sql")
+        public static let argumentCount = Code("argument_count")
+        public static let writeInsideRead = Code("write_inside_read")
+        /// BEGIN, COMMIT and their like in SQL text.
+        public static let transactionControl = Code("transaction_control")
+        /// SQLite rolled the transaction back by itself.
+        public static let transactionAborted = Code("transaction_aborted")
+
+        // Files.
+        public static let closed = Code("closed")
+        public static let notFound = Code("not_found")
+        public static let notADatabase = Code("not_a_database")
+        public static let notAReplica = Code("not_a_replica")
+        public static let unsupportedFormat = Code("unsupported_format")
+        /// The file's schema is of a later release of the program.
+        public static let newerSchema = Code("newer_schema")
+        public static let invalidSchema = Code("invalid_schema")
+        public static let readOnly = Code("read_only")
+        public static let busy = Code("busy")
+        public static let full = Code("full")
+        public static let corrupt = Code("corrupt")
+        /// Another failure that SQLite reported.
+        public static let sqlite = Code("sqlite")
+        /// Another failure of the journal.
+        public static let journal = Code("journal")
+    }
+
+    public let code: Code
+    /// One sentence without a full stop.
+    public let message: String
+    /// What to do about it; nil when nothing general can be said.
+    public let hint: String?
+    public internal(set) var table: String?
+    public internal(set) var column: String?
+    /// What was tried: "saving", "creating", …
+    public internal(set) var operation: String?
+    /// The extended SQLite result code, when SQLite reported the failure (https://sqlite.org/rescode.html).
+    public let sqliteCode: Int32?
+
+    init(
+        _ code: Code, _ message: String, hint: String? = nil, table: String? = nil, column: String? = nil,
+        operation: String? = nil, sqliteCode: Int32? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.table = table
+        self.column = column
+        self.operation = operation
+        self.sqliteCode = sqliteCode
+    }
+
+    /// True for a failure that may pass by itself: trying again later makes sense.
+    public var isRetryable: Bool { code == .busy }
+
+    /// This error with the table and the operation it happened in, where they were not known yet.
+    func during(_ operation: String, table: String? = nil) -> StoreError {
+        var error = self
+        error.operation = error.operation ?? operation
+        error.table = error.table ?? table
+        return error
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        let place = [table, column].compactMap { $0 }.joined(separator: ".")
+        let subject = [operation, place.isEmpty ? nil : place].compactMap { $0 }.joined(separator: " ")
+        let start = subject.isEmpty ? "" : "\(subject): "
+        let end = sqliteCode.map { " (SQLite \($0))" } ?? ""
+        return "\(start)\(message)\(end)" + (hint.map { ". \($0)" } ?? "")
+    }
+}

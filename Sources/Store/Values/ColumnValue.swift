@@ -1,0 +1,131 @@
+import Journal
+
+/// A value that can stand in a column.
+///
+/// To store a type of your own, give it ``init(columnValue:)`` and ``columnValue``; an enum with a raw value that is a
+/// `ColumnValue` needs nothing but the conformance:
+///
+/// ```swift
+/// enum Status: String, ColumnValue { case open, closed }
+/// ```
+public protocol ColumnValue: Sendable {
+    /// - Throws: ``ColumnMismatch`` when `columnValue` does not stand for a value of this type.
+    init(columnValue: Value) throws
+
+    /// What SQLite stores.
+    var columnValue: Value { get throws }
+
+    /// Reads a column of the current row. The standard types read straight from SQLite; the default goes through ``Value``.
+    init(column: ColumnCursor) throws
+
+    /// Binds to a parameter of a statement. The standard types bind straight; the default goes through ``Value``.
+    func bind(to statement: ParameterCursor, at position: Int) throws
+
+    /// True when the two are stored as different values, so that one replacing the other has to be written.
+    static func differ(_ a: Self, _ b: Self) -> Bool
+
+    /// This value as it reads back after it was stored. Differs from `self` only where storing rounds.
+    var asStored: Self { get }
+}
+
+extension ColumnValue {
+    public init(column: ColumnCursor) throws { try self.init(columnValue: column.value) }
+
+    public func bind(to statement: ParameterCursor, at position: Int) throws {
+        try statement.bind(value: columnValue, at: position)
+    }
+
+    public static func differ(_ a: Self, _ b: Self) -> Bool {
+        guard let first = try? a.columnValue, let second = try? b.columnValue else { return true }
+        return first != second
+    }
+
+    public var asStored: Self { self }
+}
+
+/// A type with a value that a required property holds before it is set. ``Model`` classes use it inside `create` only.
+public protocol ColumnPlaceholder {
+    static var columnPlaceholder: Self { get }
+}
+
+extension ColumnPlaceholder where Self: CaseIterable {
+    // An enum without a case has no value to be stored, so nothing ever asks it for one.
+    public static var columnPlaceholder: Self {
+        guard let first = allCases.first else { preconditionFailure("\(Self.self) has no case") }
+        return first
+    }
+}
+
+/// Why a stored value does not stand for a value of the wanted type. Holds no row value.
+public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
+    /// "TEXT where an integer is needed".
+    public let description: String
+
+    public init(_ description: String) { self.description = description }
+
+    /// The mismatch of a stored value's class with what is needed.
+    public init(_ found: Value, needed: String) {
+        let name =
+            switch found {
+            case .null: "NULL"
+            case .integer: "an INTEGER"
+            case .real: "a REAL"
+            case .text: "a TEXT"
+            case .blob: "a BLOB"
+            }
+        self.init("\(name) stands where \(needed) is needed")
+    }
+}
+
+extension Optional: ColumnValue where Wrapped: ColumnValue {
+    public init(columnValue: Value) throws {
+        if case .null = columnValue { self = nil } else { self = try Wrapped(columnValue: columnValue) }
+    }
+
+    public var columnValue: Value { get throws { try self?.columnValue ?? .null } }
+
+    @inlinable
+    public init(column: ColumnCursor) throws {
+        self = column.isNull ? nil : try Wrapped(column: column)
+    }
+
+    @inlinable
+    public func bind(to statement: ParameterCursor, at position: Int) throws {
+        if let self { try self.bind(to: statement, at: position) } else { try statement.bindNull(at: position) }
+    }
+
+    @inlinable
+    public static func differ(_ a: Self, _ b: Self) -> Bool {
+        switch (a, b) {
+        case (nil, nil): false
+        case (let a?, let b?): Wrapped.differ(a, b)
+        default: true
+        }
+    }
+
+    @inlinable
+    public var asStored: Self { self?.asStored }
+}
+
+extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
+    public init(columnValue: Value) throws {
+        try self.init(raw: RawValue(columnValue: columnValue))
+    }
+
+    public var columnValue: Value { get throws { try rawValue.columnValue } }
+
+    public init(column: ColumnCursor) throws { try self.init(raw: RawValue(column: column)) }
+
+    public func bind(to statement: ParameterCursor, at position: Int) throws {
+        try rawValue.bind(to: statement, at: position)
+    }
+
+    public static func differ(_ a: Self, _ b: Self) -> Bool { RawValue.differ(a.rawValue, b.rawValue) }
+
+    private init(raw: RawValue) throws {
+        guard let value = Self(rawValue: raw) else {
+            throw ColumnMismatch("the stored value is no case of \(Self.self)")
+        }
+        self = value
+    }
+}

@@ -1,0 +1,193 @@
+import GRDBSQLite
+import Journal
+
+/// One column of the row on which a statement stands. Valid until the statement moves.
+public struct ColumnCursor {
+    @usableFromInline let statement: OpaquePointer
+    @usableFromInline let index: Int32
+
+    @inlinable
+    init(statement: OpaquePointer, index: Int32) {
+        self.statement = statement
+        self.index = index
+    }
+
+    @inlinable public var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
+
+    /// The value with its storage class and its exact bytes, copied.
+    public var value: Value {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT: .real(sqlite3_column_double(statement, index))
+        case SQLITE_TEXT: .text(withText { Bytes($0) })
+        case SQLITE_BLOB: .blob(withBlob { Bytes($0) })
+        default: .null
+        }
+    }
+
+    /// Calls `body` with the bytes of a TEXT column, NULs included.
+    @inlinable
+    public func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
+        let start = sqlite3_column_text(statement, index)
+        return try body(UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+    }
+
+    /// Calls `body` with the bytes of a BLOB column.
+    @inlinable
+    public func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let start = sqlite3_column_blob(statement, index)
+        return try body(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+    }
+}
+
+/// The row on which a statement stands, whose columns are those of one model in the model's order.
+public struct RowCursor {
+    @usableFromInline let statement: OpaquePointer
+
+    @inlinable
+    public func read<T: ColumnValue>(_ position: Int) throws -> T {
+        do {
+            return try T(column: ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: position)))
+        } catch {
+            throw undecodable(position, error)
+        }
+    }
+
+    @inlinable
+    public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
+        do {
+            let cursor = ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: position))
+            return try C.decode(cursor.value)
+        } catch {
+            throw undecodable(position, error)
+        }
+    }
+
+    @usableFromInline
+    func undecodable(_ position: Int, _ error: any Error) -> StoreError {
+        let name = sqlite3_column_name(statement, Int32(truncatingIfNeeded: position)).map { String(cString: $0) }
+        return .undecodable(column: name, error)
+    }
+}
+
+/// A row whose columns were matched with a struct's by name.
+public struct NamedRow {
+    @usableFromInline let row: RowCursor
+    /// For each column of the struct its position in the row; -1 when the row has none of that name.
+    @usableFromInline let positions: [Int32]
+    @usableFromInline let schema: ModelSchema
+
+    @inlinable public func has(_ column: Int) -> Bool { positions[column] >= 0 }
+
+    @inlinable
+    public func read<T: ColumnValue>(_ column: Int) throws -> T { try row.read(position(column)) }
+
+    @inlinable
+    public func read<C: ColumnCoding>(_ column: Int, as coding: C.Type) throws -> C.Property {
+        try row.read(position(column), as: coding)
+    }
+
+    @usableFromInline
+    func position(_ column: Int) throws -> Int {
+        guard positions[column] >= 0 else {
+            throw StoreError(
+                .missingColumn, "the query delivers no column \(schema.columns[column].name)",
+                hint: "Select it, or give the property a default value.", column: schema.columns[column].name)
+        }
+        return Int(positions[column])
+    }
+}
+
+/// The parameters of a statement.
+public struct ParameterCursor {
+    @usableFromInline let statement: OpaquePointer
+
+    /// - Parameter position: Counted from 0.
+    @inlinable
+    public func bind<T: ColumnValue>(_ value: T, at position: Int) throws {
+        try value.bind(to: self, at: position)
+    }
+
+    @inlinable
+    public func bind<C: ColumnCoding>(_ value: C.Property, at position: Int, as coding: C.Type) throws {
+        try bind(value: C.encode(value), at: position)
+    }
+
+    public func bind(value: Value, at position: Int) throws {
+        switch value {
+        case .null: try bindNull(at: position)
+        case .integer(let number): try bind(integer: number, at: position)
+        case .real(let number): try bind(real: number, at: position)
+        case .text(let bytes): try bytes.withUnsafeBufferPointer { try bind(text: $0, at: position) }
+        case .blob(let bytes): try bytes.withUnsafeBytes { try bind(blob: $0, at: position) }
+        }
+    }
+
+    @inlinable
+    public func bindNull(at position: Int) throws { try check(sqlite3_bind_null(statement, index(position))) }
+
+    @inlinable
+    public func bind(integer: Int64, at position: Int) throws {
+        try check(sqlite3_bind_int64(statement, index(position), integer))
+    }
+
+    @inlinable
+    public func bind(real: Double, at position: Int) throws {
+        // SQLite stores NaN as NULL (https://sqlite.org/c3ref/bind_blob.html), which would read back as another value.
+        if real.isNaN { throw ColumnMismatch("SQLite cannot store NaN") }
+        try check(sqlite3_bind_double(statement, index(position), real))
+    }
+
+    @inlinable
+    public func bind(text: UnsafeBufferPointer<UInt8>, at position: Int) throws {
+        try withUnsafePointer(to: UInt8(0)) { empty in
+            // A nil pointer would bind NULL instead of an empty text.
+            let start = UnsafeRawPointer(text.baseAddress ?? empty)
+            try check(
+                sqlite3_bind_text64(
+                    statement, index(position), start.assumingMemoryBound(to: CChar.self), UInt64(text.count),
+                    copyingDestructor, UInt8(SQLITE_UTF8)))
+        }
+    }
+
+    @inlinable
+    public func bind(blob: UnsafeRawBufferPointer, at position: Int) throws {
+        try withUnsafePointer(to: UInt8(0)) { empty in
+            let start = blob.baseAddress ?? UnsafeRawPointer(empty)
+            try check(
+                sqlite3_bind_blob64(statement, index(position), start, UInt64(blob.count), copyingDestructor))
+        }
+    }
+
+    @inlinable
+    func index(_ position: Int) -> Int32 { Int32(truncatingIfNeeded: position + 1) }
+
+    @inlinable
+    func check(_ code: Int32) throws {
+        if code != SQLITE_OK { throw failure() }
+    }
+
+    @usableFromInline
+    func failure() -> StoreError {
+        StoreError(connection: sqlite3_db_handle(statement), operation: "binding a value")
+    }
+}
+
+/// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+@usableFromInline nonisolated(unsafe) let copyingDestructor = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// The key of a row as the journal tells it, in the order of a model's key.
+public struct KeyValues {
+    let values: [Value]
+
+    public func read<T: ColumnValue>(_ position: Int) throws -> T { try T(columnValue: value(position)) }
+
+    public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
+        try C.decode(value(position))
+    }
+
+    private func value(_ position: Int) throws -> Value {
+        guard values.indices.contains(position) else { throw ColumnMismatch("the key has fewer columns") }
+        return values[position]
+    }
+}

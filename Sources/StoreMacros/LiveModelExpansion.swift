@@ -1,0 +1,204 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Prints what `@Model` adds to a class.
+///
+/// The values live in one struct, `Fields`, behind one lock. The struct reads and binds its columns by position, straight
+/// from and to the SQLite statement: no dictionary and no Codable between a row and a property.
+struct LiveModelExpansion {
+    let model: ModelDeclaration
+
+    var members: [DeclSyntax] {
+        var members: [DeclSyntax] = [DeclSyntax(stringLiteral: fields)]
+        if model.keys.count > 1 { members.append(DeclSyntax(stringLiteral: compositeKey)) }
+        members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
+        return members
+    }
+
+    private var access: String { model.access }
+
+    // MARK: - The stored part
+
+    private var plumbing: [String] {
+        var declarations: [String] = []
+        if model.keys.count == 1 { declarations.append("\(access)typealias ID = \(model.keyType)") }
+        declarations.append(model.schemaDeclaration)
+        declarations.append("let _storage: Store.ModelStorage<Fields>")
+        declarations.append(
+            """
+            \(access)init(_storage: consuming Store.ModelStorage<Fields>) {
+                self._storage = _storage
+            }
+            """)
+        declarations.append(
+            """
+            \(access)func _withState<Result: Sendable>(
+                _ body: (inout Store.ModelState<Fields>) throws -> Result
+            ) rethrows -> Result {
+                try _storage.withState(body)
+            }
+            """)
+        declarations.append("\(access)var database: Store.Database { _storage.database }")
+        if model.keys.count > 1 {
+            declarations.append("\(access)var id: ID { _storage.read { $0._key } }")
+        } else if model.keys[0].name.unquoted != "id" {
+            declarations.append("\(access)var id: ID { _storage.read { $0.\(model.keys[0].name) } }")
+        }
+        return declarations
+    }
+
+    private var compositeKey: String {
+        let names = model.keys.map(\.name)
+        return """
+            \(access)struct ID: Store.ModelKey {
+            \(lines(model.keys) { "    \(access)var \($0.name): \($0.type)" })
+                \(access)init(\(model.keys.map { "\($0.name): \($0.type)" }.joined(separator: ", "))) {
+            \(lines(names) { "        self.\($0) = \($0)" })
+                }
+                \(access)func appendExact(to bytes: inout [UInt8]) {
+            \(lines(names) { "        \($0).appendExact(to: &bytes)" })
+                }
+                \(access)var exact: [UInt8] { exactBytes }
+                \(access)static func == (a: ID, b: ID) -> Bool { a.exact == b.exact }
+                \(access)func hash(into hasher: inout Hasher) { hasher.combine(exact) }
+            }
+            """
+    }
+
+    // MARK: - Fields
+
+    private var fields: String {
+        let columns = Array(model.columns.enumerated())
+        return """
+            \(access)struct Fields: Store.ModelFields {
+                \(access)typealias ID = \(model.keys.count == 1 ? model.keyType : "\(model.name).ID")
+            \(lines(columns) { "    \(property($0.element, at: $0.offset))" })
+            \(lines(model.transients) { "    \($0.access)var \($0.name): \($0.type)\(initialValue($0))" })
+                \(access)private(set) var _unset = Store.ColumnSet(\(unset))
+                \(access)init() {}
+                \(access)init(_row row: Store.RowCursor) throws {
+            \(lines(columns) { "        \($0.element.name) = try row.read(\($0.offset)\($0.element.codingArgument))" })
+                    _unset = Store.ColumnSet()
+                }
+            \(keyMembers)
+                \(access)func _bind(_ column: Int, to statement: Store.ParameterCursor, at parameter: Int) throws {
+                    switch column {
+            \(lines(columns) { "        case \($0.offset): \(bind($0.element, at: "parameter"))" })
+                    default: break
+                    }
+                }
+                \(access)func _bindAll(to statement: Store.ParameterCursor) throws {
+            \(lines(columns) { "        \(bind($0.element, at: "\($0.offset)"))" })
+                }
+                \(access)func _changes(from old: Fields) -> Store.ColumnSet {
+                    var changes = Store.ColumnSet()
+            \(lines(columns) { "        if \(differs($0.element)) { changes.insert(\($0.offset)) }" })
+                    return changes
+                }
+                \(access)mutating func _take(_ columns: Store.ColumnSet, from other: Fields) {
+            \(lines(columns) { "        if columns.contains(\($0.offset)) { \($0.element.name) = other.\($0.element.name) }" })
+                }
+                \(access)mutating func _takeTransient(from other: Fields) {
+            \(lines(model.transients) { "        \($0.name) = other.\($0.name)" })
+                }
+                \(access)mutating func _normalize() {
+            \(lines(model.columns.filter(\.mayRound)) { "        \($0.name) = Store.ColumnSet.stored(\($0.name)\($0.codingArgument))" })
+                }
+            }
+            """
+    }
+
+    private func property(_ property: ModelProperty, at position: Int) -> String {
+        let declaration = "\(property.access)var \(property.name): \(property.type)"
+        guard property.isRequired else { return declaration + initialValue(property) }
+        return "\(declaration) = .columnPlaceholder { didSet { _unset.remove(\(position)) } }"
+    }
+
+    private func initialValue(_ property: ModelProperty) -> String {
+        property.initializer.map { " = \($0)" } ?? (property.isOptional ? " = nil" : "")
+    }
+
+    private var unset: String {
+        let positions = model.columns.indices.filter { model.columns[$0].isRequired }
+        return positions.isEmpty ? "" : "[\(positions.map(String.init).joined(separator: ", "))]"
+    }
+
+    private var keyMembers: String {
+        let names = model.keys.map(\.name)
+        let positions = Array(model.keys.enumerated())
+        if model.keys.count == 1 {
+            let key = model.keys[0]
+            return """
+                    \(access)var _key: ID {
+                        get { \(key.name) }
+                        set { \(key.name) = newValue }
+                    }
+                    \(access)static func _key(of values: Store.KeyValues) throws -> ID {
+                        try values.read(0\(key.codingArgument))
+                    }
+                    \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
+                        try statement.bind(key, at: parameter\(key.codingArgument))
+                    }
+                """
+        }
+        return """
+                \(access)var _key: ID {
+                    get { ID(\(names.map { "\($0): \($0)" }.joined(separator: ", "))) }
+                    set {
+            \(lines(names) { "            \($0) = newValue.\($0)" })
+                    }
+                }
+                \(access)static func _key(of values: Store.KeyValues) throws -> ID {
+                    try ID(\(positions.map { "\($0.element.name): values.read(\($0.offset)\($0.element.codingArgument))" }.joined(separator: ", ")))
+                }
+                \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
+            \(lines(positions) { "        try statement.bind(key.\($0.element.name), at: parameter + \($0.offset)\($0.element.codingArgument))" })
+                }
+            """
+    }
+
+    private func bind(_ property: ModelProperty, at parameter: String) -> String {
+        "try statement.bind(\(property.name), at: \(parameter)\(property.codingArgument))"
+    }
+
+    private func differs(_ property: ModelProperty) -> String {
+        "Store.ColumnSet.differ(\(property.name), old.\(property.name)\(property.codingArgument))"
+    }
+}
+
+extension ModelProperty {
+    /// False for the types that surely read back as they were stored.
+    var mayRound: Bool {
+        let exact: Set<String> = [
+            "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Bool", "Double",
+            "Float", "String", "Data", "UUID", "URL",
+        ]
+        return coding != nil || !exact.contains(isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type)
+    }
+
+    /// The argument that names the coding, for a call that takes one; empty when the type itself is the coding.
+    var codingArgument: String { coding.map { ", as: \($0).self" } ?? "" }
+}
+
+extension ModelDeclaration {
+    /// `static let schema`: table, columns and key for run time.
+    var schemaDeclaration: String {
+        let columns = columns.map { column in
+            "Store.ColumnDescription(\(column.column.swiftLiteral), property: \(column.name.unquoted.swiftLiteral), "
+                + "type: \(column.type.swiftLiteral), isOptional: \(column.isOptional))"
+        }
+        return """
+            \(access)static let schema = Store.ModelSchema(
+                table: \(table.swiftLiteral),
+                columns: [
+            \(lines(columns) { "        \($0)," })
+                ],
+                key: [\(keyPositions.map(String.init).joined(separator: ", "))])
+            """
+    }
+}
+
+/// One line for each element; no line, not an empty one, when there is none.
+func lines<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
+    elements.map(line).joined(separator: "\n")
+}

@@ -1,0 +1,64 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@Model`: makes a final class a live model, and a struct a value that any row decodes into.
+///
+/// The three roles parse the declaration alike; only the member role, which runs once for each kind of type, reports
+/// what is wrong with it.
+public struct ModelMacro {}
+
+extension ModelMacro: MemberMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard
+            let model = ModelDeclaration.parse(
+                declaration, attribute: node, report: { context.diagnose($0) })
+        else { return [] }
+        switch model.kind {
+        case .liveClass: return LiveModelExpansion(model: model).members
+        case .value: return []
+        }
+    }
+}
+
+extension ModelMacro: MemberAttributeMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        // A declaration with a mistake is left as it is, so that the mistake is the only message.
+        guard let model = ModelDeclaration.parse(declaration, attribute: node, report: { _ in }),
+            model.kind == .liveClass,
+            let variable = member.as(VariableDeclSyntax.self),
+            ModelProperty.parse(variable, kind: model.kind, report: { _ in }) != nil
+        else { return [] }
+        return ["@_ModelProperty"]
+    }
+}
+
+extension ModelMacro: ExtensionMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        guard let model = ModelDeclaration.parse(declaration, attribute: node, report: { _ in }) else { return [] }
+        switch model.kind {
+        case .liveClass:
+            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.Model {}")]
+        case .value:
+            let body = ValueModelExpansion(model: model).body
+            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.ValueModel {\n\(raw: body)\n}")]
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// Prints what `@Model` adds to a struct: an initializer that reads a row by column names.
+struct ValueModelExpansion {
+    let model: ModelDeclaration
+
+    var body: String {
+        """
+        \(model.schemaDeclaration)
+
+        \(model.access)init(_row row: Store.NamedRow) throws {
+        \(lines(Array(model.columns.enumerated())) { "    \(read($0.element, at: $0.offset))" })
+        }
+        """
+    }
+
+    /// A column that the SELECT does not deliver leaves the default value in place, where there is one.
+    private func read(_ property: ModelProperty, at position: Int) -> String {
+        let value = "try row.read(\(position)\(property.codingArgument))"
+        let name = "self.\(property.name)"
+        if property.initializer != nil || (property.isOptional && !property.isConstant) {
+            return "if row.has(\(position)) { \(name) = \(value) }"
+        }
+        return property.isOptional ? "\(name) = row.has(\(position)) ? \(value) : nil" : "\(name) = \(value)"
+    }
+}

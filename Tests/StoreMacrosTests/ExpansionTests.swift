@@ -1,0 +1,53 @@
+import Testing
+
+@Suite("Expansion of the model macros")
+struct ExpansionTests {
+    @Test("a struct reads its row by column names; defaults stay where a column is missing")
+    func value() {
+        expectExpansion(
+            of: """
+                @Model(table: "people")
+                public struct Row {
+                    let id: Int64
+                    @Column("full_name") var name: String = ""
+                    let age: Int?
+                    @JSON var tags: [String]?
+                    static let limit = 3
+                    var label: String { name }
+                }
+                """,
+            to: """
+                public struct Row {
+                    let id: Int64
+                    var name: String = ""
+                    let age: Int?
+                    var tags: [String]?
+                    static let limit = 3
+                    var label: String { name }
+                }
+
+                extension Row: Store.ValueModel {
+                    public static let schema = Store.ModelSchema(
+                        table: "people",
+                        columns: [
+                            Store.ColumnDescription("id", property: "id", type: "Int64", isOptional: false),
+                            Store.ColumnDescription("full_name", property: "name", type: "String", isOptional: false),
+                            Store.ColumnDescription("age", property: "age", type: "Int?", isOptional: true),
+                            Store.ColumnDescription("tags", property: "tags", type: "[String]?", isOptional: true),
+                        ],
+                        key: [0])
+
+                    public init(_row row: Store.NamedRow) throws {
+                        self.id = try row.read(0)
+                        if row.has(1) {
+                            self.name = try row.read(1)
+                        }
+                        self.age = row.has(2) ? try row.read(2) : nil
+                        if row.has(3) {
+                            self.tags = try row.read(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        }
+                    }
+                }
+                """)
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import Store
+import Testing
+
+@Suite("Live objects")
+struct LiveTests {
+    let test: TestDatabase
+    var db: Database { test.db }
+
+    init() throws { test = try TestDatabase() }
+
+    @Test("trap 4: bulk updates refresh live objects, outside and inside of transactions")
+    func bulkUpdate() throws {
+        let people = try Person.create(from: 0..<20, in: db) {
+            $0.name = "p\($1)"; $0.age = 1; $0.createdTime = .now
+        }
+        #expect(try Person.execute("UPDATE $T SET age = age + 1", in: db) == 20)
+        #expect(people.allSatisfy { $0.age == 2 })
+        try db.transaction {
+            try Person.execute("UPDATE $T SET age = age + 1", in: db)
+            #expect(people.allSatisfy { $0.age == 3 })
+            try people[0].save { $0.age = ($0.age ?? 0) + 10 }
+            try db.execute("UPDATE Person SET age = age + 100 WHERE id = ?", people[0].id)
+            #expect(people[0].age == 113)
+        }
+        #expect(people[0].age == 113)
+        #expect(people[1].age == 3)
+    }
+
+    @Test("trap 2 and 11: objects are marked after a bulk DELETE, also one without WHERE")
+    func bulkDelete() throws {
+        let people = try Person.create(from: 0..<4, in: db) {
+            $0.name = "p\($1)"; $0.createdTime = .now
+        }
+        try Person.execute("DELETE FROM $T WHERE $PK = ?", people[0].id, in: db)
+        #expect(people.map(\.isDeleted) == [true, false, false, false])
+        try db.execute("DELETE FROM Person")
+        #expect(people.allSatisfy { $0.isDeleted })
+        #expect(try Person.all(in: db).isEmpty)
+    }
+
+    @Test("REPLACE marks the rows that it evicts")
+    func replace() throws {
+        let bob = try test.person("Bob")
+        try db.execute("REPLACE INTO Person (id, name, created_time) VALUES (99, 'Bob', 1)")
+        #expect(bob.isDeleted)
+        #expect(try Person.find(99, in: db)?.name == "Bob")
+    }
+
+    @Test("a changed key is a deleted object and a new one")
+    func changedKey() throws {
+        let bob = try test.person("Bob")
+        try db.execute("UPDATE Person SET id = 5")
+        #expect(bob.isDeleted)
+        #expect(try Person.find(5, in: db)?.name == "Bob")
+    }
+
+    @Test("trap 1: reload says true for a row that is there, and marks one that is gone")
+    func reload() throws {
+        let bob = try test.person("Bob")
+        #expect(try bob.reload())
+        try db.execute("DELETE FROM Person")
+        #expect(try bob.reload() == false)
+        #expect(bob.isDeleted)
+    }
+
+    @Test("objects that nobody holds are released, and read again when asked for")
+    func weak() throws {
+        let id = try test.person("Bob").id
+        weak let released = try Person.find(id, in: db)
+        #expect(released == nil)
+        #expect(try Person.find(id, in: db)?.name == "Bob")
+    }
+
+    @Test("two models of one table follow both, each with objects of its own")
+    func twoModels() throws {
+        let bob = try test.person("Bob", age: 1)
+        let view = try #require(try PersonView.find(bob.id, in: db))
+        try bob.save { $0.name = "Robert" }
+        #expect(view.name == "Robert")
+        try view.save { $0.name = "Rob" }
+        #expect(bob.name == "Rob")
+    }
+
+    @Test("trap 3 and 38: a rollback restores memory, and what was created in it does not exist")
+    func rollback() throws {
+        let bob = try test.person("Bob", age: 1)
+        let ann = try test.person("Ann")
+        var made: Person?
+        #expect(throws: Refused.self) {
+            try db.transaction {
+                try bob.save { $0.age = 2 }
+                try Person.execute("UPDATE $T SET name = name || '!'", in: db)
+                try ann.delete()
+                made = try test.person("New")
+                #expect(bob.name == "Bob!" && bob.age == 2 && ann.isDeleted)
+                throw Refused()
+            }
+        }
+        #expect(bob.name == "Bob" && bob.age == 1)
+        #expect(!ann.isDeleted && ann.name == "Ann")
+        #expect(made?.isDeleted == true)
+        #expect(made?.existsInDatabase == false)
+        #expect(try Person.count(in: db) == 2)
+        #expect(try bob.save { $0.age = 3 })
+    }
+
+    @Test("trap 10 and 15: an inner transaction that fails undoes its own part, and the outer one goes on and commits")
+    func savepoints() throws {
+        let bob = try test.person("Bob", age: 1)
+        try db.transaction {
+            try bob.save { $0.age = 2 }
+            try? db.transaction {
+                try bob.save { $0.name = "Inner" }
+                try Person.execute("UPDATE $T SET age = 50", in: db)
+                #expect(bob.name == "Inner" && bob.age == 50)
+                throw Refused()
+            }
+            #expect(bob.name == "Bob" && bob.age == 2)
+            try db.transaction {
+                try bob.save { $0.name = "Second" }
+                #expect(code { try test.person("Second") } == .unique)
+            }
+            #expect(bob.name == "Second" && bob.age == 2)
+        }
+        #expect(bob.name == "Second" && bob.age == 2)
+        let row = try db.rows("SELECT name, age FROM Person")
+        #expect(row[0].values == [.text("Second"), .integer(2)])
+    }
+
+    @Test("other threads do not see what a transaction has not committed")
+    func isolation() async throws {
+        let bob = try test.person("Bob", age: 1)
+        let db = db
+        try db.transaction {
+            try bob.save { $0.age = 2 }
+            let made = try test.person("New")
+            let (age, isFound, found) = try onAnotherThread {
+                (bob.age, try Person.find(bob.id, in: db) === bob, try Person.find(made.id, in: db))
+            }
+            #expect(age == 1)
+            #expect(isFound)
+            #expect(found == nil)
+            #expect(bob.age == 2)
+        }
+        #expect(bob.age == 2)
+    }
+
+    @Test("an update is never lost: tasks that add to one number at the same time add up")
+    func noLostUpdate() async throws {
+        let bob = try test.person("Bob", age: 0)
+        let id = bob.id
+        let db = db
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    for _ in 0..<10 {
+                        if worker % 2 == 0 {
+                            try #require(try Person.find(id, in: db)).save { $0.age = ($0.age ?? 0) + 1 }
+                        } else {
+                            try Person.execute("UPDATE $T SET age = age + 1 WHERE $PK = ?", id, in: db)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(bob.age == 80)
+        #expect(try db.value(Int.self, "SELECT age FROM Person") == 80)
+    }
+
+    @Test("an object of another database is refused")
+    func otherDatabase() throws {
+        let other = try TestDatabase()
+        let stranger = try other.person("Stranger")
+        #expect(code { try Person.save([stranger], in: db) { $0.age = 1 } } == .otherDatabase)
+    }
+}
+
+/// A second model of the table of ``Person``.
+@Model(table: "person")
+final class PersonView {
+    var id: Int64
+    var name: String = ""
+}
+
+/// Runs `body` on a thread of its own and waits for it.
+func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
+    let outcome = OutcomeBox<Result>()
+    let thread = Thread { outcome.set(Swift.Result { try body() }) }
+    thread.start()
+    return try outcome.wait().get()
+}
