@@ -191,3 +191,89 @@ func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> 
     thread.start()
     return try outcome.wait().get()
 }
+
+@Suite("Snapshots and names")
+struct SnapshotTests {
+    let test: TestDatabase
+    var db: Database { test.db }
+
+    init() throws { test = try TestDatabase() }
+
+    @Test("a read sees one moment; objects first read in it are brought up to date when it ends")
+    func staleSnapshot() throws {
+        let id = try test.person("Bob", age: 1).id
+        let db = db
+        let bob = try db.read {
+            #expect(try db.value(Int.self, "SELECT age FROM Person") == 1)
+            try onAnotherThread { _ = try db.execute("UPDATE Person SET age = 2") }
+            let bob = try #require(try Person.find(id, in: db))
+            #expect(bob.age == 1)
+            return bob
+        }
+        #expect(bob.age == 2)
+        try bob.save { $0.age = ($0.age ?? 0) + 1 }
+        #expect(bob.age == 3)
+    }
+
+    @Test("an object found by another thread while a transaction changes its row is right after the commit")
+    func foundDuringTransaction() throws {
+        let id = try test.person("Bob", age: 1).id
+        let db = db
+        var bob: Person?
+        try db.transaction {
+            try db.execute("UPDATE Person SET age = 2")
+            let found = try onAnotherThread { try Person.find(id, in: db) }
+            #expect(try onAnotherThread { found?.age } == 1)
+            bob = found
+        }
+        #expect(bob?.age == 2)
+    }
+
+    @Test("an object read first inside of a transaction that rolls back shows what was committed")
+    func readInRolledBack() throws {
+        let id = try test.person("Bob", age: 1).id
+        var bob: Person?
+        try? db.transaction {
+            try db.execute("UPDATE Person SET age = 2")
+            bob = try Person.find(id, in: db)
+            #expect(bob?.age == 2)
+            throw Refused()
+        }
+        #expect(bob?.age == 1)
+        #expect(bob?.isDeleted == false)
+    }
+
+    @Test("a schema change that an inner transaction undoes leaves capture and models working")
+    func undoneSchemaChange() throws {
+        let bob = try test.person("Bob", age: 1)
+        try db.transaction {
+            try? db.transaction {
+                try db.execute("ALTER TABLE Person ADD COLUMN extra TEXT; CREATE TABLE Extra (id INTEGER PRIMARY KEY)")
+                try db.execute("UPDATE Person SET extra = 'x'")
+                throw Refused()
+            }
+            try db.execute("UPDATE Person SET age = 2")
+            try bob.save { $0.name = "Robert" }
+        }
+        #expect(bob.age == 2 && bob.name == "Robert")
+        try db.execute("UPDATE Person SET age = 3")
+        #expect(bob.age == 3)
+    }
+
+    @Test("trap 16: names with quotes, keywords and other scripts are quoted right")
+    func names() throws {
+        try db.execute("CREATE TABLE \"we\"\"ird\" (\"select\" INTEGER PRIMARY KEY, \"ü \"\"x\" TEXT NOT NULL)")
+        let weird = try Weird.create(in: db) { $0.text = "a" }
+        try weird.save { $0.text = "b" }
+        try Weird.execute("UPDATE $T SET \"ü \"\"x\" = 'c' WHERE $PK = ?", weird.id, in: db)
+        #expect(weird.text == "c")
+        try weird.delete()
+        #expect(try Weird.count(in: db) == 0)
+    }
+}
+
+@Model(table: "we\"ird")
+final class Weird {
+    @PrimaryKey @Column("select") var key: Int64
+    @Column("ü \"x") var text: String = ""
+}

@@ -22,14 +22,16 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     var position: Int64
     private var unconfirmed: Int64 = 0
     private var mustFollow = false
-    private(set) var undo: [any UndoStep] = []
-    private var savepointDepth = 0
-    private(set) var isFinished = false
+    var undo: [any UndoStep] = []
+    var savepointDepth = 0
+    private var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
     /// The shared tail, or one of its own after a schema change that may be rolled back.
     private var tail: JournalTail
     private var changedSchema = false
+    /// The folded names of the captured tables, once they were asked for.
+    private var tracked: Set<String>?
 
     /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
     override init(_ database: Database, _ db: GRDB.Database) {
@@ -124,7 +126,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     ) throws {
         let instances = database.instances(of: M.self)
         let log = follower.log(of: instances)
-        log.isTracked = try tail.trackedTables(db).contains(instances.foldedTable)
+        log.isTracked = try trackedTables().contains(instances.foldedTable)
         (log as? ModelLog<M>)?.note(key, operation, columns: columns, group: follower.group)
         if log.isTracked {
             unconfirmed += 1
@@ -154,11 +156,18 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     /// Follows SQL that may have changed anything.
     func absorb() throws {
         try follow()
-        let tracked = try tail.trackedTables(db)
+        let tracked = try trackedTables()
         // No journal tells which rows of a table without capture changed.
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
             for object in registry.all() { try object.refresh(in: self) }
         }
+    }
+
+    private func trackedTables() throws -> Set<String> {
+        if let tracked { return tracked }
+        let names = try tail.trackedTables(db)
+        tracked = names
+        return names
     }
 
     private func follow() throws {
@@ -176,43 +185,24 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
         }
-        // Shapes that are not committed yet must not reach other threads.
-        tail = JournalTail()
         changedSchema = true
+        forgetSchema()
     }
 
-    // MARK: - Savepoints
-
-    /// Runs `body` as a transaction inside of this one.
-    func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-        try confirm()
-        let mark = (follower: follower.mark, position: position, undo: undo.count)
-        savepointDepth += 1
-        defer { savepointDepth -= 1 }
-        try run("SAVEPOINT store")
-        do {
-            let result = try body()
-            try confirm()
-            try checkOpen()
-            try run("RELEASE store")
-            return result
-        } catch {
-            if db.isInsideTransaction {
-                // ROLLBACK TO leaves the savepoint on the stack (https://sqlite.org/lang_savepoint.html).
-                try run("ROLLBACK TO store")
-                try run("RELEASE store")
-            }
-            while undo.count > mark.undo { drop(undo.removeLast()) }
-            follower.restore(mark.follower)
-            position = mark.position
-            unconfirmed = 0
-            mustFollow = false
-            throw error
-        }
+    /// Shapes that are not committed yet must not reach other threads, and those that were undone must not stay.
+    func forgetSchema() {
+        guard changedSchema else { return }
+        db.clearSchemaCache()
+        tail = JournalTail()
+        tracked = nil
     }
 
-    private func run(_ sql: String) throws {
-        do { try db.execute(sql: sql) } catch { throw StoreError.wrapping(error) }
+    /// Makes nothing written since `position`, which the file has just been rolled back to.
+    func rewind(to position: Int64) {
+        self.position = position
+        unconfirmed = 0
+        mustFollow = false
+        forgetSchema()
     }
 
     /// - Throws: ``StoreError/Code/transactionAborted`` when SQLite has ended the transaction by itself, as it does when the disk
@@ -225,7 +215,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    private func drop(_ step: any UndoStep) {
+    func drop(_ step: any UndoStep) {
         if let object = step.undo(epoch) { recheck.append(object) }
     }
 
@@ -254,41 +244,5 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         isFinished = true
         while let step = undo.popLast() { drop(step) }
         database.pipeline.clock.endWrite(epoch)
-    }
-}
-
-/// One overlay that was set, and how to take it back.
-protocol UndoStep {
-    /// Puts back what stood there before.
-    ///
-    /// - Returns: The object, when it is not known what its row looks like outside of the transaction.
-    func undo(_ epoch: Int) -> (any Refreshable)?
-    func publish(_ epoch: Int, asOf position: Int64)
-}
-
-private struct OverlayUndo<M: Model>: UndoStep {
-    let object: M
-    let previous: Overlay<M.Fields>?
-
-    func undo(_ epoch: Int) -> (any Refreshable)? {
-        let isUnknown = object._withState { state in
-            guard state.overlays.first?.epoch == epoch else { return false }
-            state.overlays = previous.map { [$0] } ?? []
-            return state.overlays.isEmpty && state.status == .unknown
-        }
-        return isUnknown ? Row<M>(object: object) : nil
-    }
-
-    func publish(_ epoch: Int, asOf position: Int64) {
-        object._withState { state in
-            guard let overlay = state.overlays.first, overlay.epoch == epoch else { return }
-            state.overlays = []
-            guard position >= state.asOf || state.status == .unknown else { return }
-            state.fields = overlay.fields
-            state.status = overlay.status
-            state.asOf = max(state.asOf, position)
-            state.isStale = false
-            state.refreshError = nil
-        }
     }
 }
