@@ -229,8 +229,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             upTo: position,
             { _ in
                 for step in undo { step.publish(epoch, asOf: position) }
-                // Found by other threads in older snapshots while the transaction ran.
-                recheck += database.allInstances().flatMap { $0.takeRecent() }
+                // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
+                // which may want to save one of them.
+                let recent = database.allInstances().flatMap { $0.takeRecent() }
+                for object in recent { object.markStale(before: position) }
+                recheck += recent
             },
             then: { seen in follower.deliver(after: seen) })
         undo = []

@@ -22,6 +22,9 @@ protocol Refreshable: Sendable {
     /// Reads the row in the snapshot of `db`, which stands at journal position `position`.
     func refresh(_ db: GRDB.Database, asOf position: Int64) throws
 
+    /// Notes that journal positions up to `position` have been handled without the object.
+    func markStale(before position: Int64)
+
     /// Reads the row as a transaction sees it, for the transaction.
     func refresh(in context: WriteContext) throws
 }
@@ -160,6 +163,12 @@ struct Row<M: Model>: Refreshable {
         } catch let error as StoreError where error.code == .undecodable {
             // The row is there, but not for this model. The object keeps its last good values and says why.
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
+        }
+    }
+
+    func markStale(before position: Int64) {
+        object._withState { state in
+            if state.asOf < position { state.isStale = true }
         }
     }
 

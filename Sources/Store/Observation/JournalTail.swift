@@ -30,8 +30,9 @@ final class JournalTail: Sendable {
     fileprivate struct Cache {
         var shapes: [Int64: ShapeRegistry.Entry] = [:]
         var origins: [Int64: OriginID] = [:]
-        var keyColumns = 0
         var maskWords = 0
+        /// Reads the entries after a position.
+        var sql = ""
     }
 
     private let cache = Mutex(Cache())
@@ -63,10 +64,7 @@ final class JournalTail: Sendable {
     /// - Returns: The position of the first entry that names something unknown; nil when all entries were visited.
     private func scan(after position: Int64, _ db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws -> Int64? {
         let cache = cache.withLock { $0 }
-        let masks = (0..<cache.maskWords).map { $0 == 0 ? "mask" : "mask\($0)" }
-        let columns = ["seq", "origin", "tx", "shape", "op"] + masks + (0..<cache.keyColumns).map { "v\($0)" }
-        let sql = "SELECT \(columns.joined(separator: ", ")) FROM _journal WHERE seq > ? ORDER BY seq"
-        return try PreparedStatement(db, sql).run { statement in
+        return try PreparedStatement(db, cache.sql).run { statement in
             try statement.parameters.bind(position, at: 0)
             while try statement.step() {
                 guard let entry = TailEntry(statement.handle, cache) else {
@@ -86,11 +84,19 @@ final class JournalTail: Sendable {
             let widest = registry.entries.values.map(\.shape.columns.count).max() ?? 0
             let maskWords = max(1, (widest + ColumnMask.bitsPerWord - 1) / ColumnMask.bitsPerWord)
             cache.withLock {
-                $0 = Cache(shapes: registry.entries, origins: origins, keyColumns: keyColumns, maskWords: maskWords)
+                $0 = Cache(
+                    shapes: registry.entries, origins: origins, maskWords: maskWords,
+                    sql: JournalTail.select(keyColumns: keyColumns, maskWords: maskWords))
             }
         } catch {
             throw StoreError.wrapping(error, operation: "reading the journal")
         }
+    }
+
+    private static func select(keyColumns: Int, maskWords: Int) -> String {
+        let masks = (0..<maskWords).map { $0 == 0 ? "mask" : "mask\($0)" }
+        let columns = ["seq", "origin", "tx", "shape", "op"] + masks + (0..<keyColumns).map { "v\($0)" }
+        return "SELECT \(columns.joined(separator: ", ")) FROM _journal WHERE seq > ? ORDER BY seq"
     }
 
     /// The folded names of the tables whose changes are captured now.
