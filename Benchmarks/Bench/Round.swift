@@ -72,10 +72,11 @@ struct Round {
         costs["apply again"] = (insertCost, again)
 
         let before = try target.read { try JournalReader($0).vector() }
-        try writer.keyedUpdates("score", count: work.rows, offset: 0.5)
+        let rows = work.rows
+        try writer.keyedUpdates("score", count: rows, offset: 0.5)
         let updates = try Round.export(source, after: before)
         try compare(
-            "apply updates", { try copy.keyedUpdates("score", count: work.rows, offset: 0.5) },
+            "apply updates", { try copy.keyedUpdates("score", count: rows, offset: 0.5) },
             { try Round.receive(updates, inbox) })
         try mergeStep(source: source, target: target, inbox: inbox, writer: writer, plain: copy)
         try inbox.close()

@@ -47,6 +47,9 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: entries of a version vector.
     public var originsPerVector = 10_000
 
+    /// Ceiling: bytes of memory for the parts of transactions whose ends have not come; beyond it they go to the file.
+    public var pendingBytes = 48 << 20
+
     // MARK: Frames and bodies
 
     /// Ceiling: bytes of a frame's header.

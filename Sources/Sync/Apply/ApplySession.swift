@@ -29,7 +29,9 @@ final class ApplySession {
         if let context = contexts[entry.table] { return context }
         let inspection = inspections[SQL.foldedName(entry.shape.table)]
         let context = TableContext(
-            tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations)
+            tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations,
+            foreignKeys: inspection.map { foreignKeys.foreignKeys(of: $0.name) } ?? [],
+            references: inspection.map { foreignKeys.references(to: $0.name) } ?? [])
         contexts[entry.table] = context
         return context
     }

@@ -68,9 +68,9 @@ final class ConcurrentChanges {
     /// The changes of a key that the writer of `run` had not merged.
     func competitors(table: Int64, key: Key, run: Run) -> [ScannedChange] {
         let tableKey = TableKey(table: table, key: key)
-        let indexed = current.flatMap { indexes[$0]?.changes[tableKey] } ?? []
-        return (indexed + (appended[tableKey] ?? [])).filter {
-            $0.origin != run.origin && run.known[$0.origin] < $0.version
-        }
+        var found = current.flatMap { indexes[$0]?.changes[tableKey] } ?? []
+        if !appended.isEmpty, let more = appended[tableKey] { found += more }
+        found.removeAll { $0.origin == run.origin || run.known[$0.origin] >= $0.version }
+        return found
     }
 }

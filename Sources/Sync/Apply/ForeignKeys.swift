@@ -8,6 +8,18 @@ struct ForeignKey {
     let childColumns: [Int]
     let parent: String
     let parentColumns: [String]
+    /// Finds the parent by the values of ``parentColumns``.
+    let parentSQL: String
+
+    init(child: String, childColumns: [Int], parent: String, parentColumns: [String]) {
+        self.child = child
+        self.childColumns = childColumns
+        self.parent = parent
+        self.parentColumns = parentColumns
+        parentSQL =
+            "SELECT 1 FROM \(SQL.quote(identifier: parent)) WHERE "
+            + parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
+    }
 
     /// The foreign keys of `table` whose parents are tables here; others cannot be checked.
     static func all(_ db: Database, of table: TableInspection) throws -> [ForeignKey] {
@@ -51,17 +63,12 @@ final class ForeignKeyMap {
     func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQL.foldedName(table)] ?? [] }
     func references(to table: String) -> [ForeignKey] { byParent[SQL.foldedName(table)] ?? [] }
 
-    /// The first foreign key of `row` without a parent; nil when all are satisfied. A key with a NULL column is.
-    func violation(of table: String, row: (Int) -> Value?) throws -> ForeignKey? {
-        for key in foreignKeys(of: table) {
+    /// The first of `keys` for which `row` has no parent; nil when all are satisfied. A key with a NULL column is.
+    func violation(of keys: [ForeignKey], row: (Int) -> Value?) throws -> ForeignKey? {
+        for key in keys {
             let values = key.childColumns.map { row($0) ?? .null }
             guard !values.contains(.null) else { continue }
-            let statement = try statement(
-                "SELECT 1 FROM \(SQL.quote(identifier: key.parent)) WHERE "
-                    + key.parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
-            for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
-            defer { statement.reset() }
-            if try !statement.step() { return key }
+            if try !parentExists(key, values: values) { return key }
         }
         return nil
     }
@@ -81,9 +88,7 @@ final class ForeignKeyMap {
 
     /// True when `values` stand in a row of the parent.
     func parentExists(_ key: ForeignKey, values: [Value]) throws -> Bool {
-        let statement = try statement(
-            "SELECT 1 FROM \(SQL.quote(identifier: key.parent)) WHERE "
-                + key.parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
+        let statement = try statement(key.parentSQL)
         for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         defer { statement.reset() }
         return try statement.step()

@@ -43,7 +43,7 @@ extension RowStore {
 
     private func setAsideIfOrphan(_ row: RowID) throws {
         guard let values = try session.writer(of: row.context, row.table).select(key: row.values),
-            let key = try session.foreignKeys.violation(of: row.table.name, row: { values[$0] })
+            let key = try session.foreignKeys.violation(of: row.context.foreignKeys, row: { values[$0] })
         else { return }
         var image = RowImage()
         for (column, value) in values.enumerated() { image.columns[row.table.stored[column].name] = value }
@@ -62,7 +62,7 @@ extension RowStore {
         guard let table = context.inspection else { return false }
         let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
         guard values.count == table.keyCount,
-            try session.foreignKeys.violation(of: table.name, row: { row.image.columns[table.stored[$0].name] }) == nil
+            try session.foreignKeys.violation(of: context.foreignKeys, row: { row.image.columns[table.stored[$0].name] }) == nil
         else { return false }
         let id = RowID(key: key, context: context, table: table, values: values)
         var mask = ColumnMask()

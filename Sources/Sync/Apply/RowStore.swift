@@ -52,7 +52,7 @@ final class RowStore {
         let keys = values.prefix(entry.shape.keyCount)
         if isWhole, change.operation == .insert, values.count == entry.shape.columns.count {
             if try writer.insert(change.mask, values: values) == SQLITE_DONE {
-                if !session.foreignKeys.foreignKeys(of: table.name).isEmpty {
+                if !context.foreignKeys.isEmpty {
                     try checkForeignKeys(table, context: context, keys: keys) { column in
                         column < values.count ? values[values.startIndex + column] : nil
                     }
@@ -60,8 +60,7 @@ final class RowStore {
                 return
             }
         } else if isWhole, change.operation == .update,
-            session.foreignKeys.foreignKeys(of: table.name).isEmpty,
-            session.foreignKeys.references(to: table.name).isEmpty
+            context.foreignKeys.isEmpty, context.references.isEmpty
         {
             let (code, found) = try writer.update(change.mask, values: values.dropFirst(keys.count), key: keys)
             if code == SQLITE_DONE, found { return }
@@ -139,20 +138,19 @@ final class RowStore {
                 values.append(value)
             }
         }
-        guard let before = try writer.select(key: row.values) else { return false }
-        guard !mask.isEmpty else { return true }
-        let (code, _) = try writer.update(mask, values: values, key: row.values)
+        guard !mask.isEmpty else { return try writer.select(key: row.values) != nil }
+        let movesParents = !mask.intersection(row.context.referencedColumns).isEmpty
+        let before = movesParents ? try writer.select(key: row.values) : nil
+        let (code, found) = try writer.update(mask, values: values, key: row.values)
         if code == SQLITE_DONE {
-            try noteChangedParents(row, before: before, mask: mask, values: values)
-            if session.foreignKeys.foreignKeys(of: row.table.name).contains(where: { key in
-                key.childColumns.contains { mask.contains($0) }
-            }) {
-                unchecked[row.key] = row
-            }
+            guard found else { return false }
+            if let before { noteChangedParents(row, before: before, mask: mask) }
+            if !mask.intersection(row.context.childColumns).isEmpty { unchecked[row.key] = row }
             return true
         }
+        guard let refused = try writer.select(key: row.values) else { return false }
         var merged = RowImage()
-        for (column, value) in before.enumerated() { merged.columns[row.context.names[column]] = value }
+        for (column, value) in refused.enumerated() { merged.columns[row.context.names[column]] = value }
         columns.forEach { column in merged.columns[row.context.names[column]] = image[column] }
         try remove(row)
         try show(row, merged, claim: claim)
@@ -186,7 +184,7 @@ final class RowStore {
             values.append(value)
         }
         let code = try session.writer(of: row.context, row.table).insert(mask, values: values)
-        if code == SQLITE_DONE, !session.foreignKeys.foreignKeys(of: row.table.name).isEmpty {
+        if code == SQLITE_DONE, !row.context.foreignKeys.isEmpty {
             try checkForeignKeys(row.table, context: row.context, keys: row.values[...]) { column in
                 image.columns[row.table.stored[column].name]
             }
@@ -197,15 +195,14 @@ final class RowStore {
     /// Takes a visible row out of its table, and notes what others may have referred to.
     func remove(_ row: RowID) throws {
         let writer = session.writer(of: row.context, row.table)
-        let references = session.foreignKeys.references(to: row.table.name)
         unchecked[row.key] = nil
-        guard !references.isEmpty else {
+        guard !row.context.references.isEmpty else {
             _ = try writer.delete(key: row.values)
             return
         }
         guard let before = try writer.select(key: row.values) else { return }
         _ = try writer.delete(key: row.values)
-        for key in references {
+        for key in row.context.references {
             if let values = parentValues(key, table: row.table, row: before) { removedParents.append((key, values)) }
         }
     }
@@ -216,8 +213,8 @@ final class RowStore {
             HeldRow(reason: reason, detail: detail, stamp: claim.stamp, origin: claim.origin, image: image))
     }
 
-    private func noteChangedParents(_ row: RowID, before: [Value], mask: ColumnMask, values: [Value]) throws {
-        for key in session.foreignKeys.references(to: row.table.name) {
+    private func noteChangedParents(_ row: RowID, before: [Value], mask: ColumnMask) {
+        for key in row.context.references {
             let touches = row.table.stored.indices.contains { index in
                 mask.contains(index)
                     && key.parentColumns.contains { SQL.foldedName($0) == SQL.foldedName(row.table.stored[index].name) }
@@ -237,7 +234,7 @@ final class RowStore {
     private func checkForeignKeys(
         _ table: TableInspection, context: TableContext, keys: ArraySlice<Value>, row: (Int) -> Value?
     ) throws {
-        guard try session.foreignKeys.violation(of: table.name, row: row) != nil else { return }
+        guard try session.foreignKeys.violation(of: context.foreignKeys, row: row) != nil else { return }
         let key = ConcurrentChanges.TableKey(
             table: context.tableID, key: Key(keys, collations: context.collations))
         unchecked[key] = RowID(key: key, context: context, table: table, values: Array(keys))

@@ -10,6 +10,9 @@ final class RowWriter {
     private let keyCondition: String
     private var inserts: [ColumnMask: RawStatement] = [:]
     private var updates: [ColumnMask: RawStatement] = [:]
+    /// Consecutive changes mostly carry the same columns, and comparing masks costs less than hashing one.
+    private var lastInsert: (mask: ColumnMask, statement: RawStatement)?
+    private var lastUpdate: (mask: ColumnMask, statement: RawStatement)?
     private var deletion: RawStatement?
     private var selection: RawStatement?
 
@@ -26,7 +29,9 @@ final class RowWriter {
     /// - Returns: The extended SQLite result code; `SQLITE_DONE` when the row is in.
     func insert(_ mask: ColumnMask, values: some Collection<Value>) throws -> Int32 {
         let statement: RawStatement
-        if let known = inserts[mask] {
+        if let lastInsert, lastInsert.mask == mask {
+            statement = lastInsert.statement
+        } else if let known = inserts[mask] {
             statement = known
         } else {
             var names: [String] = []
@@ -37,6 +42,7 @@ final class RowWriter {
                     + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))")
             inserts[mask] = statement
         }
+        lastInsert = (mask, statement)
         var index: Int32 = 1
         for value in values {
             try statement.bind(value, at: index)
@@ -52,7 +58,9 @@ final class RowWriter {
         _ mask: ColumnMask, values: some Collection<Value>, key: some Collection<Value>
     ) throws -> (code: Int32, found: Bool) {
         let statement: RawStatement
-        if let known = updates[mask] {
+        if let lastUpdate, lastUpdate.mask == mask {
+            statement = lastUpdate.statement
+        } else if let known = updates[mask] {
             statement = known
         } else {
             var assignments: [String] = []
@@ -61,6 +69,7 @@ final class RowWriter {
                 db, "UPDATE \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
             updates[mask] = statement
         }
+        lastUpdate = (mask, statement)
         var index: Int32 = 1
         for value in values {
             try statement.bind(value, at: index)
@@ -85,14 +94,17 @@ final class RowWriter {
 
     /// The visible row in the order of ``TableInspection/stored``; nil when there is none.
     func select(key: some Collection<Value>) throws -> [Value]? {
-        let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
-        let statement =
-            try selection ?? RawStatement(db, "SELECT \(columns) FROM \(quotedTable) WHERE \(keyCondition)")
+        let statement = try selection ?? makeSelection()
         selection = statement
         for (index, value) in key.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return table.stored.indices.map { statement.column(Int32($0)) }
+    }
+
+    private func makeSelection() throws -> RawStatement {
+        let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
+        return try RawStatement(db, "SELECT \(columns) FROM \(quotedTable) WHERE \(keyCondition)")
     }
 
     /// Passes success and constraint failures on; everything else (no space, damage, interruption) ends the transaction.

@@ -10,6 +10,12 @@ final class TableContext {
     /// nil when there is no such table here, or one that is not tracked.
     let inspection: TableInspection?
     let collations: [KeyCollation]
+    /// The foreign keys of the table, and those of others that refer to it.
+    let foreignKeys: [ForeignKey]
+    let references: [ForeignKey]
+    /// The columns that ``foreignKeys`` consist of, and those that ``references`` refer to.
+    let childColumns: ColumnMask
+    let referencedColumns: ColumnMask
     private(set) var names: [String]
     private var positions: [String: Int]
     private var translations: [Int64: Translation] = [:]
@@ -23,10 +29,23 @@ final class TableContext {
         let hasSameKey: Bool
     }
 
-    init(tableID: Int64, inspection: TableInspection?, collations: [KeyCollation]) {
+    init(
+        tableID: Int64, inspection: TableInspection?, collations: [KeyCollation], foreignKeys: [ForeignKey],
+        references: [ForeignKey]
+    ) {
         self.tableID = tableID
         self.inspection = inspection
         self.collations = collations
+        self.foreignKeys = foreignKeys
+        self.references = references
+        var childColumns = ColumnMask()
+        for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
+        self.childColumns = childColumns
+        let referencedNames = Set(references.flatMap(\.parentColumns).map(SQL.foldedName))
+        var referencedColumns = ColumnMask()
+        for (index, column) in (inspection?.stored ?? []).enumerated()
+        where referencedNames.contains(SQL.foldedName(column.name)) { referencedColumns.insert(index) }
+        self.referencedColumns = referencedColumns
         names = inspection?.stored.map(\.name) ?? []
         positions = Dictionary(
             names.enumerated().map { (SQL.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })

@@ -42,6 +42,7 @@ public final class Inbox: Sendable {
     /// `ApplySession` holds statements of one connection, which only that connection's queue touches.
     private struct SessionBox: @unchecked Sendable {
         var session: ApplySession?
+        var pending = PendingParts()
     }
 
     /// - Parameter wallClock: The time of day, to tell stamps that lie too far ahead.
@@ -59,20 +60,21 @@ public final class Inbox: Sendable {
     public func receive(_ batch: ChangeBatch) throws -> ReceiveReport {
         let now = wallClock()
         let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
-        let admission = try replica.read { db in try decide(batch, latest: latest, db) }
-        guard !admission.parts.isEmpty else { return report(admission) }
-        try replica.settle()
         return try session.withLock { box in
+            let admission = try replica.read { db in try decide(batch, pending: box.pending, latest: latest, db) }
+            guard !admission.parts.isEmpty else { return report(admission) }
+            if let staged = stageInMemory(admission, batch, pending: &box.pending) { return staged }
             do {
+                try replica.settle()
                 return try connection.write { db in
                     // Looked at again under the write lock: another process may have applied the same changes.
-                    let admission = try decide(batch, latest: latest, db)
+                    let admission = try decide(batch, pending: box.pending, latest: latest, db)
                     guard !admission.parts.isEmpty else { return report(admission) }
-                    let session = try current(&box, db)
-                    return try apply(admission, batch, session: session, time: Double(now.milliseconds) / 1_000, db)
+                    return try apply(admission, batch, box: &box, time: Double(now.milliseconds) / 1_000, db)
                 }
             } catch {
-                box.session = nil
+                // Positions may be given out again, and parts may be gone: start from what the file holds.
+                box = SessionBox()
                 throw error
             }
         }
@@ -104,20 +106,43 @@ public final class Inbox: Sendable {
 
     /// What need not be sent any more: what is applied or staged here.
     public func have() throws -> VersionVector {
-        try replica.read { db in try Staging(db: db).raise(JournalReader(db).vector()) }
+        let pending = session.withLock { $0.pending }
+        return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
     }
 
     public func close() throws {
-        session.withLock { $0.session = nil }
+        session.withLock { $0 = SessionBox() }
         try connection.close()
     }
 
     // MARK: - Pieces
 
-    private func decide(_ batch: ChangeBatch, latest: Stamp, _ db: Database) throws -> Admission {
+    private func decide(
+        _ batch: ChangeBatch, pending: PendingParts, latest: Stamp, _ db: Database
+    ) throws -> Admission {
         let reader = try JournalReader(db)
         return try Admission.decide(
-            batch, have: try Staging(db: db).raise(reader.vector()), own: reader.identity.origin, latest: latest)
+            batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
+            latest: latest)
+    }
+
+    /// Keeps a batch that ends no transaction in memory.
+    ///
+    /// - Returns: nil when the batch ends one, or is too large to be kept.
+    private func stageInMemory(
+        _ admission: Admission, _ batch: ChangeBatch, pending: inout PendingParts
+    ) -> ReceiveReport? {
+        guard admission.parts.count == 1, let part = admission.parts.first,
+            !batch.changes[part.changes].contains(where: \.endsTransaction)
+        else { return nil }
+        let run = batch.runs[part.run]
+        guard
+            pending.append(
+                batch.part(of: run, changes: part.changes), of: run.origin, limit: limits.pendingBytes)
+        else { return nil }
+        var report = report(admission)
+        report.staged = part.changes.count
+        return report
     }
 
     private func report(_ admission: Admission) -> ReceiveReport {
@@ -135,8 +160,9 @@ public final class Inbox: Sendable {
     }
 
     private func apply(
-        _ admission: Admission, _ batch: ChangeBatch, session: ApplySession, time: Double, _ db: Database
+        _ admission: Admission, _ batch: ChangeBatch, box: inout SessionBox, time: Double, _ db: Database
     ) throws -> ReceiveReport {
+        let session = try current(&box, db)
         let staging = Staging(db: db)
         let origins = Set(batch.runs.map(\.origin))
         var applier: Applier?
@@ -154,10 +180,15 @@ public final class Inbox: Sendable {
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
                 }
+                for staged in box.pending.take(run.origin) {
+                    for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
+                }
                 try current.apply(run, changes: complete, of: batch)
             }
             if !tail.isEmpty {
-                try staging.put(run, changes: tail, of: batch)
+                // What is in memory comes before this part, and the file's parts are read back first.
+                for staged in box.pending.take(run.origin) { try staging.put(staged) }
+                try staging.put(batch.part(of: run, changes: tail))
                 report.staged += tail.count
             }
         }

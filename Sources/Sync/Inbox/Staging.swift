@@ -22,23 +22,12 @@ struct Staging {
         return vector
     }
 
-    func put(_ run: Run, changes range: Range<Int>, of batch: ChangeBatch) throws {
-        var part = ChangeBatch()
-        part.shapes = batch.shapes
-        let firstValue = batch.changes[range.lowerBound].values.lowerBound
-        let lastValue = batch.changes[range.upperBound - 1].values.upperBound
-        part.values = Array(batch.values[firstValue..<lastValue])
-        part.changes = batch.changes[range].map { change in
-            var change = change
-            change.values = (change.values.lowerBound - firstValue)..<(change.values.upperBound - firstValue)
-            return change
-        }
-        let first = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
-        part.runs = [Run(origin: run.origin, firstVersion: first, changes: 0..<range.count, known: run.known)]
+    func put(_ part: ChangeBatch) throws {
+        guard let run = part.runs.first else { return }
         try db.execute(
             sql: "INSERT INTO _journal_inbox (origin, first_version, last_version, batch) VALUES (?, ?, ?, ?)",
             arguments: [
-                Data(run.origin.bytes), first, first + Int64(range.count) - 1, Data(try BatchCodec.encode(part)),
+                Data(run.origin.bytes), run.firstVersion, run.lastVersion, Data(try BatchCodec.encode(part)),
             ])
     }
 
@@ -53,5 +42,24 @@ struct Staging {
             try body(try BatchCodec.decode(Array(data), limits: limits))
             try db.execute(sql: "DELETE FROM _journal_inbox WHERE id = ?", arguments: [id])
         }
+    }
+}
+
+extension ChangeBatch {
+    /// The changes at `range`, which lie in `run`, as a batch of their own.
+    func part(of run: Run, changes range: Range<Int>) -> ChangeBatch {
+        var part = ChangeBatch()
+        part.shapes = shapes
+        guard let first = changes[range].first, let last = changes[range].last else { return part }
+        let offset = first.values.lowerBound
+        part.values = Array(values[offset..<last.values.upperBound])
+        part.changes = changes[range].map { change in
+            var change = change
+            change.values = (change.values.lowerBound - offset)..<(change.values.upperBound - offset)
+            return change
+        }
+        let version = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
+        part.runs = [Run(origin: run.origin, firstVersion: version, changes: 0..<range.count, known: run.known)]
+        return part
     }
 }

@@ -1,0 +1,41 @@
+import Journal
+
+/// Parts of transactions whose ends have not come, in memory, as long as they are few.
+///
+/// Most transactions larger than a batch arrive whole within one exchange; writing their parts to ``Staging`` first would write and
+/// read everything twice. Parts that are lost with the process are asked for again: only what is in the file was acknowledged.
+struct PendingParts {
+    private var parts: [OriginID: [ChangeBatch]] = [:]
+    private var weight = 0
+
+    var isEmpty: Bool { parts.isEmpty }
+
+    /// `vector`, raised by what is pending.
+    func raise(_ vector: VersionVector) -> VersionVector {
+        var vector = vector
+        for (origin, batches) in parts {
+            if let last = batches.last?.runs.last { vector.advance(origin, to: last.lastVersion) }
+        }
+        return vector
+    }
+
+    /// - Returns: False when the part would make memory grow beyond `limit` bytes; then it is not kept.
+    mutating func append(_ part: ChangeBatch, of origin: OriginID, limit: Int) -> Bool {
+        let size = PendingParts.weight(of: part)
+        guard weight + size <= limit else { return false }
+        weight += size
+        parts[origin, default: []].append(part)
+        return true
+    }
+
+    /// Hands over and forgets what is pending of `origin`, oldest first.
+    mutating func take(_ origin: OriginID) -> [ChangeBatch] {
+        let taken = parts.removeValue(forKey: origin) ?? []
+        weight -= taken.reduce(0) { $0 + PendingParts.weight(of: $1) }
+        return taken
+    }
+
+    private static func weight(of batch: ChangeBatch) -> Int {
+        batch.values.reduce(0) { $0 + $1.weight + MemoryLayout<Value>.stride }
+    }
+}
