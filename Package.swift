@@ -16,6 +16,7 @@ let package = Package(
         .library(name: "Journal", targets: ["Journal"]),
         .library(name: "Sync", targets: ["Sync"]),
         .executable(name: "syncd", targets: ["syncd"]),
+        .executable(name: "chinook-writer", targets: ["chinook-writer"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -97,6 +98,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Bench"),
+        .executableTarget(name: "chinook-writer", dependencies: ["Store"], path: "Examples/ChinookWriter"),
         .target(
             name: "TestSupport",
             dependencies: ["Journal", .product(name: "GRDB", package: "GRDB.swift")],
