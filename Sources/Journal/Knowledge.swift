@@ -51,7 +51,7 @@ public struct OriginTable: Sendable {
     // MARK: - Vectors in `_journal_runs.known`
 
     /// Pairs of origin number and version as LEB128 varints, by number: a few bytes for a small cluster.
-    public func encode(_ vector: VersionVector) -> Data {
+    func encode(_ vector: VersionVector) -> Data {
         let pairs = vector.entries.compactMap { entry in numbers[entry.origin].map { ($0, entry.version) } }
         var data = Data()
         for (number, version) in pairs.sorted(by: { $0.0 < $1.0 }) {
@@ -61,7 +61,7 @@ public struct OriginTable: Sendable {
         return data
     }
 
-    public func decode(_ data: Data) throws -> VersionVector {
+    func decode(_ data: Data) throws -> VersionVector {
         var numbers: [Int64] = []
         var value: UInt64 = 0
         var shift: UInt64 = 0

@@ -90,11 +90,8 @@ struct Daemon {
             Console.line("Listening on \(url) as replica \(identity.origin.short) of cluster \(identity.cluster).")
         }
         var configuration = ServiceGroupConfiguration(
-            services: [
-                Following(replicator: replicator),
-                PeerRecorder(replica: replica, replicator: replicator, logger: logger), application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [Following(replicator: replicator), application], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         do {
             try await ServiceGroup(configuration: configuration).run()

@@ -87,15 +87,7 @@ struct StatusReport: Sendable {
                     db, sql: "SELECT (SELECT max(seq) FROM _journal) - (SELECT min(seq) FROM _journal) + 1") ?? 0
             held = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_held") ?? 0
             conflicts = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0
-            peers = try Row.fetchAll(db, sql: "SELECT * FROM _journal_peers ORDER BY url").map { row in
-                let bytes: Data? = row["origin"]
-                let confirmed: Data = row["confirmed"]
-                let time: Double? = row["last_contact"]
-                return Peer(
-                    url: row["url"], origin: bytes.flatMap { OriginID(bytes: $0) },
-                    lag: try StatusReport.lag(of: reader.origins.decode(confirmed), behind: vector),
-                    lastContact: time.map { Date(timeIntervalSince1970: $0) }, lastError: row["last_error"])
-            }
+            peers = try PeerLedger.all(db).map { Peer($0, behind: vector) }
             sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         }
     }
@@ -158,6 +150,13 @@ extension StatusReport {
 }
 
 extension StatusReport.Peer {
+    init(_ record: PeerRecord, behind vector: VersionVector) {
+        self.init(
+            url: record.name, origin: record.origin, lag: StatusReport.lag(of: record.confirmed, behind: vector),
+            lastContact: record.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+            lastError: record.lastError)
+    }
+
     init(_ status: PeerStatus, behind vector: VersionVector) {
         self.init(
             url: status.name, origin: status.origin, lag: StatusReport.lag(of: status.vector, behind: vector),
