@@ -99,6 +99,18 @@ struct OutputTests {
         #expect(Value.text("it's").shown == "'it's'")
     }
 
+    @Test("log --follow shows a change as soon as another process commits it")
+    func follow() async throws {
+        let path = try await workspace.makeReplica()
+        let log = try FollowedCommand("log", path, "--follow", "--json", "--since", "2")
+        #expect(try await log.nextLine().contains("\"seq\":3"))
+        try workspace.execute(path, "UPDATE person SET age = 50 WHERE id = 'p1'")
+        #expect(try await log.nextLine().contains("\"age\":50"))
+        try workspace.execute(path, "DELETE FROM person WHERE id = 'p1'")
+        #expect(try await log.nextLine().contains("\"op\":\"delete\""))
+        log.end()
+    }
+
     @Test("a reader that goes away ends the command quietly")
     func brokenPipe() async throws {
         let path = try await workspace.makeReplica(rows: 20_000)
