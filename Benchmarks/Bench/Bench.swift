@@ -36,7 +36,9 @@ struct Bench {
 
     private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {
         let title = keys == .text ? "T: random UUID text keys" : "I: sequential integer keys"
-        print("\n\(title); peers = cr-sqlite / its fork / sqlite-sync, log = SQLite session extension (published figures)")
+        print(
+            "\n\(title); peers = cr-sqlite / its fork / sqlite-sync, log = SQLite session extension (published figures)"
+        )
         row(["step", "ours cpu", "ours wall", "goal", "peers", "log", "plain ms", "ours ms"])
         for step in PublishedFigures.steps {
             guard let published = PublishedFigures.of(step, keys) else { continue }
@@ -44,14 +46,17 @@ struct Bench {
             let goal = String(format: "%.2f", published.goal)
             if !costs.isEmpty {
                 row([
-                    step, ratio(costs.map { $0.ours.cpu / $0.plain.cpu }), ratio(costs.map { $0.ours.wall / $0.plain.wall }),
+                    step, ratio(costs.map { $0.ours.cpu / $0.plain.cpu }),
+                    ratio(costs.map { $0.ours.wall / $0.plain.wall }),
                     goal, published.peers, published.log,
                     String(format: "%.1f", median(costs.map { $0.plain.cpu * 1_000 })),
                     String(format: "%.1f", median(costs.map { $0.ours.cpu * 1_000 })),
                 ])
             } else {
                 let sizes = rounds.compactMap { $0.sizes[step] }
-                row([step, ratio(sizes.map { $0.ours / $0.plain }), "-", goal, published.peers, published.log, "-", "-"])
+                row([
+                    step, ratio(sizes.map { $0.ours / $0.plain }), "-", goal, published.peers, published.log, "-", "-",
+                ])
             }
         }
     }

@@ -9,7 +9,9 @@ final class PlainDatabase {
 
     init(path: String, synchronous: String = "NORMAL") throws {
         var connection: OpaquePointer?
-        guard sqlite3_open(path, &connection) == SQLITE_OK, let connection else { throw BenchError("cannot open \(path)") }
+        guard sqlite3_open(path, &connection) == SQLITE_OK, let connection else {
+            throw BenchError("cannot open \(path)")
+        }
         self.connection = connection
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
     }

@@ -59,7 +59,8 @@ struct Round {
         var packed: [UInt8] = []
         var frames: [Frame] = []
         let select = try plain.database.prepare("SELECT * FROM person")
-        try compare("export", { select.pack(into: &packed) }, { frames = try Round.export(source, after: VersionVector()) })
+        try compare(
+            "export", { select.pack(into: &packed) }, { frames = try Round.export(source, after: VersionVector()) })
         sizes["wire bytes"] = (
             Double(Round.zlibSize(packed)), Double(try frames.reduce(0) { $0 + (try $1.encoded().count) })
         )

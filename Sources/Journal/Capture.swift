@@ -71,7 +71,8 @@ public enum Capture {
         let rewritten: Bool
     }
 
-    private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome {
+    private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome
+    {
         let before = registry.tracked(table: table.name)
         let entry = try registry.register(table.shape, collations: table.keyCollations, in: db)
         let indexes = try UniqueIndex.all(db, table: table.name)

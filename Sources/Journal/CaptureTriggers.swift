@@ -86,7 +86,7 @@ struct CaptureTriggers {
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.stored.count))) "
             + "SELECT \(shapeID), \(Operation.insert.rawValue), julianday('now'), "
             + (keyValues("NEW", checked: true)
-                + table.stored.dropFirst(table.keyCount).map { "t.\(SQL.quote(identifier: $0.name))" })
+            + table.stored.dropFirst(table.keyCount).map { "t.\(SQL.quote(identifier: $0.name))" })
             .joined(separator: ", ")
             + " FROM \(quotedTable) AS t WHERE " + source.joined(separator: " AND ")
         return trigger(
@@ -136,7 +136,8 @@ struct CaptureTriggers {
         let maskColumns = mask.indices.map { JournalSchema.maskColumn($0) }
         let columns = (["shape", "op", "stamp"] + maskColumns).joined(separator: ", ")
         return "INSERT INTO \(JournalSchema.prefix) (\(columns), \(valueColumns(values.count))) VALUES ("
-            + (["\(shapeID)", "\(operation.rawValue)", "julianday('now')"] + mask + values).joined(separator: ", ") + ")"
+            + (["\(shapeID)", "\(operation.rawValue)", "julianday('now')"] + mask + values).joined(separator: ", ")
+            + ")"
     }
 
     private func valueColumns(_ count: Int) -> String {

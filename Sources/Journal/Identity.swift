@@ -33,7 +33,8 @@ public struct Identity: Sendable, Hashable {
         }
         let bytes: Data = row["origin"]
         guard let origin = OriginID(bytes: bytes) else {
-            throw JournalError(.corrupt, "the journal's origin id is not valid", hint: "Restore the file from a backup.")
+            throw JournalError(
+                .corrupt, "the journal's origin id is not valid", hint: "Restore the file from a backup.")
         }
         self.origin = origin
         self.cluster = row["cluster"]
@@ -43,4 +44,3 @@ public struct Identity: Sendable, Hashable {
         self.schemaVersion = row["schema_version"]
     }
 }
-

@@ -68,7 +68,8 @@ enum Initialization {
             if !sql.isEmpty { try db.execute(sql: sql) }
         }
         try db.execute(
-            sql: "INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude) VALUES (1, ?, ?, ?, ?, ?)",
+            sql:
+                "INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude) VALUES (1, ?, ?, ?, ?, ?)",
             arguments: [
                 JournalSchema.format, Data(request.origin.bytes), request.cluster,
                 request.tables.map(NameList.encode), NameList.encode(request.excluding),

@@ -113,7 +113,8 @@ public final class JournalAppender {
     private func extendsLastRun(number: Int64, firstVersion: Int64, mark: Data) throws -> Bool {
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
         let last = try Row.fetchOne(
-            db, sql: "SELECT first_seq, origin, first_version, known FROM _journal_runs ORDER BY first_seq DESC LIMIT 1")
+            db, sql: "SELECT first_seq, origin, first_version, known FROM _journal_runs ORDER BY first_seq DESC LIMIT 1"
+        )
         guard let last, last["origin"] == number, last["known"] == mark else { return false }
         let first: Int64 = last["first_seq"]
         let version: Int64 = last["first_version"]
@@ -139,7 +140,8 @@ public final class JournalAppender {
         return statement
     }
 
-    private func bind(_ change: Change, shape: TableShape, values: ArraySlice<Value>, to statement: RawStatement) throws {
+    private func bind(_ change: Change, shape: TableShape, values: ArraySlice<Value>, to statement: RawStatement) throws
+    {
         let firstMask: Int32 = 9
         let wordCount = Int32(JournalSchema.maskWords(forColumns: shape.columns.count))
         let firstValue = firstMask + wordCount
@@ -156,18 +158,18 @@ public final class JournalAppender {
         }
         var next = values.startIndex
         for index in 0..<shape.keyCount {
-            try statement.bind(values[next], at: firstValue + Int32(index))
+            try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
             next += 1
         }
         if carriesAll {
             for index in shape.keyCount..<shape.columns.count {
-                try statement.bind(values[next], at: firstValue + Int32(index))
+                try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
                 next += 1
             }
         } else {
             for index in shape.keyCount..<shape.columns.count {
                 if change.mask.contains(index) {
-                    try statement.bind(values[next], at: firstValue + Int32(index))
+                    try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
                     next += 1
                 } else {
                     try statement.bindNull(at: firstValue + Int32(index))

@@ -24,7 +24,9 @@ final class JournalCursor {
 
     /// - Parameter run: The rows from the run's first, or from the first one above the seal, up to its end are visited: the
     ///   fold has to start where its state is known.
-    init(_ db: Database, run: JournalRun, from seq: Int64, identity: Identity, registry: ShapeRegistry, lives: LifeReader)
+    init(
+        _ db: Database, run: JournalRun, from seq: Int64, identity: Identity, registry: ShapeRegistry, lives: LifeReader
+    )
         throws
     {
         isLocal = run.origin == identity.origin

@@ -132,7 +132,9 @@ public struct JournalReader {
         try vector().entries.compactMap { entry -> Int64? in
             let known = have[entry.origin]
             guard entry.origin != ignored else { return nil }
-            guard entry.version > known, let run = try runs.run(of: entry.origin, holding: known + 1) else { return nil }
+            guard entry.version > known, let run = try runs.run(of: entry.origin, holding: known + 1) else {
+                return nil
+            }
             return max(run.seq(of: known + 1), run.firstSeq)
         }.min()
     }

@@ -26,6 +26,11 @@ public struct Key: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    public func hash(into hasher: inout Hasher) {
+        // All bytes at once; an array would feed the hasher one at a time.
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
     private static func append(_ value: Value, collation: KeyCollation, to bytes: inout [UInt8]) {
         switch value {
         case .null:

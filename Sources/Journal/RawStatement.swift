@@ -31,13 +31,25 @@ public final class RawStatement {
 
     /// Binds `value` to the parameter at `index`, counted from 1. Bytes are copied by SQLite.
     public func bind(_ value: Value, at index: Int32) throws {
+        try bind(value, at: index, destructor: unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+    }
+
+    /// Binds like ``bind(_:at:)`` without a copy.
+    ///
+    /// The caller keeps the array that `value` is a slice of alive and unchanged until the statement has run: its elements lie in one
+    /// heap buffer that does not move. For the rows of a batch, which outlives the statements that write it.
+    public func bindBorrowed(_ value: Value, at index: Int32) throws {
+        try bind(value, at: index, destructor: nil)
+    }
+
+    private func bind(_ value: Value, at index: Int32, destructor: sqlite3_destructor_type?) throws {
         let code: Int32 =
             switch value {
             case .null: sqlite3_bind_null(handle, index)
             case .integer(let number): sqlite3_bind_int64(handle, index, number)
             case .real(let number): sqlite3_bind_double(handle, index, number)
-            case .text(let bytes): bindBytes(bytes, at: index, asText: true)
-            case .blob(let bytes): bindBytes(bytes, at: index, asText: false)
+            case .text(let bytes): bindBytes(bytes, at: index, asText: true, destructor)
+            case .blob(let bytes): bindBytes(bytes, at: index, asText: false, destructor)
             }
         guard code == SQLITE_OK else { throw failure("binding a value") }
     }
@@ -113,18 +125,21 @@ public final class RawStatement {
 
     public func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
-    private func bindBytes(_ bytes: Bytes, at index: Int32, asText: Bool) -> Int32 {
+    private func bindBytes(
+        _ bytes: Bytes, at index: Int32, asText: Bool, _ destructor: sqlite3_destructor_type?
+    ) -> Int32 {
         bytes.withUnsafeBytes { buffer in
             // An empty buffer may have no address, and a nil pointer would bind NULL.
-            withUnsafePointer(to: UInt8(0)) { empty in
-                let start = buffer.baseAddress ?? UnsafeRawPointer(empty)
-                let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            guard let start = buffer.baseAddress, buffer.count > 0 else {
                 return asText
-                    ? sqlite3_bind_text64(
-                        handle, index, start.assumingMemoryBound(to: CChar.self), UInt64(buffer.count), transient,
-                        UInt8(SQLITE_UTF8))
-                    : sqlite3_bind_blob64(handle, index, start, UInt64(buffer.count), transient)
+                    ? sqlite3_bind_text(handle, index, "", 0, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                    : sqlite3_bind_zeroblob(handle, index, 0)
             }
+            return asText
+                ? sqlite3_bind_text64(
+                    handle, index, start.assumingMemoryBound(to: CChar.self), UInt64(buffer.count), destructor,
+                    UInt8(SQLITE_UTF8))
+                : sqlite3_bind_blob64(handle, index, start, UInt64(buffer.count), destructor)
         }
     }
 

@@ -80,7 +80,9 @@ struct Reconciliation {
                 guard change.life >= row.life else { continue }
                 if change.life > row.life { row = Expected(life: change.life, key: Array(change.keyValues)) }
                 for (name, value) in change.columns {
-                    if let column = row.columns[name], (column.stamp, column.origin) > (change.stamp, origin) { continue }
+                    if let column = row.columns[name], (column.stamp, column.origin) > (change.stamp, origin) {
+                        continue
+                    }
                     row.columns[name] = .init(hash: value.hashValue, stamp: change.stamp, origin: origin)
                 }
                 rows[change.key] = row

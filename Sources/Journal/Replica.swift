@@ -47,7 +47,8 @@ public final class Replica: Sendable {
     public static func open(at path: String, options: Options = Options()) throws -> Replica {
         guard try FileInspection.check(path) else {
             throw JournalError(
-                .notFound, "there is no file at \(path)", hint: "Check the path; `syncd init` works on an existing database.")
+                .notFound, "there is no file at \(path)",
+                hint: "Check the path; `syncd init` works on an existing database.")
         }
         do {
             // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.

@@ -148,7 +148,9 @@ struct SQLToken {
                 { index += 1 }
                 if index - start == 1, byte | 0x20 == UInt8(ascii: "x"), index < bytes.count,
                     bytes[index] == UInt8(ascii: "'")
-                { index = end(after: UInt8(ascii: "'"), from: index + 1) }
+                {
+                    index = end(after: UInt8(ascii: "'"), from: index + 1)
+                }
             case UInt8(ascii: "|") where next == byte, UInt8(ascii: "<") where next == byte,
                 UInt8(ascii: ">") where next == byte, UInt8(ascii: "=") where next == byte,
                 UInt8(ascii: "<") where next == UInt8(ascii: "=") || next == UInt8(ascii: ">"),

@@ -112,7 +112,9 @@ final class Applier {
             isConcurrent: { !competitors[$0].knows(run.origin, version) },
             differs: { column, index in
                 let shape = competitors[index].shape
-                guard let position = context.translation(of: shape).positions.firstIndex(of: column) else { return true }
+                guard let position = context.translation(of: shape).positions.firstIndex(of: column) else {
+                    return true
+                }
                 return try self.values.value(at: competitors[index].seq, column: position) != row[column]
             })
         for conflict in resolution.conflicts {

@@ -44,7 +44,9 @@ final class ConcurrentChanges {
         }
         let end = try reader.lastSeq() + 1
         var index = indexes[origin] ?? Index(range: first..<first)
-        if first < index.range.lowerBound || index.count > ConcurrentChanges.mostKept { index = Index(range: first..<first) }
+        if first < index.range.lowerBound || index.count > ConcurrentChanges.mostKept {
+            index = Index(range: first..<first)
+        }
         let from = max(first, index.range.upperBound)
         if from < end {
             try reader.scan(from: from) { change in

@@ -84,7 +84,8 @@ public struct ConflictEntry: Sendable {
         let reader = try JournalReader(db)
         let order = limit.map { "DESC LIMIT \($0)" } ?? ""
         return try Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts ORDER BY id \(order)").compactMap { row in
-            guard let lost = try reader.entry(at: row["lost_seq"]), let kept = try reader.entry(at: row["kept_seq"]) else {
+            guard let lost = try reader.entry(at: row["lost_seq"]), let kept = try reader.entry(at: row["kept_seq"])
+            else {
                 return nil
             }
             if let table, SQL.foldedName(table) != SQL.foldedName(lost.shape.table) { return nil }

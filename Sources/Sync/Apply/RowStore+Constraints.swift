@@ -62,7 +62,8 @@ extension RowStore {
         guard let table = context.inspection else { return false }
         let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
         guard values.count == table.keyCount,
-            try session.foreignKeys.violation(of: context.foreignKeys, row: { row.image.columns[table.stored[$0].name] }) == nil
+            try session.foreignKeys.violation(
+                of: context.foreignKeys, row: { row.image.columns[table.stored[$0].name] }) == nil
         else { return false }
         let id = RowID(key: key, context: context, table: table, values: values)
         var mask = ColumnMask()
@@ -98,7 +99,8 @@ extension RowStore {
                 }
                 try remove(other)
                 try hold(
-                    other, rivalImage, .unique, detail: "\(columns.joined(separator: ", ")) is taken by an earlier claim",
+                    other, rivalImage, .unique,
+                    detail: "\(columns.joined(separator: ", ")) is taken by an earlier claim",
                     claim: rival)
                 hasEvicted = true
             }
@@ -135,7 +137,8 @@ extension RowStore {
         let none = Claim(stamp: .zero, origin: OriginID(high: 0, low: 1))
         guard let run else { return none }
         let folded = columns.map { Set($0.map(SQL.foldedName)) }
-        let changes = session.concurrent.competitors(table: row.key.table, key: row.key.key, run: run).filter { change in
+        let changes = session.concurrent.competitors(table: row.key.table, key: row.key.key, run: run).filter {
+            change in
             guard let folded else { return true }
             var touches = false
             change.mask.forEach { column in

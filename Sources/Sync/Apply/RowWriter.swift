@@ -45,7 +45,7 @@ final class RowWriter {
         lastInsert = (mask, statement)
         var index: Int32 = 1
         for value in values {
-            try statement.bind(value, at: index)
+            try statement.bindBorrowed(value, at: index)
             index += 1
         }
         return try checked(statement.runForResult())
@@ -72,11 +72,11 @@ final class RowWriter {
         lastUpdate = (mask, statement)
         var index: Int32 = 1
         for value in values {
-            try statement.bind(value, at: index)
+            try statement.bindBorrowed(value, at: index)
             index += 1
         }
         for value in key {
-            try statement.bind(value, at: index)
+            try statement.bindBorrowed(value, at: index)
             index += 1
         }
         let code = try checked(statement.runForResult())

@@ -37,7 +37,8 @@ struct Staging {
         let ids = try Int64.fetchAll(
             db, sql: "SELECT id FROM _journal_inbox WHERE origin = ? ORDER BY first_version", arguments: [bytes])
         for id in ids {
-            guard let data = try Data.fetchOne(db, sql: "SELECT batch FROM _journal_inbox WHERE id = ?", arguments: [id])
+            guard
+                let data = try Data.fetchOne(db, sql: "SELECT batch FROM _journal_inbox WHERE id = ?", arguments: [id])
             else { continue }
             try body(try BatchCodec.decode(Array(data), limits: limits))
             try db.execute(sql: "DELETE FROM _journal_inbox WHERE id = ?", arguments: [id])
