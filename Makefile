@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format demo bench crash-test clean
+.PHONY: help system-packages build test check lint format demo bench crash-test journal-random clean
 
 # The index is for editors; leaving it out saves build time. Every target passes the same flags, because SwiftPM
 # compiles again when they differ.
@@ -41,6 +41,11 @@ bench: system-packages ## measure against plain SQLite, side by side
 crash-test: system-packages ## kill daemons and writers in the middle of their work; nothing acknowledged may be lost
 	swift build $(SWIFT_FLAGS) --product syncd
 	scripts/crash-test
+
+journal-random: system-packages ## random statements on random schemas against the journal: SEED, SCHEMAS (500), STATEMENTS each (101)
+	swift build --build-tests $(SWIFT_FLAGS)
+	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
+	  swift test --skip-build $(SWIFT_FLAGS) --filter RandomJournalTests
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check

@@ -101,11 +101,17 @@ let package = Package(
         .executableTarget(name: "chinook-writer", dependencies: ["Store"], path: "Examples/ChinookWriter"),
         .target(
             name: "TestSupport",
-            dependencies: ["Journal", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Journal", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             path: "Tests/TestSupport"),
         .testTarget(
             name: "JournalTests",
-            dependencies: ["Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "StoreTests",
             dependencies: [

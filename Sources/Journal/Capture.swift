@@ -90,8 +90,12 @@ public enum Capture {
             for trigger in wanted { try db.execute(sql: trigger.sql) }
             try registry.track(entry.id, table: entry.table, in: db)
             if let before {
-                // Without all triggers, or with a user's trigger before ours, the journal may differ from the rows in any way.
-                if !installed.areComplete || !installed.areYoungest {
+                let knowsEvictions = CaptureTriggers(
+                    table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
+                ).coversEvictions(installed: installed.sqlByName)
+                // Without all triggers, with a user's trigger before ours, or with a unique index that they did not know, the
+                // journal may differ from the rows in any way.
+                if !installed.areComplete || !installed.areYoungest || !knowsEvictions {
                     recovered = try Reconciliation(table, entry: entry, db).run()
                 } else {
                     recovered = try journalNewColumns(of: table, entry: entry, before: before.shape, db)
@@ -131,8 +135,14 @@ public enum Capture {
         guard !new.isEmpty else { return 0 }
         func isWritten(_ index: Int) -> String {
             let column = table.stored[index]
-            return "\(SQL.quote(identifier: column.name)) IS NOT (\(column.defaultSQL ?? "NULL"))"
+            let name = SQL.quote(identifier: column.name)
+            // A renamed column may have a default that is computed anew at each use.
+            guard column.hasLiteralDefault else { return "1" }
+            let literal = column.defaultSQL ?? "NULL"
+            let content = "\(name) COLLATE BINARY IS NOT (\(literal))"
+            return column.keepsNumericClass ? "(\(content) OR typeof(\(name)) <> typeof(\(literal)))" : "(\(content))"
         }
+        let notNull = table.stored.prefix(table.keyCount).map { "\(SQL.quote(identifier: $0.name)) IS NOT NULL" }
         let words = (0..<JournalSchema.maskWords(forColumns: table.stored.count)).map { word in
             let bits = new.filter { $0 / ColumnMask.bitsPerWord == word }.map {
                 "(\(isWritten($0)))*\(Int64(1) << Int64($0 % ColumnMask.bitsPerWord))"
@@ -147,7 +157,8 @@ public enum Capture {
                 INSERT INTO _journal (\(columns.joined(separator: ", ")))
                 SELECT \(entry.id), \(Operation.update.rawValue), julianday('now'), \(words.joined(separator: ", ")),
                   \(carried.map { SQL.quote(identifier: table.stored[$0].name) }.joined(separator: ", "))
-                FROM \(SQL.quote(identifier: table.name)) WHERE \(new.map(isWritten).joined(separator: " OR "))
+                FROM \(SQL.quote(identifier: table.name))
+                WHERE \(notNull.joined(separator: " AND ")) AND (\(new.map(isWritten).joined(separator: " OR ")))
                 """)
         return Int64(db.changesCount)
     }

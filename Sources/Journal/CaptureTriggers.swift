@@ -8,7 +8,8 @@
 /// 1. SQLite runs the youngest trigger of a table first. Capture's triggers are the youngest (see ``Capture``), so a change
 ///    stands in the journal before the changes that the user's own triggers make in answer to it.
 /// 2. A comparison is by content, not by the column's collation: 'a' to 'A' in a NOCASE column is a change.
-/// 3. A row whose primary key holds NULL is refused, because no other machine could name it.
+/// 3. A new row whose primary key holds NULL is refused, because no other machine could name it. Such rows from the time before
+///    `init` are left alone: they can be updated and deleted, and nothing of it is journalled.
 struct CaptureTriggers {
     let table: TableInspection
     let uniqueIndexes: [UniqueIndex]
@@ -34,6 +35,10 @@ struct CaptureTriggers {
     }
 
     private var quotedTable: String { SQL.quote(identifier: table.name) }
+    /// What the table is called inside of a trigger, where a table named `new` or `old` would hide the row of that name.
+    private var alias: String {
+        ["new", "old"].contains(SQL.foldedName(table.name)) ? "\"\(JournalSchema.prefix)_self\"" : quotedTable
+    }
     private var keys: ArraySlice<TableInspection.Column> { table.stored.prefix(table.keyCount) }
 
     private func trigger(_ suffix: String, _ timing: String, when condition: String? = nil, body: [String]) -> Trigger {
@@ -52,7 +57,9 @@ struct CaptureTriggers {
     }
 
     private var delete: Trigger {
-        trigger("delete", "AFTER DELETE", body: [appendEntry(.delete, values: keyValues("OLD", checked: false))])
+        trigger(
+            "delete", "AFTER DELETE", when: hasNullableKey ? isNamed("OLD") : nil,
+            body: [appendEntry(.delete, values: keyValues("OLD", checked: false))])
     }
 
     /// A changed row under an unchanged key. Nil for a table of key columns only.
@@ -60,13 +67,14 @@ struct CaptureTriggers {
         guard table.stored.count > table.keyCount else { return nil }
         let changed = table.stored.indices.dropFirst(table.keyCount)
         let values =
-            keyValues("NEW", checked: true)
+            keyValues("NEW", checked: false)
             + changed.map { index in
                 "CASE WHEN \(differs(table.stored[index])) THEN NEW.\(SQL.quote(identifier: table.stored[index].name)) END"
             }
         return trigger(
             "update", "AFTER UPDATE",
-            when: "\(sameKey) AND (\(anyOf(changed.map { differs(table.stored[$0]) })))",
+            when: (hasNullableKey ? "\(isNamed("NEW")) AND " : "")
+                + "\(sameKey) AND (\(anyOf(changed.map { differs(table.stored[$0]) })))",
             body: [appendEntry(.update, values: values, mask: maskExpressions)])
     }
 
@@ -81,7 +89,7 @@ struct CaptureTriggers {
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.keyCount))) "
             + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), "
             + keyValues("OLD", checked: false).joined(separator: ", ")
-            + " WHERE " + keys.map { "OLD.\(SQL.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
+            + " WHERE " + isNamed("OLD")
         let insertNew =
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.stored.count))) "
             + "SELECT \(shapeID), \(Operation.insert.rawValue), julianday('now'), "
@@ -109,25 +117,43 @@ struct CaptureTriggers {
     }
 
     private func noteSuspects(_ index: UniqueIndex, unless row: String) -> String {
-        let everyColumn = table.columns.map {
-            "NEW.\(SQL.quote(identifier: $0.name)) AS \(SQL.quote(identifier: $0.name))"
-        }.joined(separator: ", ")
         let clashes = index.terms.map { term in
             // The subquery gives bare column names in an indexed expression the meaning of the new row's columns.
             let new =
                 term.column.map { "NEW.\(SQL.quote(identifier: $0))" }
-                ?? "(SELECT \(term.sql) FROM (SELECT \(everyColumn)) AS \(quotedTable))"
-            let old = term.column == nil ? "(\(term.sql))" : "\(quotedTable).\(term.sql)"
+                ?? "(SELECT \(term.sql) FROM (SELECT \(newRow(for: term.sql))) AS \(alias))"
+            let old = term.column == nil ? "(\(term.sql))" : "\(alias).\(term.sql)"
             return "\(old) = \(new) COLLATE \(SQL.quote(identifier: term.collation))"
         }
         let other = keys.map {
-            "\(quotedTable).\(SQL.quote(identifier: $0.name)) IS \(row).\(SQL.quote(identifier: $0.name))"
+            "\(alias).\(SQL.quote(identifier: $0.name)) IS \(row).\(SQL.quote(identifier: $0.name))"
         }.joined(separator: " AND ")
+        // A rowid that SQLite is still to mint reads as -1 in a BEFORE trigger, so a row -1 may be another one.
+        let isMinted = row == "NEW" && table.hasRowidKey ? " OR NEW.\(SQL.quote(identifier: keys[0].name)) = -1" : ""
+        // A condition may name the table, which the alias hides. Without it more rows are noted, which does no harm.
+        let condition = alias == quotedTable ? index.condition.map { ["(\($0))"] } ?? [] : []
         return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, "
             + (0..<table.keyCount).map { "k\($0)" }.joined(separator: ", ") + ") SELECT \(shapeID), "
-            + keys.map { "\(quotedTable).\(SQL.quote(identifier: $0.name))" }.joined(separator: ", ")
-            + " FROM \(quotedTable) WHERE "
-            + ((index.condition.map { ["(\($0))"] } ?? []) + clashes + ["NOT (\(other))"]).joined(separator: " AND ")
+            + keys.map { "\(alias).\(SQL.quote(identifier: $0.name))" }.joined(separator: ", ")
+            + " FROM \(quotedTable)\(alias == quotedTable ? "" : " AS \(alias)") WHERE "
+            + (condition + clashes + ["(NOT (\(other))\(isMinted))"]).joined(separator: " AND ")
+    }
+
+    /// The columns of the new row that `expression` mentions, under their own names.
+    private func newRow(for expression: String) -> String {
+        let words = Set(SQLToken.scan(expression).map { SQL.foldedName($0.name) })
+        return table.columns.filter { words.contains(SQL.foldedName($0.name)) }.map {
+            "NEW.\(SQL.quote(identifier: $0.name)) AS \(SQL.quote(identifier: $0.name))"
+        }.joined(separator: ", ")
+    }
+
+    /// True when the installed triggers note the rows that every index of today can evict.
+    func coversEvictions(installed: [String: String]) -> Bool {
+        [(insertEvictions, "NEW"), (updateEvictions, "OLD")].allSatisfy { trigger, row in
+            guard let trigger else { return true }
+            guard let sql = installed[trigger.name] else { return false }
+            return uniqueIndexes.allSatisfy { sql.contains(noteSuspects($0, unless: row)) }
+        }
     }
 
     // MARK: - Pieces
@@ -147,11 +173,20 @@ struct CaptureTriggers {
     private func keyValues(_ row: String, checked: Bool) -> [String] {
         keys.map { column in
             let value = "\(row).\(SQL.quote(identifier: column.name))"
-            // A rowid alias is never NULL, and neither is the key of a WITHOUT ROWID table.
-            guard checked, !column.isNotNull, !table.isWithoutRowid, !table.hasRowidKey else { return value }
+            guard checked, hasNullableKey, !column.isNotNull else { return value }
             let message = "NULL in the primary key of \(table.name) cannot be replicated: declare it NOT NULL"
             return "CASE WHEN \(value) IS NULL THEN RAISE(ABORT, \(SQL.quote(literal: message))) ELSE \(value) END"
         }
+    }
+
+    /// A rowid alias is never NULL, and neither is the key of a WITHOUT ROWID table.
+    private var hasNullableKey: Bool {
+        !table.isWithoutRowid && !table.hasRowidKey && keys.contains { !$0.isNotNull }
+    }
+
+    /// True in SQL for a row whose key holds no NULL.
+    private func isNamed(_ row: String) -> String {
+        keys.map { "\(row).\(SQL.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
     }
 
     private func rowValues(_ row: String) -> [String] {

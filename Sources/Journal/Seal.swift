@@ -73,14 +73,15 @@ enum Seal {
         let suspects = try RawStatement(db, "SELECT * FROM _journal_suspects ORDER BY id")
         var deletes: [(shape: Int64, key: [Value])] = []
         var seen: Set<LocalFold.TableKey> = []
+        var shapes: [Int64: TableShape?] = [:]
         while try suspects.step() {
             guard let entry = registry[suspects.int64(1)] else { continue }
             let values = (0..<entry.shape.keyCount).map { suspects.column(2 + Int32($0)) }
             let key = LocalFold.TableKey(table: entry.table, key: Key(values, collations: entry.collations))
-            guard seen.insert(key).inserted, try lives.life(of: key) % 2 == 1 else { continue }
-            guard let table = registry.entries.values.first(where: { $0.table == entry.table && $0.isTracked }),
-                try !exists(values, in: table.shape, db)
-            else { continue }
+            guard !values.contains(.null), seen.insert(key).inserted, try lives.life(of: key) % 2 == 1 else { continue }
+            let shape = try shapes[entry.table] ?? currentShape(table: entry.table, db)
+            shapes[entry.table] = .some(shape)
+            guard let shape, shape.keyCount == values.count, try !exists(values, in: shape, db) else { continue }
             deletes.append((entry.id, values))
         }
         for (shape, key) in deletes {
@@ -93,6 +94,15 @@ enum Seal {
             try insert.run()
         }
         try db.execute(sql: "DELETE FROM _journal_suspects")
+    }
+
+    /// The table that carries the triggers now; nil when it was dropped. Since the suspects were noted it, or a column of it, may
+    /// have got another name.
+    private static func currentShape(table id: Int64, _ db: Database) throws -> TableShape? {
+        let name = try String.fetchOne(
+            db, sql: "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name = ?",
+            arguments: [CaptureTriggers.namePrefix(tableID: id) + "insert"])
+        return try name.flatMap { try TableInspection.named($0, db)?.shape }
     }
 
     private static func exists(_ key: [Value], in shape: TableShape, _ db: Database) throws -> Bool {

@@ -23,6 +23,16 @@ public struct TableInspection: Sendable, Hashable {
                 || (type.contains("BLOB") && !type.contains("INT") && !type.contains("CHAR") && !type.contains("CLOB")
                     && !type.contains("TEXT"))
         }
+
+        /// False for a default that can differ from one use to the next, as CURRENT_TIMESTAMP.
+        var hasLiteralDefault: Bool {
+            guard let text = defaultSQL else { return true }
+            let words = SQLToken.scan(text).map { $0.text.uppercased() }
+            return words.allSatisfy { word in
+                word == "(" || word == ")" || word == "+" || word == "-" || word == "NULL" || word == "TRUE" || word == "FALSE"
+                    || word.hasPrefix("'") || word.hasPrefix("X'") || word.first?.isNumber == true || word.hasPrefix(".")
+            }
+        }
     }
 
     public let name: String
@@ -44,9 +54,7 @@ public struct TableInspection: Sendable, Hashable {
     }
 
     /// True when the only key column is an alias of the rowid, so SQLite mints a key that an INSERT leaves out.
-    public var hasRowidKey: Bool {
-        !isWithoutRowid && keyCount == 1 && stored[0].declaredType.uppercased() == "INTEGER"
-    }
+    public let hasRowidKey: Bool
 
     /// Why the table cannot be tracked, or nil.
     public var refusal: String? {
@@ -111,6 +119,10 @@ extension TableInspection {
         self.isStrict = isStrict
         self.keyCount = key.count
         self.stored = key + columns.filter { $0.keyPosition == 0 && !$0.isGenerated }
+        // The type does not tell: INTEGER PRIMARY KEY DESC is no alias (https://sqlite.org/lang_createtable.html, section 5).
+        let hasKeyIndex = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')", arguments: [name])
+        hasRowidKey = !isWithoutRowid && key.count == 1 && hasKeyIndex == false
     }
 
     private static func collation(_ db: Database, table: String, column: String) throws -> String {

@@ -94,6 +94,23 @@ struct IndexDefinition {
 struct SQLToken {
     let text: String
 
+    /// The text without the quotes that a name may stand in.
+    var name: String {
+        guard let first = text.first, let last = text.last, text.utf8.count >= 2 else { return text }
+        switch (first, last) {
+        case ("[", "]"): return String(text.dropFirst().dropLast())
+        case ("\"", "\""), ("`", "`"), ("'", "'"):
+            var name = ""
+            var isDoubled = false
+            for character in text.unicodeScalars.dropFirst().dropLast() {
+                isDoubled = character == first.unicodeScalars.first && !isDoubled
+                if !isDoubled { name.unicodeScalars.append(character) }
+            }
+            return name
+        default: return text
+        }
+    }
+
     static func scan(_ sql: String) -> [SQLToken] {
         let bytes = Array(sql.utf8)
         var tokens: [SQLToken] = []

@@ -45,11 +45,12 @@ extension Value: Hashable {
 
     public func hash(into hasher: inout Hasher) {
         switch self {
+        // The class goes in too: ``Reconciliation`` tells values apart by their hashes.
         case .null: hasher.combine(0)
-        case .integer(let value): hasher.combine(value)
-        case .real(let value): hasher.combine(value == 0 ? 0 : value.bitPattern)
-        case .text(let bytes): hasher.combine(1); hasher.combine(bytes)
-        case .blob(let bytes): hasher.combine(2); hasher.combine(bytes)
+        case .integer(let value): hasher.combine(1); hasher.combine(value)
+        case .real(let value): hasher.combine(2); hasher.combine(value == 0 ? 0 : value.bitPattern)
+        case .text(let bytes): hasher.combine(3); hasher.combine(bytes)
+        case .blob(let bytes): hasher.combine(4); hasher.combine(bytes)
         }
     }
 }
