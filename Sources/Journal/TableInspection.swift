@@ -29,8 +29,10 @@ public struct TableInspection: Sendable, Hashable {
             guard let text = defaultSQL else { return true }
             let words = SQLToken.scan(text).map { $0.text.uppercased() }
             return words.allSatisfy { word in
-                word == "(" || word == ")" || word == "+" || word == "-" || word == "NULL" || word == "TRUE" || word == "FALSE"
-                    || word.hasPrefix("'") || word.hasPrefix("X'") || word.first?.isNumber == true || word.hasPrefix(".")
+                word == "(" || word == ")" || word == "+" || word == "-" || word == "NULL" || word == "TRUE"
+                    || word == "FALSE"
+                    || word.hasPrefix("'") || word.hasPrefix("X'") || word.first?.isNumber == true
+                    || word.hasPrefix(".")
             }
         }
     }
@@ -121,7 +123,8 @@ extension TableInspection {
         self.stored = key + columns.filter { $0.keyPosition == 0 && !$0.isGenerated }
         // The type does not tell: INTEGER PRIMARY KEY DESC is no alias (https://sqlite.org/lang_createtable.html, section 5).
         let hasKeyIndex = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')", arguments: [name])
+            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')", arguments: [name]
+        )
         hasRowidKey = !isWithoutRowid && key.count == 1 && hasKeyIndex == false
     }
 
