@@ -46,7 +46,7 @@ final class RandomRun {
         }
     }
 
-    private var random: SplitMix64
+    private var random: SplitMix
     private let directory = TemporaryDirectory()
     private let replica: Replica
     private let connections: [(name: String, connection: RawConnection)]
@@ -57,7 +57,7 @@ final class RandomRun {
     private var addedColumns = 0
 
     init(seed: UInt64) throws {
-        random = SplitMix64(seed: seed)
+        random = SplitMix(seed: seed)
         schema = RandomSchema(&random)
         let path = directory.file("a.sqlite")
         let setup = try RawConnection(path: path)

@@ -49,7 +49,7 @@ struct RandomSchema {
         "\u{1F600}",
     ]
 
-    init(_ random: inout SplitMix64) {
+    init(_ random: inout SplitMix) {
         let count = 1 + random.below(4)
         for index in 0..<count { addTable(index, &random) }
         for index in tables.indices { addIndexes(index, &random) }
@@ -58,7 +58,7 @@ struct RandomSchema {
 
     // MARK: - Tables
 
-    private mutating func addTable(_ index: Int, _ random: inout SplitMix64) {
+    private mutating func addTable(_ index: Int, _ random: inout SplitMix) {
         let isStrict = random.chance(20)
         let count: Int =
             switch random.below(20) {
@@ -100,7 +100,7 @@ struct RandomSchema {
 
     private func column(
         _ fallback: String, isKey: Bool, isRowidKey: Bool, isStrict: Bool, earlier: [RandomColumn],
-        _ random: inout SplitMix64
+        _ random: inout SplitMix
     ) -> RandomColumn {
         let kind = isKey && isRowidKey ? RandomClass.integer : random.pick(RandomClass.allCases)
         let taken = Set(earlier.map { $0.name.lowercased() })
@@ -149,7 +149,7 @@ struct RandomSchema {
 
     // MARK: - Constraints
 
-    private func constraints(of table: inout RandomTable, _ random: inout SplitMix64) -> [String] {
+    private func constraints(of table: inout RandomTable, _ random: inout SplitMix) -> [String] {
         var clauses: [String] = []
         let values = table.values
         if values.count >= 2, random.chance(25) {
@@ -186,7 +186,7 @@ struct RandomSchema {
         return clauses
     }
 
-    private mutating func addIndexes(_ index: Int, _ random: inout SplitMix64) {
+    private mutating func addIndexes(_ index: Int, _ random: inout SplitMix) {
         let table = tables[index]
         guard let position = table.values.randomElement(using: &random) else { return }
         let column = table.columns[position].sql
@@ -210,7 +210,7 @@ struct RandomSchema {
 
     /// BEFORE triggers write to other tables without triggers and foreign keys only: what a BEFORE trigger does to the row
     /// itself is undefined (https://sqlite.org/lang_createtrigger.html, section 4).
-    private mutating func addTriggers(_ index: Int, _ random: inout SplitMix64) {
+    private mutating func addTriggers(_ index: Int, _ random: inout SplitMix) {
         let table = tables[index]
         let event = random.pick(["INSERT", "UPDATE", "DELETE"])
         let row = event == "DELETE" ? "OLD" : "NEW"

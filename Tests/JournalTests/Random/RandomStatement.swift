@@ -3,7 +3,7 @@ import TestSupport
 
 /// Random statements on a random schema, as SQL text. Many fail, as they would for a careless program; that is part of the test.
 enum RandomStatement {
-    static func literal(_ table: RandomTable, _ position: Int, _ random: inout SplitMix64) -> String {
+    static func literal(_ table: RandomTable, _ position: Int, _ random: inout SplitMix) -> String {
         let column = table.columns[position]
         if !column.isNotNull, random.chance(table.key.contains(position) ? 1 : 12) { return "NULL" }
         if table.key.contains(position) || column.isUnique || random.chance(30) {
@@ -14,7 +14,7 @@ enum RandomStatement {
         return RandomLiteral.value(column.kind, &random)
     }
 
-    static func condition(_ table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func condition(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let key = table.keySQL()
         switch random.below(10) {
         case 0...4:
@@ -33,7 +33,7 @@ enum RandomStatement {
 
     // MARK: - Verbs
 
-    static func insert(into table: RandomTable, verb: String, rows: Int = 1, _ random: inout SplitMix64) -> String {
+    static func insert(into table: RandomTable, verb: String, rows: Int = 1, _ random: inout SplitMix) -> String {
         var positions = table.writable.filter { position in
             table.key.contains(position)
                 || (table.columns[position].isNotNull && table.columns[position].defaultValue == nil)
@@ -48,7 +48,7 @@ enum RandomStatement {
         return "\(verb) INTO \(table.sql) (\(columns)) VALUES \(tuples.joined(separator: ", "))"
     }
 
-    static func upsert(_ table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func upsert(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let insert = insert(into: table, verb: "INSERT", rows: 1 + random.below(2), &random)
         guard let position = table.values.randomElement(using: &random), random.chance(80) else {
             return insert + " ON CONFLICT DO NOTHING"
@@ -60,7 +60,7 @@ enum RandomStatement {
             + (random.chance(20) ? " WHERE \(column) IS NOT NULL" : "")
     }
 
-    static func insertSelect(_ table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func insertSelect(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let positions = table.writable
         let expressions = positions.map { position -> String in
             let column = table.columns[position]
@@ -76,7 +76,7 @@ enum RandomStatement {
             + ") SELECT \(expressions.joined(separator: ", ")) FROM \(table.sql) WHERE \(condition(table, &random)) LIMIT 3"
     }
 
-    static func update(_ table: RandomTable, verb: String, _ random: inout SplitMix64) -> String {
+    static func update(_ table: RandomTable, verb: String, _ random: inout SplitMix) -> String {
         var positions: [Int] = []
         let touchesKey = random.chance(20)
         for _ in 0..<(1 + random.below(3)) {
@@ -102,12 +102,12 @@ enum RandomStatement {
         return "\(verb) \(table.sql) SET \(assignments.joined(separator: ", "))\(condition)"
     }
 
-    static func delete(from table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func delete(from table: RandomTable, _ random: inout SplitMix) -> String {
         "DELETE FROM \(table.sql) WHERE \(condition(table, &random))"
     }
 
     /// Any data statement.
-    static func any(_ table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func any(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let suffix = random.chance(4) ? " RETURNING *" : ""
         switch random.below(100) {
         case 0..<24: return insert(into: table, verb: "INSERT", rows: random.chance(25) ? 3 : 1, &random) + suffix
@@ -134,7 +134,7 @@ enum RandomStatement {
     }
 
     /// A statement that changes no row, whatever the table holds.
-    static func nothing(_ table: RandomTable, _ random: inout SplitMix64) -> String {
+    static func nothing(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let column = table.columns[random.pick(table.writable)].sql
         return random.pick([
             "UPDATE \(table.sql) SET \(column) = \(column)", "DELETE FROM \(table.sql) WHERE 0",

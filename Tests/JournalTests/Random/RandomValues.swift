@@ -34,7 +34,7 @@ enum RandomClass: CaseIterable {
     }
 
     /// A DEFAULT that the column's affinity leaves as it is, as SQL and as the value stored.
-    func defaults(_ random: inout SplitMix64) -> (sql: String, value: Value) {
+    func defaults(_ random: inout SplitMix) -> (sql: String, value: Value) {
         switch self {
         case .integer, .numeric: random.pick([("7", .integer(7)), ("(-3)", .integer(-3))])
         case .real: ("2.5", .real(2.5))
@@ -61,7 +61,7 @@ enum RandomLiteral {
     static let blobs = ["x''", "x'00'", "x'61'", "x'ff00'", "zeroblob(3)"]
 
     /// Keys come from small pools, so that statements meet.
-    static func key(_ kind: RandomClass, _ random: inout SplitMix64) -> String {
+    static func key(_ kind: RandomClass, _ random: inout SplitMix) -> String {
         switch kind {
         case .integer, .numeric:
             random.chance(10) ? random.pick(integers) : "\(random.below(12) - 1)"
@@ -72,7 +72,7 @@ enum RandomLiteral {
         }
     }
 
-    static func value(_ kind: RandomClass, _ random: inout SplitMix64) -> String {
+    static func value(_ kind: RandomClass, _ random: inout SplitMix) -> String {
         if random.chance(1) { return random.pick(["replace(hex(zeroblob(3000)), '00', 'big')", "zeroblob(20000)"]) }
         switch kind {
         case .integer, .numeric: return random.pick(integers)
@@ -83,7 +83,7 @@ enum RandomLiteral {
         }
     }
 
-    static func any(_ random: inout SplitMix64) -> String {
+    static func any(_ random: inout SplitMix) -> String {
         random.pick([integers, reals, texts, blobs][random.below(4)])
     }
 }
