@@ -53,7 +53,9 @@ public struct Key: Hashable, Sendable {
                 bytes.append(contentsOf: text)
             case .nocase:
                 append(UInt64(text.count), to: &bytes)
-                bytes.append(contentsOf: text.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
+                // NOCASE compares up to the first NUL, then the lengths.
+                bytes.append(
+                    contentsOf: text.prefix { $0 != 0 }.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
             case .rtrim:
                 let trimmed = text[..<((text.lastIndex { $0 != 0x20 }).map { $0 + 1 } ?? text.startIndex)]
                 append(UInt64(trimmed.count), to: &bytes)

@@ -180,16 +180,22 @@ public final class Replica: Sendable {
     /// BEGIN IMMEDIATE, `body`, the end mark on the last local entry, COMMIT; ROLLBACK on any error.
     static func transaction<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
-        try db.inTransaction(.immediate) {
-            let before = try Replica.lastSeq(db)
-            let value = try body()
-            let after = try Replica.lastSeq(db)
-            if after > before {
-                try db.cachedStatement(sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL")
-                    .execute(arguments: [after])
+        var isStarted = false
+        do {
+            try db.inTransaction(.immediate) {
+                isStarted = true
+                let before = try Replica.lastSeq(db)
+                let value = try body()
+                let after = try Replica.lastSeq(db)
+                if after > before {
+                    try db.cachedStatement(sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL")
+                        .execute(arguments: [after])
+                }
+                result = value
+                return .commit
             }
-            result = value
-            return .commit
+        } catch  where !isStarted {
+            throw JournalError(error, operation: "starting a write")
         }
         guard let result else { throw JournalError(.invalid, "the transaction gave no result") }
         return result

@@ -4,7 +4,7 @@ import TestSupport
 
 /// One random schema with random statements of several connections, checked against its journal as it goes.
 final class RandomRun {
-    struct Counts {
+    struct Counts: Sendable {
         var schemas = 0
         var statements = 0
         var succeeded = 0

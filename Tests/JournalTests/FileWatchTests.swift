@@ -1,0 +1,40 @@
+import GRDB
+import Journal
+import TestSupport
+import Testing
+
+@Suite("Watching a file")
+struct FileWatchTests {
+    @Test("a commit of another process is signalled", .timeLimit(.minutes(1)))
+    func otherProcess() async throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let watch = try FileWatch(path: fixture.replica.path)
+        var signals = watch.changes.makeAsyncIterator()
+        let program =
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('INSERT INTO t VALUES (1)'); db.commit()"
+        #expect(try Program.run(["python3", "-c", program, fixture.replica.path]).status == 0)
+        var seen = 0
+        while seen == 0, await signals.next() != nil { seen = try fixture.entries().count }
+        #expect(seen == 1)
+        watch.stop()
+    }
+
+    @Test("stop ends every stream, and a later one is empty", .timeLimit(.minutes(1)))
+    func stop() async throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let watch = try FileWatch(path: fixture.replica.path)
+        let stream = watch.changes
+        watch.signal()
+        watch.stop()
+        watch.stop()
+        var count = 0
+        for await _ in stream { count += 1 }
+        #expect(count == 1)
+        for await _ in watch.changes { Issue.record("a signal after the end") }
+    }
+
+    @Test("a directory that does not exist cannot be watched")
+    func missing() {
+        #expect(throws: JournalError.self) { try FileWatch(path: "/nonexistent/a.sqlite") }
+    }
+}

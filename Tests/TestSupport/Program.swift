@@ -1,0 +1,32 @@
+import Foundation
+
+/// Another process, run to its end.
+public enum Program {
+    public struct Result: Sendable {
+        public let status: Int32
+        public let output: String
+        public let errors: String
+    }
+
+    /// Runs a program found in PATH.
+    ///
+    /// - Parameter input: Its standard input; a few kilobytes at most.
+    public static func run(_ command: [String], input: String = "") throws -> Result {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        let streams = (input: Pipe(), output: Pipe(), errors: Pipe())
+        process.standardInput = streams.input
+        process.standardOutput = streams.output
+        process.standardError = streams.errors
+        try process.run()
+        try streams.input.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        try streams.input.fileHandleForWriting.close()
+        let output = try streams.output.fileHandleForReading.readToEnd() ?? Data()
+        let errors = try streams.errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+            errors: String(decoding: errors, as: UTF8.self))
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// A clock for SQLite's 'now': a VFS that is the system's own but for the time. Open a connection with ``vfs``.
+public final class TestClock: Sendable {
+    /// The times of all clocks, by the address of their VFS. SQLite keeps a registered VFS for the life of the process.
+    private static let times = Mutex<[UInt: Int64]>([:])
+
+    /// The name under which SQLite knows the VFS.
+    public let vfs: String
+    private let address: UInt
+
+    /// - Parameter milliseconds: The first time, since 1970.
+    public init(milliseconds: Int64) {
+        let name = "clock-\(UUID().uuidString)"
+        vfs = name
+        let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        if let system = sqlite3_vfs_find(nil) { copy.initialize(to: system.pointee) }
+        copy.pointee.zName = UnsafePointer(strdup(name))
+        copy.pointee.pNext = nil
+        copy.pointee.xCurrentTimeInt64 = { vfs, time in
+            time?.pointee = TestClock.julianMilliseconds(vfs)
+            return SQLITE_OK
+        }
+        copy.pointee.xCurrentTime = { vfs, time in
+            time?.pointee = Double(TestClock.julianMilliseconds(vfs)) / 86_400_000
+            return SQLITE_OK
+        }
+        address = UInt(bitPattern: copy)
+        set(milliseconds: milliseconds)
+        sqlite3_vfs_register(copy, 0)
+    }
+
+    /// Sets the time, forwards or backwards.
+    public func set(milliseconds: Int64) {
+        TestClock.times.withLock { $0[address] = milliseconds }
+    }
+
+    private static func julianMilliseconds(_ vfs: UnsafeMutablePointer<sqlite3_vfs>?) -> Int64 {
+        times.withLock { $0[UInt(bitPattern: vfs)] ?? 0 } + 210_866_760_000_000
+    }
+}
