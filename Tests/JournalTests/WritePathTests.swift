@@ -18,7 +18,7 @@ struct WritePathTests {
         CREATE TRIGGER adults_insert INSTEAD OF INSERT ON adults BEGIN
           INSERT INTO person (id, name, age) VALUES (NEW.id, NEW.name, 18); END;
         CREATE TRIGGER person_audit AFTER DELETE ON person BEGIN
-          INSERT OR REPLACE INTO audit VALUES ('x', 'deleted ' || OLD.name); END;
+          INSERT OR REPLACE INTO audit (at, what) VALUES ('x', 'deleted ' || OLD.name); END;
         CREATE TRIGGER person_n AFTER INSERT ON person WHEN NEW.n IS NULL BEGIN UPDATE person SET n = 1 WHERE id = NEW.id; END;
         CREATE VIRTUAL TABLE search USING fts5 (name, content = '');
         CREATE VIRTUAL TABLE notes USING fts5 (body);
@@ -43,7 +43,7 @@ struct WritePathTests {
         INSERT INTO notes VALUES ('not tracked'); INSERT INTO search (rowid, name) VALUES (1, 'Ann');
         ALTER TABLE tag ADD COLUMN weight REAL; UPDATE tag SET weight = 1.5;
         CREATE TABLE rebuilt (at TEXT, what TEXT, more TEXT, PRIMARY KEY (at, what)); INSERT INTO rebuilt SELECT at, what, 'm' FROM audit;
-        DROP TABLE audit; ALTER TABLE rebuilt RENAME TO audit;
+        PRAGMA legacy_alter_table = ON; DROP TABLE audit; ALTER TABLE rebuilt RENAME TO audit; PRAGMA legacy_alter_table = OFF;
         ATTACH ':memory:' AS other; CREATE TABLE other.person (id INTEGER PRIMARY KEY); INSERT INTO other.person VALUES (1);
         INSERT INTO main.person (id, name) SELECT id + 70, 'attached' FROM other.person; DETACH other;
         DELETE FROM person WHERE id = 6;

@@ -1,0 +1,115 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Journal
+
+/// What `docs/JOURNAL.md` says must be so.
+@Suite("docs/JOURNAL.md")
+struct JournalDocumentTests {
+    private func document() throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appendingPathComponent("docs/JOURNAL.md"), encoding: .utf8)
+    }
+
+    private func sql(_ name: String) throws -> String {
+        let parts = try document().components(
+            separatedBy: "<!-- checked by JournalDocumentTests: \(name) -->\n```sql\n")
+        return parts.count == 2 ? parts[1].components(separatedBy: "```")[0] : ""
+    }
+
+    @Test("its SQL derives the versions, stamps, lives and columns that the reader tells")
+    func queries() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (50, 1, 1)")
+        try fixture.execute("INSERT INTO t VALUES (1, 2, 3), (2, 3, 4); UPDATE t SET b = 5; DELETE FROM t WHERE id = 1")
+        let merge = try fixture.replica.openMergeConnection()
+        try merge.write { db in
+            let appender = try JournalAppender(db)
+            let shape = TableShape(table: "t", columns: ["id", "a", "b"], keyCount: 1)
+            let entry = try appender.register(shape)
+            try appender.begin(origin: OriginID(high: 5, low: 5), firstVersion: 7, known: VersionVector())
+            let change = Change(
+                shape: 0, operation: .delete, life: 2, stamp: Stamp(milliseconds: 4_000_000_000_000),
+                mask: ColumnMask(),
+                values: 0..<1, endsTransaction: true)
+            try appender.append(change, shape: entry, values: [.integer(50)])
+            try appender.finish()
+        }
+        try fixture.execute("INSERT INTO t VALUES (1, 1, 1), (9, 9, 9); UPDATE t SET a = 8, b = 7 WHERE id = 9")
+        try fixture.replica.write { _ = try Capture.refresh($0) }
+        let entries = try fixture.entries()
+        let own = try fixture.replica.identity().origin
+        let derived = try RawConnection(path: fixture.replica.path).rows(try sql("derived"))
+        #expect(derived.count == entries.count && entries.count > 9)
+        for (row, entry) in zip(derived, entries) {
+            #expect(
+                row == [
+                    .integer(entry.seq), .text((entry.origin ?? own).description.uppercased()), .integer(entry.version),
+                    .integer(entry.stamp.rawValue), .integer(entry.life), .text("t"), .text("\(entry.operation)"),
+                ])
+        }
+        let columns = try RawConnection(path: fixture.replica.path).rows(try sql("columns"))
+        let expected = entries.filter { $0.operation == .update }.flatMap { entry in
+            entry.columns.map { [Value.integer(entry.seq), .text($0.name)] }
+        }
+        #expect(columns == expected)
+    }
+
+    @Test("it names every table and column of the journal")
+    func tables() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let document = try document()
+        let columns = try fixture.replica.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT l.name AS tbl, c.name AS col FROM pragma_table_list AS l, pragma_table_info(l.name) AS c
+                    WHERE l.name LIKE '\\_journal%' ESCAPE '\\' AND l.type = 'table'
+                    """)
+        }
+        #expect(columns.count > 50)
+        for row in columns {
+            let table: String = row["tbl"]
+            let column: String = row["col"]
+            #expect(document.contains("`\(table)`") && document.contains("`\(column)`"), "\(table).\(column)")
+        }
+    }
+
+    @Test("DROP COLUMN is refused while the triggers stand, and goes by the way that it gives")
+    func dropColumn() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 2, 3)")
+        #expect(throws: DatabaseError.self) { try fixture.execute("ALTER TABLE t DROP COLUMN a") }
+        let triggers = try fixture.replica.read {
+            try String.fetchAll(
+                $0,
+                sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '\\_journal\\_%' ESCAPE '\\'")
+        }
+        for trigger in triggers { try fixture.execute("DROP TRIGGER \"\(trigger)\"") }
+        try fixture.execute("ALTER TABLE t DROP COLUMN a; UPDATE t SET b = 4")
+        let again = try Replica.create(at: fixture.replica.path, InitializeRequest())
+        #expect(again.report.tracked[0].recoveredChanges == 1)
+        try fixture.execute("UPDATE t SET b = 5")
+        #expect(
+            try fixture.entries().map { $0.columns.map(\.value) } == [
+                [.integer(2), .integer(3)], [.integer(4)], [.integer(5)],
+            ])
+    }
+
+    @Test("an explicit rowid with REPLACE evicts unseen without recursive triggers, and seen with them")
+    func explicitRowid() throws {
+        for isRecursive in [false, true] {
+            let fixture = try Fixture("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL)", recursiveTriggers: isRecursive)
+            try fixture.execute("INSERT INTO t (rowid, id) VALUES (1, 'a'); REPLACE INTO t (rowid, id) VALUES (1, 'b')")
+            #expect(try fixture.entries().contains { $0.operation == .delete } == isRecursive)
+        }
+    }
+
+    @Test("a file of UTF-16 text is journalled in UTF-8")
+    func utf16() throws {
+        let fixture = try Fixture("PRAGMA encoding = 'UTF-16'; CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a)")
+        try fixture.execute("INSERT INTO t VALUES ('é', '名前'); UPDATE t SET a = 'x'")
+        #expect(try fixture.entries().map(\.values) == [[.text("é"), .text("名前")], [.text("é"), .text("x")]])
+    }
+}
