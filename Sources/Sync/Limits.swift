@@ -105,6 +105,9 @@ public struct Limits: Sendable, Hashable {
     /// The longest delay that a peer can ask for with `Retry-After`, in seconds.
     public var retryAfterSeconds: Int64 = 300
 
+    /// The least time between two notes on one peer in the file, in milliseconds, unless it failed or recovered.
+    public var peerRecordMilliseconds: Int64 = 5_000
+
     /// How far a stamp may lie ahead of the local clock, in milliseconds, before its change is held back.
     public var clockSkewMilliseconds: Int64 = 120_000
 

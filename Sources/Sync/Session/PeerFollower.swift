@@ -10,6 +10,9 @@ final class PeerFollower: Sendable {
     private let logger: Logger
     private let status: Mutex<PeerStatus>
 
+    /// When the status was last written to the file, in steady milliseconds.
+    private let recorded = Mutex<Int64?>(nil)
+
     init(
         session: SyncSession, pulls: PullPresence, entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
@@ -56,7 +59,7 @@ final class PeerFollower: Sendable {
             await attempt(.pull, events) {
                 let (end, tally) = try await session.pull(waitSeconds: waits ? session.limits.longPollSeconds : 0)
                 status.withLock { $0.pulledChanges += tally.applied }
-                succeeded(vector: end.vector)
+                await succeeded(vector: end.vector)
                 return .pulled(end.vector, more: end.more)
             }
         case .push(let lacks):
@@ -69,7 +72,7 @@ final class PeerFollower: Sendable {
                 }
                 let pushed = try await session.push(lacking: lacks)
                 status.withLock { $0.pushedChanges += pushed.changes }
-                succeeded(vector: pushed.theirs)
+                await succeeded(vector: pushed.theirs)
                 return .pushed(pushed.theirs)
             }
         case .rest(let lane, let milliseconds):
@@ -93,12 +96,12 @@ final class PeerFollower: Sendable {
         } catch {
             guard !Task.isCancelled else { return }
             let error = SyncError(wrapping: error)
-            failed(error)
+            await failed(error)
             events.yield(.failed(lane, error))
         }
     }
 
-    private func succeeded(vector: VersionVector) {
+    private func succeeded(vector: VersionVector) async {
         let now = session.clock.wallMilliseconds()
         let recovered = status.withLock { status in
             defer {
@@ -110,10 +113,11 @@ final class PeerFollower: Sendable {
             return status.lastError != nil
         }
         if recovered { logger.info("\(session.transport.name) answers again") }
+        await record(atOnce: recovered)
     }
 
     /// A peer that stays away is reported once for each new reason, not at every try.
-    private func failed(_ error: SyncError) {
+    private func failed(_ error: SyncError) async {
         let isNew = status.withLock { status in
             defer {
                 status.lastError = error
@@ -121,6 +125,25 @@ final class PeerFollower: Sendable {
             }
             return status.lastError?.code != error.code
         }
-        if isNew { logger.warning("\(error)") }
+        guard isNew else { return }
+        logger.warning("\(error)")
+        await record(atOnce: true)
+    }
+
+    /// Writes the status to the file, not too often: each note is a transaction that wakes up whoever watches the file.
+    private func record(atOnce: Bool) async {
+        let now = session.clock.steadyMilliseconds()
+        let isDue = recorded.withLock { last in
+            if !atOnce, let last, now - last < session.limits.peerRecordMilliseconds { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let status = currentStatus
+        do {
+            try await blocking { [session] in try session.replica.write { try PeerLedger.record(status, $0) } }
+        } catch {
+            logger.warning("The state of \(status.name) cannot be written: \(SyncError(wrapping: error))")
+        }
     }
 }

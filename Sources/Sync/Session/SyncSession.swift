@@ -78,8 +78,29 @@ struct SyncSession: Sendable {
 
     /// A full exchange, both ways, until neither has news for the other.
     func exchange() async throws -> SyncReport {
+        var status = PeerStatus(name: transport.name)
+        do {
+            let report = try await exchange(&status)
+            status.origin = report.peer
+            status.vector = report.theirs
+            status.lastContactMilliseconds = clock.wallMilliseconds()
+            try await record(status)
+            return report
+        } catch {
+            status.lastError = SyncError(wrapping: error)
+            try? await record(status)
+            throw error
+        }
+    }
+
+    private func record(_ status: PeerStatus) async throws {
+        try await blocking { [replica] in try replica.write { try PeerLedger.record(status, $0) } }
+    }
+
+    private func exchange(_ status: inout PeerStatus) async throws -> SyncReport {
         _ = try await blocking { [inbox] in try inbox.bringBackHeldRows() }
         let hello = try await greet()
+        status.origin = hello.origin
         var report = SyncReport(peer: hello.origin)
         report.theirs = hello.vector
         while true {

@@ -1,0 +1,77 @@
+import Foundation
+import GRDB
+import Journal
+
+/// What is known of one peer, as the file remembers it for `syncd status` and for other processes.
+public struct PeerRecord: Sendable, Hashable {
+    /// Its address, without secrets.
+    public var name: String
+    public var origin: OriginID?
+
+    /// What it said that it has durably.
+    public var confirmed: VersionVector
+
+    /// Milliseconds since 1970 of the last successful exchange.
+    public var lastContactMilliseconds: Int64?
+
+    /// The last failure, until the next success.
+    public var lastError: String?
+}
+
+/// The table `_journal_peers`.
+///
+/// `confirmed` holds 24 bytes for each origin: 16 of its id and 8 of the version, big-endian, ascending by origin.
+public enum PeerLedger {
+    private static let entryBytes = 24
+
+    /// All peers that were ever met, by address.
+    public static func all(_ db: Database) throws -> [PeerRecord] {
+        try Row.fetchAll(
+            db, sql: "SELECT url, origin, confirmed, last_contact, last_error FROM _journal_peers ORDER BY url"
+        ).map { row in
+            let origin: Data? = row["origin"]
+            let contact: Double? = row["last_contact"]
+            return PeerRecord(
+                name: row["url"], origin: origin.flatMap { OriginID(bytes: $0) }, confirmed: decode(row["confirmed"]),
+                lastContactMilliseconds: contact.flatMap { Int64(exactly: ($0 * 1_000).rounded()) },
+                lastError: row["last_error"])
+        }
+    }
+
+    /// Writes down what `status` says, keeping what it does not know.
+    static func record(_ status: PeerStatus, _ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO _journal_peers (url, origin, confirmed, last_contact, last_error) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (url) DO UPDATE SET
+                  origin = coalesce(excluded.origin, origin),
+                  confirmed = CASE WHEN excluded.confirmed = x'' THEN confirmed ELSE excluded.confirmed END,
+                  last_contact = coalesce(excluded.last_contact, last_contact),
+                  last_error = excluded.last_error
+                """,
+            arguments: [
+                status.name, status.origin.map { Data($0.bytes) }, encode(status.vector),
+                status.lastContactMilliseconds.map { Double($0) / 1_000 }, status.lastError?.message,
+            ])
+    }
+
+    static func encode(_ vector: VersionVector) -> Data {
+        var data = Data()
+        for entry in vector.entries {
+            data.append(contentsOf: entry.origin.bytes)
+            withUnsafeBytes(of: entry.version.bigEndian) { data.append(contentsOf: $0) }
+        }
+        return data
+    }
+
+    /// Entries that make no sense are left out: the next exchange writes them anew.
+    static func decode(_ data: Data) -> VersionVector {
+        let bytes = [UInt8](data)
+        return VersionVector(
+            stride(from: 0, to: bytes.count - bytes.count % entryBytes, by: entryBytes).compactMap { start in
+                guard let origin = OriginID(bytes: bytes[start..<(start + 16)]) else { return nil }
+                let version = bytes[(start + 16)..<(start + entryBytes)].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+                return VersionVector.Entry(origin: origin, version: version)
+            })
+    }
+}
