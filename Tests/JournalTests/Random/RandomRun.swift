@@ -119,7 +119,7 @@ final class RandomRun {
         case 0..<50: try autocommit(connections[random.below(connections.count)])
         case 50..<75: try transaction(connections[random.below(connections.count)])
         case 75..<90: try ownTransaction()
-        case 90..<97: try nothing(connections[random.below(connections.count)])
+        case 90..<98: try nothing(connections[random.below(connections.count)])
         default: alter(connections[random.below(connections.count)])
         }
     }
@@ -166,7 +166,7 @@ final class RandomRun {
         execute(random.pick(["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]), on)
         // A statement OR ROLLBACK may end it early.
         for _ in 0..<(1 + random.below(6)) where on.connection.isInTransaction {
-            if random.chance(3) { alter(on) }
+            if random.chance(1) { alter(on) }
             if random.chance(25) { savepoint(on) }
             if on.connection.isInTransaction { count(execute(statement(), on)) }
         }

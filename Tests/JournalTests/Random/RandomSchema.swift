@@ -61,10 +61,10 @@ struct RandomSchema {
     private mutating func addTable(_ index: Int, _ random: inout SplitMix) {
         let isStrict = random.chance(20)
         let count: Int =
-            switch random.below(20) {
-            case 0: 1
-            case 1...12: 2 + random.below(7)
-            case 13...18: 9 + random.below(32)
+            switch random.below(40) {
+            case 0, 1: 1
+            case 2...31: 2 + random.below(7)
+            case 32...38: 9 + random.below(32)
             default: 60 + random.below(80)
             }
         let isRowidKey = random.chance(30)

@@ -73,7 +73,7 @@ enum RandomLiteral {
     }
 
     static func value(_ kind: RandomClass, _ random: inout SplitMix) -> String {
-        if random.chance(1) { return random.pick(["replace(hex(zeroblob(3000)), '00', 'big')", "zeroblob(20000)"]) }
+        if random.chance(1) { return random.pick(["replace(hex(zeroblob(2000)), '00', 'big')", "zeroblob(9000)"]) }
         switch kind {
         case .integer, .numeric: return random.pick(integers)
         case .real: return random.pick(reals)
