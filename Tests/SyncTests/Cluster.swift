@@ -14,10 +14,15 @@ final class Cluster {
     /// Milliseconds since 1970, for all inboxes.
     static let now = Stamp(milliseconds: 4_000_000_000_000)
 
-    init(_ count: Int, schema: String, limits: Limits = .standard) throws {
+    convenience init(_ count: Int, schema: String, limits: Limits = .standard) throws {
+        try self.init(schemas: Array(repeating: schema, count: count), limits: limits)
+    }
+
+    /// One replica for each schema.
+    init(schemas: [String], limits: Limits = .standard) throws {
         self.limits = limits
         var replicas: [Replica] = []
-        for index in 0..<count {
+        for (index, schema) in schemas.enumerated() {
             let path = directory.file("\(index).sqlite")
             let queue = try DatabaseQueue(path: path)
             try queue.write { try $0.execute(sql: schema) }
