@@ -51,7 +51,8 @@ struct ExchangeShapeTests {
         let cluster = try Cluster(3, schema: "CREATE TABLE v(id INTEGER PRIMARY KEY, value)")
         let values = [
             "NULL", "x''", "''", "9223372036854775807", "-9223372036854775808", "9007199254740993", "1", "1.0", "0.1",
-            "1e300", "5e-324", "CAST(x'610062' AS TEXT)", "CAST(x'ff80' AS TEXT)", "x'00ff'", "'e' || char(769)", "char(233)",
+            "1e300", "5e-324", "CAST(x'610062' AS TEXT)", "CAST(x'ff80' AS TEXT)", "x'00ff'", "'e' || char(769)",
+            "char(233)",
         ]
         for (index, value) in values.enumerated() { try cluster.execute(0, "INSERT INTO v VALUES(\(index), \(value))") }
         try cluster.pull(1, from: 0)
@@ -82,7 +83,8 @@ struct ExchangeShapeTests {
         batch.values = [.integer(1), .text("x"), .null]
         batch.changes = [
             Change(
-                shape: 0, operation: .insert, life: 1, stamp: Stamp(milliseconds: 1), mask: ColumnMask(all: 3), values: 0..<3,
+                shape: 0, operation: .insert, life: 1, stamp: Stamp(milliseconds: 1), mask: ColumnMask(all: 3),
+                values: 0..<3,
                 endsTransaction: true)
         ]
         batch.runs = [
