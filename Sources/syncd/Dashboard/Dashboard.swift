@@ -40,7 +40,7 @@ struct Dashboard {
             [entry.origin.description + (entry.origin == report.origin ? " (this replica)" : ""), ConsoleText.number(entry.version)]
         }))
         <h2>Tables</h2>
-        \(table(["table", "rows"], report.tables.map { [$0.name, $0.rows.map(ConsoleText.number) ?? ""] }))
+        \(table(["table"], report.tables.map { [$0.name] }))
         <h2>Latest conflicts</h2>
         \(ledger)
         <footer>\(Dashboard.escape(report.path)) &middot; syncd \(Version.current) &middot; SQLite \
