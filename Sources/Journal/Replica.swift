@@ -225,6 +225,8 @@ public final class MergeConnection: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try db.execute(sql: "PRAGMA mmap_size = 0")
+            // 16 MiB: a large transaction then spills its pages to the log once, not again and again.
+            try db.execute(sql: "PRAGMA cache_size = -16384")
             try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             guard let connection = db.sqliteConnection,
                 tandem_no_checkpoint_on_close(connection, 1) == SQLITE_OK,
