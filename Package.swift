@@ -72,8 +72,10 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(
-            name: "syncd",
+        // The program is an entry point of one line over a library, so that tests can import all of it.
+        .executableTarget(name: "syncd", dependencies: ["SyncdCore"], path: "Sources/syncd/Main"),
+        .target(
+            name: "SyncdCore",
             dependencies: [
                 "Sync", "Journal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -89,7 +91,9 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            path: "Sources/syncd",
+            exclude: ["Main"]),
         .executableTarget(
             name: "tandem-bench",
             dependencies: [
@@ -137,7 +141,7 @@ let package = Package(
         .testTarget(
             name: "SyncdTests",
             dependencies: [
-                "syncd", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "SyncdCore", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             exclude: ["Fixtures"]),

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 
 /// The command line. Each command is a file in `Commands`; docs/CLI.md is the contract that scripts rely on.
-@main
 struct Syncd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncd",
@@ -33,6 +32,11 @@ struct Syncd: AsyncParsableCommand {
             Foundation.exit(1)
         }
     }
+}
+
+/// The one thing that the executable needs of this module.
+public enum CommandLineTool {
+    public static func run() async { await Syncd.main() }
 }
 
 enum Version {

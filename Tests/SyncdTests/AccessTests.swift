@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-@testable import syncd
+@testable import SyncdCore
 
 /// One way to show, or not to show, who one is.
 struct Credential: Sendable, CustomTestStringConvertible {

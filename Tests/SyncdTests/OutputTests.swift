@@ -2,7 +2,7 @@ import Foundation
 import Journal
 import Testing
 
-@testable import syncd
+@testable import SyncdCore
 
 @Suite("What the commands print")
 struct OutputTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Sync
-@testable import syncd
+@testable import SyncdCore
 
 @Suite("A peer that fails, lies or attacks gets a sentence, a hint and status 1, and nothing changes here")
 struct PeerTests {

@@ -1,0 +1,3 @@
+import SyncdCore
+
+await CommandLineTool.run()
