@@ -7,10 +7,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help system-packages build test check lint format demo bench crash-test journal-random clean
 
-# The index is for editors; leaving it out saves build time. Every target passes the same flags, because SwiftPM
-# compiles again when they differ.
-SWIFT_FLAGS := --disable-index-store
-
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
@@ -18,10 +14,10 @@ system-packages: ## install the system packages that the build needs, if any is 
 	@scripts/system-packages
 
 build: system-packages ## build syncd for release
-	swift build -c release $(SWIFT_FLAGS) --product syncd
+	swift build -c release --product syncd
 
 test: system-packages ## build and run all tests, and print their number
-	scripts/test $(SWIFT_FLAGS)
+	scripts/test
 
 lint: ## check the format of all sources
 	scripts/lint
@@ -39,13 +35,13 @@ bench: system-packages ## measure against plain SQLite, side by side
 	scripts/bench
 
 crash-test: system-packages ## kill daemons and writers in the middle of their work; nothing acknowledged may be lost
-	swift build $(SWIFT_FLAGS) --product syncd
+	swift build --product syncd
 	scripts/crash-test
 
 journal-random: system-packages ## random statements on random schemas against the journal: SEED, SCHEMAS (500), STATEMENTS each (101)
-	swift build --build-tests $(SWIFT_FLAGS)
+	swift build --build-tests
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
-	  swift test --skip-build $(SWIFT_FLAGS) --filter RandomJournalTests
+	  swift test --skip-build --filter RandomJournalTests
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check
