@@ -34,12 +34,12 @@ struct SaveTests {
         #expect(try Person.count(in: db) == 1)
     }
 
-    @Test("findOrMake makes a row once")
-    func findOrMake() throws {
-        let made = try Person.findOrMake(5, in: db) {
+    @Test("[7] findOrCreate makes a row once")
+    func findOrCreate() throws {
+        let made = try Person.findOrCreate(5, in: db) {
             $0.name = "Five"; $0.createdTime = .now
         }
-        let found = try Person.findOrMake(5, in: db) {
+        let found = try Person.findOrCreate(5, in: db) {
             $0.name = "Other"; $0.createdTime = .now
         }
         #expect(made === found)
@@ -101,14 +101,17 @@ struct SaveTests {
     @Test("trap 5: a generated key that is taken is drawn again, and after many tries it is an error")
     func keyCollision() throws {
         try db.execute("CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
-        Colliding.keys.reset([1, 1, 1, 2])
-        #expect(try Colliding.create(in: db).id == 1)
-        #expect(try Colliding.create(in: db).id == 2)
-        Colliding.keys.reset(Array(repeating: 1, count: 100))
-        #expect(code { try Colliding.create(in: db) } == .keyCollision)
+        try Colliding.keys.use([1, 1, 1, 2]) { () throws in
+            #expect(try Colliding.create(in: db).id == 1)
+            #expect(try Colliding.create(in: db).id == 2)
+        }
+        try Colliding.keys.use([1]) { () throws in
+            #expect(code { try Colliding.create(in: db) } == .keyCollision)
+        }
         try db.execute("DELETE FROM Colliding")
-        Colliding.keys.reset([3])
-        #expect(try Colliding.create(in: db).id == 3)
+        try Colliding.keys.use([3]) { () throws in
+            #expect(try Colliding.create(in: db).id == 3)
+        }
     }
 
     @Test("a required property that was not set is named, before SQL runs")
