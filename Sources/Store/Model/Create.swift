@@ -65,14 +65,17 @@ extension WriteContext {
     }
 
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
-        let isGenerated = M.schema.key.contains { fields._unset.contains($0) }
+        let isUnset = M.schema.key.contains { fields._unset.contains($0) }
+        let isMinted = isUnset && M.Fields._keySource == .rowid
+        let isGenerated = isUnset && !isMinted
         for attempt in 1... {
+            if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
             if isGenerated { fields._key = try unusedKey(type) }
             if attempt == 1 { try M.willInsert(&fields) }
             try requireAll(type, fields)
             fields._normalize()
             do {
-                try insertRow(type, fields)
+                try insertRow(type, &fields, isMinted: isMinted)
                 break
             } catch let error as StoreError where error.code == .primaryKey && isGenerated {
                 guard attempt < WriteContext.keyAttempts else { throw StoreError.keyCollision(M.schema.table) }
@@ -94,7 +97,7 @@ extension WriteContext {
             throw StoreError(
                 .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
         }
-        try insertRow(M.self, fields)
+        try insertRow(M.self, &fields, isMinted: false)
         publishLater(object, fields)
         afterCommit.append(HookCall(object: object, kind: .inserted))
     }
@@ -107,17 +110,21 @@ extension WriteContext {
             hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
     }
 
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
-        let touched = try PreparedStatement(db, M.schema.insert).run { statement in
+    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
+    private func insertRow<M: Model>(_ type: M.Type, _ fields: inout M.Fields, isMinted: Bool) throws {
+        let row = fields
+        let (touched, rowid) = try PreparedStatement(db, M.schema.insert).run { statement in
             do {
-                try fields._bindAll(to: statement.parameters)
+                try row._bindAll(to: statement.parameters)
+                if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
             } catch {
-                throw unstorable(type, fields, error)
+                throw unstorable(type, row, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
-            return statement.totalChanges - before
+            do { _ = try statement.step() } catch { throw located(error, type, row) }
+            return (statement.totalChanges - before, statement.lastRowid)
         }
+        if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(rowid)])) }
         try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
     }
 
