@@ -229,12 +229,14 @@ struct Row<M: Model>: Refreshable {
         let key = object._withState { $0.fields._key }
         do {
             let row = try M.select(key, db)
-            let (before, after) = object._withState { state in
-                let before = (fields: state.fields, status: state.status)
+            typealias Values = (fields: M.Fields, status: RowStatus)
+            let isWanted = publication.wants(object)
+            let change = object._withState { state -> (before: Values, after: Values)? in
+                let before = isWanted ? (fields: state.fields, status: state.status) : nil
                 if let row { state.offer(row, asOf: position) } else { state.offerAbsence(asOf: position) }
-                return (before, (fields: state.fields, status: state.status))
+                return before.map { ($0, (fields: state.fields, status: state.status)) }
             }
-            publication.note(object, before: before, after: after)
+            if let change { publication.note(object, before: change.before, after: change.after) }
         } catch let error as StoreError where error.code == .undecodable {
             // The row is there, but not for this model. The object keeps its last good values and says why.
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }

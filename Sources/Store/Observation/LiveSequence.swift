@@ -124,6 +124,17 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Like the sequence of values that can be compared; each commit that touches what `compute` reads gives an element, whether
+    /// it shows something else or not: pairs of a join, objects with those that they refer to.
+    @_disfavoredOverload
+    public func live<T: Sendable>(
+        ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
+    ) -> LiveSequence<T> {
+        LiveSequence(database: self, ignored: ignored, compute: { try self.tracked(compute) }) { { _ in true } }
+    }
+}
+
 extension Query where M: Model {
     /// The live objects of the rows, now and after every commit that changes which they are, their order, or a value of one of
     /// them.
