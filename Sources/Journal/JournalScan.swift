@@ -53,6 +53,23 @@ extension JournalReader {
     }
 }
 
+extension JournalReader {
+    /// Calls `body` with each entry of the tables with the ids `tables`, in journal order. Looks at the whole journal.
+    public func scan(tables: Set<Int64>, _ body: (ScannedChange) throws -> Void) throws {
+        for run in try runs.runs(from: 0) {
+            let cursor = try cursor(over: run, from: run.firstSeq)
+            while try cursor.next() {
+                guard tables.contains(cursor.entry.table) else { continue }
+                try body(
+                    ScannedChange(
+                        seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
+                        life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
+                        key: cursor.key, known: run.known))
+            }
+        }
+    }
+}
+
 /// Fetches single values of journal entries by position.
 public final class JournalValues {
     private let db: Database

@@ -91,9 +91,8 @@ enum JournalSchema {
           key BLOB NOT NULL,
           reason TEXT NOT NULL,
           detail TEXT NOT NULL,
-          stamp INTEGER NOT NULL,
-          origin BLOB NOT NULL,
           image BLOB NOT NULL,
+          shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
           UNIQUE (tbl, key)
         ) STRICT;
         CREATE TABLE _journal_inbox (

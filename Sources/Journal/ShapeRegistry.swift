@@ -35,6 +35,11 @@ public struct ShapeRegistry: Sendable {
         return entries.values.first { $0.isTracked && SQL.foldedName($0.shape.table) == folded }
     }
 
+    /// The shape that the triggers of the table with the id `table` write now.
+    public func tracked(tableID table: Int64) -> Entry? {
+        entries.values.first { $0.isTracked && $0.table == table }
+    }
+
     public func tableID(named name: String) -> Int64? {
         let folded = SQL.foldedName(name)
         return entries.values.first { SQL.foldedName($0.shape.table) == folded }?.table

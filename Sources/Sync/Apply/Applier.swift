@@ -55,11 +55,11 @@ final class Applier {
         outcome.applied += range.count
     }
 
-    /// Sets rows aside and brings others back, until every constraint holds; closes the journal's part.
+    /// Closes the journal's part; then sets rows aside and brings others back, until every constraint holds.
     func finish() throws {
-        try rows.settle()
         try lives.write()
         try appender.finish()
+        try rows.settle(all: false)
     }
 
     // MARK: - One change
@@ -71,7 +71,7 @@ final class Applier {
         let isPlain = session.concurrent.isEmpty && !hasManyOrigins && change.life == 1 && rows.held.isEmpty
         if isPlain {
             try appender.append(change, shape: entry, values: values)
-            try rows.applyUncontested(change, context: context, entry: entry, values: values, origin: run.origin)
+            try rows.applyUncontested(change, context: context, entry: entry, values: values)
             return
         }
         let key = Key(values.prefix(entry.shape.keyCount), collations: context.collations)
@@ -84,7 +84,7 @@ final class Applier {
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         try rows.apply(
             resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
-            values: values, run: run)
+            values: values)
         if hasManyOrigins {
             session.concurrent.append(
                 ScannedChange(

@@ -10,7 +10,8 @@ final class ApplySession {
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
-    private var uniqueIndexes: [Int64: [UniqueIndex]] = [:]
+    private var uniqueColumns: [Int64: ColumnMask] = [:]
+    private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
     let foreignKeys: ForeignKeyMap
     let concurrent = ConcurrentChanges()
 
@@ -40,6 +41,13 @@ final class ApplySession {
         registry.tracked(table: name).map(context)
     }
 
+    /// The tracked table with the id `id`; nil when there is none here.
+    func table(_ id: Int64, registry: ShapeRegistry) -> (context: TableContext, table: TableInspection)? {
+        guard let entry = registry.tracked(tableID: id) else { return nil }
+        let context = context(of: entry)
+        return context.inspection.map { (context: context, table: $0) }
+    }
+
     func writer(of context: TableContext, _ table: TableInspection) -> RowWriter {
         if let writer = writers[context.tableID] { return writer }
         let writer = RowWriter(db, table: table)
@@ -47,11 +55,28 @@ final class ApplySession {
         return writer
     }
 
-    func uniqueIndexes(of context: TableContext, _ table: TableInspection) throws -> [UniqueIndex] {
-        if let known = uniqueIndexes[context.tableID] { return known }
+    /// The columns of a table by which its rows can clash, besides the primary key.
+    func uniqueColumns(of context: TableContext, _ table: TableInspection) throws -> ColumnMask {
+        if let known = uniqueColumns[context.tableID] { return known }
+        var columns = ColumnMask()
         let indexes = try UniqueIndex.all(db, table: table.name)
-        uniqueIndexes[context.tableID] = indexes
-        return indexes
+        for column in table.stored.indices {
+            if indexes.contains(where: { $0.depends(on: table.stored[column].name, of: table) }) {
+                columns.insert(column)
+            }
+        }
+        uniqueColumns[context.tableID] = columns
+        return columns
+    }
+
+    /// What finds the rows in the way of another, one for each unique index of a table.
+    func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueRivals] {
+        if let known = uniqueRivals[context.tableID] { return known }
+        let rivals = try UniqueIndex.all(db, table: table.name).compactMap {
+            try UniqueRivals(db, index: $0, table: table)
+        }
+        uniqueRivals[context.tableID] = rivals
+        return rivals
     }
 
     private static func schemaVersion(_ db: Database) throws -> Int64 {

@@ -22,6 +22,24 @@ struct RowImage: Hashable {
 
     init() {}
 
+    /// - Parameter row: In the order of ``TableInspection/stored``.
+    init(_ row: [Value], of table: TableInspection) {
+        for (column, value) in zip(table.stored, row) { columns[column.name] = value }
+    }
+
+    /// The value of the stored column at `column` of `table`.
+    subscript(table: TableInspection, column: Int) -> Value? { columns[table.stored[column].name] }
+
+    /// Takes over the key of `row`, and those of `columns` that the table has here.
+    mutating func overlay(row: RowStore.RowID, columns mask: ColumnMask, of image: [Value?]) {
+        for (column, value) in row.values.enumerated() { columns[row.table.stored[column].name] = value }
+        mask.forEach { column in
+            if column < row.table.stored.count, let value = image[column] {
+                columns[row.table.stored[column].name] = value
+            }
+        }
+    }
+
     /// - Returns: nil when the bytes are not what ``encoded()`` writes.
     init?(encoded bytes: Bytes) {
         var reader = ByteReader(rest: bytes)

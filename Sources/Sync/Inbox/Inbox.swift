@@ -93,7 +93,7 @@ public final class Inbox: Sendable {
         return try session.withLock { box in
             try connection.write { db in
                 let rows = try RowStore(db, session: try current(&box, db), registry: ShapeRegistry(db))
-                try rows.settle()
+                try rows.settle(all: true)
                 return rows.held.rows.count
             }
         }
