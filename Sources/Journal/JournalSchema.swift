@@ -37,7 +37,8 @@ enum JournalSchema {
           columns TEXT NOT NULL,
           key_count INTEGER NOT NULL CHECK (key_count > 0),
           collations TEXT NOT NULL,
-          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1))
+          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
+          joined TEXT
         ) STRICT;
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
@@ -85,6 +86,10 @@ enum JournalSchema {
           time REAL NOT NULL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;
+        CREATE TABLE _journal_policies (
+          name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
+          policy TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE _journal_held (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,

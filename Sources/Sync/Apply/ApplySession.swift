@@ -13,6 +13,8 @@ final class ApplySession {
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
     let foreignKeys: ForeignKeyMap
+    /// By folded table name; tables without one merge by the column.
+    let policies: [String: MergePolicy]
     let concurrent = ConcurrentChanges()
 
     init(_ db: Database) throws {
@@ -22,9 +24,13 @@ final class ApplySession {
         let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
         inspections = Dictionary(tables.map { (SQL.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
+        policies = try MergePolicy.all(db)
     }
 
-    func isCurrent() throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
+    /// False after a schema change.
+    ///
+    /// - Parameter db: Any connection of the same file.
+    func isCurrent(in db: Database) throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
         if let context = contexts[entry.table] { return context }
@@ -32,6 +38,7 @@ final class ApplySession {
         let context = TableContext(
             tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations,
             foreignKeys: inspection.map { foreignKeys.foreignKeys(of: $0.name) } ?? [],
+            mergesByColumn: policies[SQL.foldedName(entry.shape.table)].map { $0 == .column } ?? true,
             references: inspection.map { foreignKeys.references(to: $0.name) } ?? [])
         contexts[entry.table] = context
         return context

@@ -114,7 +114,8 @@ private struct ForeignKeyDefinition {
     static func all(_ db: Database, of table: TableInspection) throws -> [ForeignKeyDefinition] {
         let rows = try Row.fetchAll(
             db,
-            sql: #"SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"#,
+            sql:
+                #"SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"#,
             arguments: [table.name])
         let groups = Dictionary(grouping: rows) { $0["id"] as Int64 }
         return groups.sorted { $0.key < $1.key }.map { _, rows in

@@ -14,6 +14,11 @@ public enum HoldReason: String, Sendable, Hashable {
     case datatype
     /// An update arrived before the insert of its row.
     case incomplete
+    /// The function that decides the table's conflicts is not registered here.
+    case policy
+
+    /// True when a change of other rows can bring the row back.
+    var dependsOnOthers: Bool { self != .incomplete && self != .policy }
 }
 
 /// A row that is set aside, with all that merging has made of it so far.

@@ -57,7 +57,7 @@ final class RowStore {
                 return
             }
         } else if isWhole, change.operation == .update,
-            context.foreignKeys.isEmpty, context.references.isEmpty
+            change.mask.isDisjoint(with: context.linkedColumns, ignoring: 0)
         {
             let (code, found) = try writer.update(change.mask, values: values.dropFirst(keys.count), key: keys)
             if code == SQLITE_DONE, found { return }
@@ -65,21 +65,26 @@ final class RowStore {
         let key = ConcurrentChanges.TableKey(
             table: entry.table, key: Key(keys, collations: context.collations))
         try write(
-            context.columns(change.mask, of: entry), of: change,
+            context.columns(change.mask, of: entry), isWhole: change.operation == .insert,
             row: RowID(key: key, context: context, table: table, values: Array(keys)),
             image: context.row(change, of: entry, values: values))
     }
 
     // MARK: - With what merging decided
 
+    /// - Returns: nil when the table is not here, or has another key.
+    func id(of key: ConcurrentChanges.TableKey, entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> RowID? {
+        let context = session.context(of: entry)
+        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return nil }
+        return RowID(key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
+    }
+
     func apply(
         _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: ConcurrentChanges.TableKey,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
-        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
-        if !held.isEmpty { touchedGroups.insert(session.foreignKeys.group(of: table.name)) }
-        let row = RowID(
-            key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
+        guard let row = id(of: key, entry: entry, values: values) else { return }
+        if !held.isEmpty { touchedGroups.insert(session.foreignKeys.group(of: row.table.name)) }
         switch effect {
         case .none: return
         case .delete:
@@ -91,18 +96,21 @@ final class RowStore {
                 held.release(key)
                 try remove(row)
             }
-            try write(columns, of: change, row: row, image: context.row(change, of: entry, values: values))
+            try write(
+                columns, isWhole: change.operation == .insert, row: row,
+                image: context.row(change, of: entry, values: values))
         }
     }
 
     /// Writes the winning columns over whatever there is of the row.
-    private func write(_ columns: ColumnMask, of change: Change, row: RowID, image: [Value?]) throws {
+    ///
+    /// - Parameter isWhole: True when an insert of the row's life is among what is merged: it may be shown then.
+    func write(_ columns: ColumnMask, isWhole: Bool, row: RowID, image: [Value?]) throws {
         if let before = try setAside(row) {
             var merged = before.image
             merged.overlay(row: row, columns: columns, of: image)
-            let isStillIncomplete = before.reason == .incomplete && change.operation != .insert
-            if isStillIncomplete {
-                held.hold(row.key, HeldRow(reason: .incomplete, detail: before.detail, image: merged))
+            if before.reason == .policy || (before.reason == .incomplete && !isWhole) {
+                held.hold(row.key, HeldRow(reason: before.reason, detail: before.detail, image: merged))
             } else {
                 try show(row, merged)
             }
@@ -111,7 +119,7 @@ final class RowStore {
         if try update(columns, row: row, image: image) { return }
         var merged = RowImage()
         merged.overlay(row: row, columns: columns, of: image)
-        if change.operation == .insert {
+        if isWhole {
             try show(row, merged)
         } else {
             let detail = "the insert of the row has not arrived"
@@ -136,7 +144,9 @@ final class RowStore {
             return nil
         }
         var whole = visible
-        for column in row.table.keyCount..<whole.count { whole[column] = before.image[row.table, column] ?? whole[column] }
+        for column in row.table.keyCount..<whole.count {
+            whole[column] = before.image[row.table, column] ?? whole[column]
+        }
         before.image = RowImage(whole, of: row.table)
         before.isShown = false
         try remove(row)
@@ -204,7 +214,8 @@ final class RowStore {
 
     private func hold(_ row: RowID, _ image: RowImage, _ code: Int32) {
         held.hold(
-            row.key, HeldRow(reason: .init(code), detail: db.lastErrorMessage ?? "refused by a constraint", image: image))
+            row.key,
+            HeldRow(reason: .init(code), detail: db.lastErrorMessage ?? "refused by a constraint", image: image))
     }
 
     /// Takes a visible row out of its table, and notes what others may have referred to.

@@ -44,8 +44,9 @@ final class Settlement {
     /// - Parameter isInGroup: Whether rows of a table have to be looked at.
     func run(isInGroup: (TableInspection) -> Bool) throws {
         try setAsideOrphans()
-        for (key, held) in store.held.rows.sorted(by: { $0.key < $1.key }) where held.reason != .incomplete {
-            guard let (context, table) = store.session.table(key.table, registry: store.registry), isInGroup(table) else {
+        for (key, held) in store.held.rows.sorted(by: { $0.key < $1.key }) where held.reason.dependsOnOthers {
+            guard let (context, table) = store.session.table(key.table, registry: store.registry), isInGroup(table)
+            else {
                 continue
             }
             try involve(key, held, context: context, table: table)
