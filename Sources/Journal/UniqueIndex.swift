@@ -19,14 +19,14 @@ public struct UniqueIndex: Sendable, Hashable {
     ///
     /// A term over a generated column depends on what that is made of, which only its text tells: any column then counts.
     public func depends(on column: String, of table: TableInspection) -> Bool {
-        let folded = SQL.foldedName(column)
+        let folded = SQLText.foldedName(column)
         for term in terms {
             guard let name = term.column else {
                 if UniqueIndex.names(in: term.sql).contains(folded) { return true }
                 continue
             }
-            if SQL.foldedName(name) == folded { return true }
-            if table.columns.contains(where: { $0.isGenerated && SQL.foldedName($0.name) == SQL.foldedName(name) }) {
+            if SQLText.foldedName(name) == folded { return true }
+            if table.columns.contains(where: { $0.isGenerated && SQLText.foldedName($0.name) == SQLText.foldedName(name) }) {
                 return true
             }
         }
@@ -34,7 +34,7 @@ public struct UniqueIndex: Sendable, Hashable {
     }
 
     private static func names(in sql: String) -> Set<String> {
-        Set(SQLToken.scan(sql).map { SQL.foldedName($0.name) })
+        Set(SQLToken.scan(sql).map { SQLText.foldedName($0.name) })
     }
 }
 
@@ -59,7 +59,7 @@ extension UniqueIndex {
                 let column: String? = row["name"]
                 let expression = definition.flatMap { index < $0.terms.count ? $0.terms[index] : nil }
                 return Term(
-                    sql: column.map { SQL.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
+                    sql: column.map { SQLText.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
                     collation: row["coll"] ?? "BINARY")
             }
             return UniqueIndex(name: name, terms: terms, condition: definition?.condition)

@@ -98,12 +98,12 @@ final class Cluster {
             var lines: [String] = []
             for table in try TableInspection.all(db) {
                 let columns = table.stored.map {
-                    "typeof(\(SQL.quote(identifier: $0.name))) || ':' || quote(\(SQL.quote(identifier: $0.name)))"
+                    "typeof(\(SQLText.quote(identifier: $0.name))) || ':' || quote(\(SQLText.quote(identifier: $0.name)))"
                 }
                 for row in try String.fetchAll(
                     db,
                     sql:
-                        "SELECT \(columns.joined(separator: " || ' | ' || ")) FROM \(SQL.quote(identifier: table.name))"
+                        "SELECT \(columns.joined(separator: " || ' | ' || ")) FROM \(SQLText.quote(identifier: table.name))"
                 ).sorted() { lines.append("\(table.name): \(row)") }
             }
             for row in try String.fetchAll(

@@ -4,7 +4,7 @@ extension WriteContext {
     /// Runs `body` as a transaction inside of this one.
     func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
         try confirm()
-        let mark = (follower: follower.mark, position: position, undo: undo.count)
+        let mark = (follower: follower.mark, position: position, undo: undo.count, actions: afterCommit.count)
         savepointDepth += 1
         defer { savepointDepth -= 1 }
         try run("SAVEPOINT store")
@@ -21,6 +21,7 @@ extension WriteContext {
                 try run("RELEASE store")
             }
             while undo.count > mark.undo { drop(undo.removeLast()) }
+            afterCommit.removeLast(afterCommit.count - mark.actions)
             follower.restore(mark.follower)
             rewind(to: mark.position)
             throw error

@@ -27,6 +27,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
+    /// What runs after the commit, when the writer is free again.
+    var afterCommit: [() -> Void] = []
     /// The shared tail, or one of its own after a schema change that may be rolled back.
     private var tail: JournalTail
     private var changedSchema = false
@@ -163,7 +165,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    private func trackedTables() throws -> Set<String> {
+    func trackedTables() throws -> Set<String> {
         if let tracked { return tracked }
         let names = try tail.trackedTables(db)
         tracked = names
@@ -181,6 +183,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func schemaChanged() throws {
         db.clearSchemaCache()
         do {
+            // Before capture: its triggers are to be the youngest.
+            try TextIndexStore(db).settle()
             try Capture.refresh(db)
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")

@@ -65,9 +65,12 @@ extension WriteContext {
 
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
         let schema = M.schema
-        let isGenerated = schema.key.contains { fields._unset.contains($0) }
+        let isMinted = M.Fields._keySource == .rowid && schema.key.contains { fields._unset.contains($0) }
+        let isGenerated = !isMinted && schema.key.contains { fields._unset.contains($0) }
         for attempt in 1... {
+            if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
             if isGenerated { fields._key = try unusedKey(type) }
+            if attempt == 1 { try M.willInsert(&fields) }
             if let missing = fields._unset.positions.first {
                 let column = schema.columns[missing]
                 throw StoreError(
@@ -76,7 +79,7 @@ extension WriteContext {
             }
             fields._normalize()
             do {
-                try insertRow(type, fields)
+                try insertRow(type, &fields, isMinted: isMinted)
                 break
             } catch let error as StoreError where error.code == .primaryKey && isGenerated {
                 guard attempt < WriteContext.keyAttempts else { throw collision(type) }
@@ -84,20 +87,25 @@ extension WriteContext {
         }
         let object: M = database.instances(of: type).provisional(for: fields, in: database)
         publishLater(object, fields)
+        afterCommit.append { object.didInsert() }
         return object
     }
 
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
-        let touched = try PreparedStatement(db, M.schema.insert).run { statement in
+    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
+    private func insertRow<M: Model>(_ type: M.Type, _ fields: inout M.Fields, isMinted: Bool) throws {
+        let row = fields
+        let (touched, rowid) = try PreparedStatement(db, M.schema.insert).run { statement in
             do {
-                try fields._bindAll(to: statement.parameters)
+                try row._bindAll(to: statement.parameters)
+                if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
             } catch {
-                throw unstorable(type, fields, error)
+                throw unstorable(type, row, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
-            return statement.totalChanges - before
+            do { _ = try statement.step() } catch { throw located(error, type, row) }
+            return (statement.totalChanges - before, statement.lastRowid)
         }
+        if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(rowid)])) }
         try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
     }
 

@@ -41,15 +41,17 @@ extension WriteContext {
         do {
             let (fields, status) = try current(object)
             guard status == .present else { return false }
+            try object.willDelete()
             let touched = try PreparedStatement(db, M.schema.delete).run { statement -> Int in
                 try M.Fields._bindKey(fields._key, to: statement.parameters, at: 0)
                 let before = statement.totalChanges
-                _ = try statement.step()
+                do { _ = try statement.step() } catch { throw referrer(error, M.self, fields) }
                 return statement.totalChanges - before
             }
             show(object, nil, status: .deleted)
             if touched == 0 { return false }
             try wrote(M.self, fields._key, .delete, columns: [], rowsTouched: touched)
+            afterCommit.append { object.didDelete() }
             return true
         } catch let error as StoreError {
             throw error.during("deleting", table: M.schema.table)

@@ -46,7 +46,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     }
 
     private let state = Mutex(State())
-    let foldedTable = Journal.SQL.foldedName(M.schema.table)
+    let foldedTable = SQLText.foldedName(M.schema.table)
     private let clock: LiveClock
 
     init(clock: LiveClock) { self.clock = clock }

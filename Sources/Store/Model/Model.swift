@@ -19,6 +19,32 @@ public protocol Model: AnyObject, Sendable, Identifiable where ID == Fields.ID {
     ///
     /// - Returns: nil when the caller of `create` has to give the key.
     static func makePrimaryKey() throws -> ID?
+
+    /// The indexes that an automatic schema keeps (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
+    static var indexes: [Index] { get }
+
+    /// The full-text indexes that an automatic schema keeps. None by default.
+    static var textIndexes: [TextIndex] { get }
+
+    // Hooks, for `create`, `save`, `delete` and what is built on them: not for SQL, other processes or peers, whose changes
+    // `changes(in:)` tells. A `will…` runs in the transaction and may throw, which refuses the write; a `did…` runs after the
+    // commit, never after a rollback.
+
+    /// Called before a row is made, after the caller has set the values. May change them. Throwing refuses the row.
+    static func willInsert(_ fields: inout Fields) throws
+    /// Called before changed values are written; `self` still holds the old ones. May change them. Throwing refuses the save.
+    func willUpdate(_ fields: inout Fields) throws
+    /// Called before the row is deleted. Throwing refuses it.
+    func willDelete() throws
+    func didInsert()
+    /// - Parameter columns: The names of the columns that were written.
+    func didUpdate(_ columns: Set<String>)
+    func didDelete()
+}
+
+extension Model {
+    public static var indexes: [Index] { [] }
+    public static var textIndexes: [TextIndex] { [] }
 }
 
 extension Model {
@@ -52,6 +78,17 @@ public protocol ModelFields: Sendable {
 
     /// Required columns that were not set yet.
     var _unset: ColumnSet { get }
+
+    /// How each column is stored, in the schema's order.
+    static var _storage: [ColumnStorage] { get }
+    static var _keySource: KeySource { get }
+    /// What is stored in a column; `_set` is its inverse.
+    func _value(_ column: Int) throws -> Value
+    mutating func _set(_ column: Int, to value: Value) throws
+}
+
+extension ModelFields {
+    public static var _keySource: KeySource { .random }
 }
 
 /// A value that a row decodes into by column names. Written by ``Model(table:)`` on a struct.

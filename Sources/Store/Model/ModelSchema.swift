@@ -38,9 +38,9 @@ public struct ModelSchema: Sendable {
         self.table = table
         self.columns = columns
         self.key = key
-        let names = columns.map { Journal.SQL.quote(identifier: $0.name) }
+        let names = columns.map { SQLText.quote(identifier: $0.name) }
         let keys = key.map { names[$0] }
-        let quoted = Journal.SQL.quote(identifier: table)
+        let quoted = SQLText.quote(identifier: table)
         quotedTable = quoted
         quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"
         // Qualified: SQLite takes an unknown bare name in double quotes for a string literal
@@ -54,7 +54,7 @@ public struct ModelSchema: Sendable {
 
     /// The statement that writes these columns of one row; the key's parameters come last.
     func update(_ columns: [Int]) -> String {
-        let assignments = columns.map { "\(Journal.SQL.quote(identifier: self.columns[$0].name)) = ?" }
+        let assignments = columns.map { "\(SQLText.quote(identifier: self.columns[$0].name)) = ?" }
         return "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)"
     }
 

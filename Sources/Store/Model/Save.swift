@@ -48,9 +48,19 @@ extension WriteContext {
             var fields = now
             fields._take(edited, from: draft)
             fields._takeTransient(from: draft)
-            let changes = fields._changes(from: now)
+            var changes = fields._changes(from: now)
+            if !changes.isEmpty {
+                try object.willUpdate(&fields)
+                fields._normalize()
+                try check(fields._key, is: base._key, in: M.schema)
+                changes = fields._changes(from: now)
+            }
             if !changes.isEmpty { try update(object, fields, changes) }
             publishLater(object, fields)
+            if !changes.isEmpty {
+                let columns = Set(M.schema.names(changes))
+                afterCommit.append { object.didUpdate(columns) }
+            }
             return !changes.isEmpty
         } catch let error as StoreError {
             throw error.during("saving", table: M.schema.table)
@@ -85,7 +95,7 @@ extension WriteContext {
                 throw unstorable(M.self, fields, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
+            do { _ = try statement.step() } catch { throw located(error, M.self, fields) }
             return statement.totalChanges - before
         }
         if touched == 0 {

@@ -38,7 +38,7 @@ final class Follower {
             if let known = targets[entry.shape.id] {
                 logs = known
             } else {
-                let table = Journal.SQL.foldedName(entry.shape.shape.table)
+                let table = SQLText.foldedName(entry.shape.shape.table)
                 logs = (registries[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }
                 targets[entry.shape.id] = logs
             }

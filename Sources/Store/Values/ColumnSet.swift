@@ -37,4 +37,16 @@ public struct ColumnSet: Hashable, Sendable {
     public static func stored<C: ColumnCoding>(_ value: C.Property, as coding: C.Type) -> C.Property {
         C.asStored(value)
     }
+
+    public static func value<T: ColumnValue>(_ property: T) throws -> Value { try property.columnValue }
+
+    public static func value<C: ColumnCoding>(_ property: C.Property, as coding: C.Type) throws -> Value {
+        try C.encode(property)
+    }
+
+    public static func decode<T: ColumnValue>(_ value: Value) throws -> T { try T(columnValue: value) }
+
+    public static func decode<C: ColumnCoding>(_ value: Value, as coding: C.Type) throws -> C.Property {
+        try C.decode(value)
+    }
 }

@@ -35,7 +35,7 @@ final class ContestedRows {
         guard !rows.isEmpty else { return }
         let histories = try readHistories()
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
-            guard let (history, isWhole) = histories[key], let policy = session.policies[SQL.foldedName(row.table.name)]
+            guard let (history, isWhole) = histories[key], let policy = session.policies[SQLText.foldedName(row.table.name)]
             else { continue }
             switch policy {
             case .column: continue
@@ -57,7 +57,7 @@ final class ContestedRows {
     // MARK: - Pieces
 
     private func function(of context: TableContext) -> ConflictFunctions.Function? {
-        guard let table = context.inspection, case .custom(let name) = session.policies[SQL.foldedName(table.name)]
+        guard let table = context.inspection, case .custom(let name) = session.policies[SQLText.foldedName(table.name)]
         else {
             return nil
         }

@@ -45,20 +45,20 @@ final class ForeignKeyMap {
                 keys.append(key)
                 count += 1
             }
-            byChild[SQL.foldedName(table.name)] = keys
+            byChild[SQLText.foldedName(table.name)] = keys
             for key in keys {
-                byParent[SQL.foldedName(key.parent), default: []].append(key)
-                join(SQL.foldedName(key.child), SQL.foldedName(key.parent))
+                byParent[SQLText.foldedName(key.parent), default: []].append(key)
+                join(SQLText.foldedName(key.child), SQLText.foldedName(key.parent))
             }
         }
     }
 
-    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQL.foldedName(table)] ?? [] }
-    func references(to table: String) -> [ForeignKey] { byParent[SQL.foldedName(table)] ?? [] }
+    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQLText.foldedName(table)] ?? [] }
+    func references(to table: String) -> [ForeignKey] { byParent[SQLText.foldedName(table)] ?? [] }
 
     /// A name that all tables share which foreign keys connect, directly or through others.
     func group(of table: String) -> String {
-        var name = SQL.foldedName(table)
+        var name = SQLText.foldedName(table)
         while let next = groups[name] { name = next }
         return name
     }
@@ -76,10 +76,10 @@ final class ForeignKeyMap {
 
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
-        let columns = table.stored.prefix(table.keyCount).map { SQL.quote(identifier: $0.name) }
-        let conditions = key.childColumns.map { "\(SQL.quote(identifier: table.stored[$0].name)) = ?" }
+        let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
+        let conditions = key.childColumns.map { "\(SQLText.quote(identifier: table.stored[$0].name)) = ?" }
         let statement = try statement(
-            "SELECT \(columns.joined(separator: ", ")) FROM \(SQL.quote(identifier: table.name)) "
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
         for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         var keys: [[Value]] = []
@@ -140,13 +140,13 @@ private struct ForeignKeyDefinition {
             id: id, child: child.name, childColumns: childColumns, parent: parentTable.name,
             parentColumns: parentColumns, parentCollations: collations,
             substitute: try substitute(db, child: child, columns: childColumns),
-            parentSQL: "SELECT 1 FROM \(SQL.quote(identifier: parentTable.name)) WHERE "
-                + parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
+            parentSQL: "SELECT 1 FROM \(SQLText.quote(identifier: parentTable.name)) WHERE "
+                + parentColumns.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
     }
 
     private func position(of column: String, in table: TableInspection) -> Int? {
-        let name = SQL.foldedName(column)
-        return table.stored.firstIndex { SQL.foldedName($0.name) == name }
+        let name = SQLText.foldedName(column)
+        return table.stored.firstIndex { SQLText.foldedName($0.name) == name }
     }
 
     /// A key column, a UNIQUE column, or NULL for NOT NULL cannot be substituted.

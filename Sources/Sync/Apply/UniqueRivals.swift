@@ -13,25 +13,25 @@ final class UniqueRivals {
     init?(_ db: Database, index: UniqueIndex, table: TableInspection) throws {
         let isGenerated = index.terms.contains { term in
             term.column.map { name in
-                !table.stored.contains { SQL.foldedName($0.name) == SQL.foldedName(name) }
+                !table.stored.contains { SQLText.foldedName($0.name) == SQLText.foldedName(name) }
             } ?? false
         }
         guard !isGenerated else { return nil }
         columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
         keyCount = table.keyCount
         let row = columns.enumerated().map { position, column in
-            "?\(position + 1) AS \(SQL.quote(identifier: table.stored[column].name))"
+            "?\(position + 1) AS \(SQLText.quote(identifier: table.stored[column].name))"
         }.joined(separator: ", ")
         var conditions = index.terms.map { term in
-            "(\(term.sql)) = (SELECT \(term.sql) FROM (SELECT \(row))) COLLATE \(SQL.quote(identifier: term.collation))"
+            "(\(term.sql)) = (SELECT \(term.sql) FROM (SELECT \(row))) COLLATE \(SQLText.quote(identifier: term.collation))"
         }
         if let condition = index.condition {
             conditions += ["(\(condition))", "(SELECT \(condition) FROM (SELECT \(row)))"]
         }
-        let keys = table.stored.prefix(table.keyCount).map { SQL.quote(identifier: $0.name) }
+        let keys = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
         statement = try RawStatement(
             db,
-            "SELECT \(keys.joined(separator: ", ")) FROM \(SQL.quote(identifier: table.name)) "
+            "SELECT \(keys.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
     }
 

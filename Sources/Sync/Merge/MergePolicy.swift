@@ -39,7 +39,7 @@ public enum MergePolicy: Hashable, Sendable {
                 guard let policy = MergePolicy(text: text) else {
                     throw JournalError(.corrupt, "\(text) in _journal_policies is no policy")
                 }
-                return (SQL.foldedName(row["name"]), policy)
+                return (SQLText.foldedName(row["name"]), policy)
             }, uniquingKeysWith: { first, _ in first })
     }
 
