@@ -101,8 +101,7 @@ final class History {
         case .write(let replica, let statements, let tick, let isMarked):
             try replicas[replica].write(statements, tick: tick, isMarked: isMarked)
         case .pull(let target, let source, let size, let count, let order):
-            try pull(target, from: source, size: size, count: count, order: order)
-            try check(replicas[target])
+            if try pull(target, from: source, size: size, count: count, order: order) { try check(replicas[target]) }
         case .restart(let replica):
             try replicas[replica].restart()
         case .add(let replica, let addition):
@@ -111,7 +110,12 @@ final class History {
         }
     }
 
-    private func pull(_ target: Int, from source: Int, size: Int, count: Int, order: HistoryPlan.Order) throws {
+    /// - Returns: Whether anything arrived.
+    @discardableResult
+    private func pull(
+        _ target: Int, from source: Int, size: Int, count: Int, order: HistoryPlan.Order
+    ) throws -> Bool {
+        if try replicas[source].hasNothing(for: replicas[target]) { return false }
         var batches = Array(try replicas[source].batches(for: replicas[target], size: size).prefix(count))
         if let shuffle = order.shuffle {
             var random = SplitMix(seed: shuffle)
@@ -122,21 +126,20 @@ final class History {
             let arrived = order.isEncoded ? try BatchCodec.decode(BatchCodec.encode(batch), limits: .standard) : batch
             _ = try replicas[target].inbox.receive(arrived)
         }
+        return !batches.isEmpty
     }
 
-    /// Exchanges until everybody knows everything.
+    /// Exchanges until everybody knows everything: all tell one, and that one tells all.
     private func meet() throws {
-        for _ in 0..<(replicas.count + 2) {
-            for replica in replicas { try replica.settle() }
-            let vectors = try replicas.map { try $0.inbox.vector() }
-            if vectors.allSatisfy({ $0 == vectors[0] }) { return }
-            for target in replicas.indices {
-                for source in replicas.indices where source != target {
-                    try pull(target, from: source, size: 100, count: .max, order: .init())
-                }
-            }
+        let center = Int(plan.seed % UInt64(replicas.count))
+        let others = replicas.indices.filter { $0 != center }
+        for other in others { try pull(center, from: other, size: 100, count: .max, order: .init()) }
+        for other in others { try pull(other, from: center, size: 100, count: .max, order: .init()) }
+        for replica in replicas { try replica.settle() }
+        let vectors = try replicas.map { try $0.inbox.vector() }
+        guard vectors.allSatisfy({ $0 == vectors[0] }) else {
+            throw Failure(description: "\(now) the replicas do not come to know the same: \(vectors)")
         }
-        throw Failure(description: "\(now) the replicas do not come to know the same")
     }
 
     // MARK: - Checks

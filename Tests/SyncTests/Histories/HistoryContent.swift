@@ -44,18 +44,21 @@ struct HistoryContent: Equatable {
         let reasons = try replica.rows(
             "SELECT (SELECT min(name) FROM _journal_tables AS t WHERE t.tbl = h.tbl), key, reason FROM _journal_held AS h"
         )
-        held = reasons.map { "held \($0[0].plain) \($0[1].plain): \($0[2].plain)" }
+        held = reasons.map { "held \($0[0].word) \($0[1].plain): \($0[2].word)" }
         ledger = try HistoryContent.ledger(replica)
         sort()
     }
 
     private static func ledger(_ replica: HistoryReplica) throws -> [String] {
-        let entries = try replica.replica.read { try ConflictEntry.all($0) }
-        guard !entries.isEmpty else { return [] }
         let details = try replica.rows(
             """
             SELECT c.id, c.key, c.lost_version, c.kept_life, c.kept_stamp FROM _journal_conflicts AS c ORDER BY id
             """)
+        guard !details.isEmpty else { return [] }
+        let entries = try replica.replica.read { try ConflictEntry.all($0) }
+        guard entries.count == details.count else {
+            return ["\(details.count) ledger entries, \(entries.count) readable"]
+        }
         return zip(entries.sorted { $0.id < $1.id }, details).map { entry, detail in
             guard case .blob(let key) = detail[1], case .integer(let life) = detail[3],
                 case .integer(let stamp) = detail[4], detail[0] == .integer(entry.id)
@@ -105,6 +108,12 @@ func hex(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 extension Value {
+    /// A text without quotes.
+    fileprivate var word: String {
+        if case .text(let bytes) = self { return String(decoding: bytes, as: UTF8.self) }
+        return plain
+    }
+
     var plain: String {
         switch self {
         case .null: "NULL"

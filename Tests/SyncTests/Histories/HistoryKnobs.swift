@@ -16,10 +16,23 @@ struct HistoryKnobs: Sendable {
     /// Writers without recursive triggers, whose evictions are found later.
     var lateEvictions = true
 
-    /// What the engine is held to. TANDEM_KNOBS=all turns on everything that histories can contain.
-    static let engine =
-        ProcessInfo.processInfo.environment["TANDEM_KNOBS"] == "all"
-        ? HistoryKnobs()
-        : HistoryKnobs(
-            uniques: false, foreignKeys: false, softKeys: false, checks: false, schemaSteps: false, keySpellings: false)
+    /// What the engine is held to.
+    static let engine = HistoryKnobs(named: ProcessInfo.processInfo.environment["TANDEM_KNOBS"] ?? "standard")
+
+    /// - Parameter names: TANDEM_KNOBS: the parts that histories contain, as `uniques,softKeys`; `all` of them, or `standard` for all
+    ///   that the engine is held to.
+    init(named names: String) {
+        guard names != "all" else { return }
+        let parts = names == "standard" ? HistoryKnobs.held : Set(names.split(separator: ",").map(String.init))
+        uniques = parts.contains("uniques")
+        foreignKeys = parts.contains("foreignKeys")
+        softKeys = parts.contains("softKeys")
+        checks = parts.contains("checks")
+        schemaSteps = parts.contains("schemaSteps")
+        reordering = parts.contains("reordering")
+        keySpellings = parts.contains("keySpellings")
+        lateEvictions = parts.contains("lateEvictions")
+    }
+
+    private static let held: Set = ["reordering", "lateEvictions"]
 }

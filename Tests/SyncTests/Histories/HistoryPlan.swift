@@ -65,7 +65,7 @@ struct HistoryPlan: Sendable {
                     .write(
                         replica: index, statements, tick: Int64(random.pick([0, 0, 1, 1, 2, -3])),
                         isMarked: random.chance(70)))
-            case 55..<94:
+            case 55..<89:
                 let source = (index + 1 + random.below(count - 1)) % count
                 let order = Order(
                     shuffle: knobs.reordering && random.chance(25) ? random.next() : nil,
@@ -74,13 +74,20 @@ struct HistoryPlan: Sendable {
                     .pull(
                         target: index, source: source, size: random.pick([1, 2, 3, 5, 100, 100]),
                         count: random.chance(25) ? 1 + random.below(3) : .max, order: order))
-            case 94:
+            case 89:
                 steps.append(.restart(index))
             default:
                 guard !schema.additions.isEmpty else { continue }
                 let addition = random.below(schema.additions.count)
                 steps.append(.add(replica: index, addition: addition))
                 if added[index].insert(addition).inserted { schemas[index].add(schema.additions[addition]) }
+            }
+        }
+        // More often than not everybody has everything in the end.
+        guard random.chance(70) else { return }
+        for index in 0..<count {
+            for addition in schema.additions.indices where !added[index].contains(addition) {
+                steps.append(.add(replica: index, addition: addition))
             }
         }
     }

@@ -29,6 +29,7 @@ final class HistoryReplica {
     private let limits: Limits
     private let clock: TestClock
     private let writer: RawConnection
+    private let recursiveTriggers: Bool
     private var time: Int64
 
     /// What has been read of the journal, in its order.
@@ -50,6 +51,7 @@ final class HistoryReplica {
         self.schema = schema.reference
         self.clock = clock
         self.limits = limits
+        self.recursiveTriggers = recursiveTriggers
         time = HistoryReplica.start + offset
         clock.set(milliseconds: time)
         writer = try RawConnection(
@@ -87,9 +89,26 @@ final class HistoryReplica {
     }
 
     private func noteKnowledge() throws {
-        let vector = try inbox.vector()
-        knowledge.append(
-            (vector[origin] + 1, VersionVector(vector.entries.filter { $0.origin != origin })))
+        let vector = try plainVector()
+        let others = vector.entries.filter { $0.origin != origin }
+        knowledge.append((vector[origin] + 1, VersionVector(others)))
+    }
+
+    /// What is known here, read as anybody can read it: the engine's own reader is what is checked.
+    private func plainVector() throws -> VersionVector {
+        let own = try writer.rows("SELECT count(*) FROM _journal WHERE origin IS NULL")
+        var entries = try writer.rows("SELECT origin, version FROM _journal_origins WHERE id <> 0").compactMap {
+            row -> VersionVector.Entry? in
+            guard case .blob(let bytes) = row[0], case .integer(let version) = row[1] else { return nil }
+            return OriginID(bytes: bytes).map { .init(origin: $0, version: version) }
+        }
+        if case .integer(let versions) = own[0][0] { entries.append(.init(origin: origin, version: versions)) }
+        return VersionVector(entries)
+    }
+
+    /// True when `target` certainly knows all that is known here; spares most exchanges of a history.
+    func hasNothing(for target: HistoryReplica) throws -> Bool {
+        try recursiveTriggers && target.plainVector().covers(plainVector())
     }
 
     func add(_ index: Int, _ addition: HistorySchema.Addition) throws {
@@ -156,6 +175,21 @@ final class HistoryReplica {
     }
 
     func rows(_ sql: String) throws -> [[Value]] { try writer.rows(sql) }
+
+    /// Tables, held rows and ledger as they stand in the file, without the numbers that only this file uses.
+    func plainRows() throws -> [String] {
+        let queries =
+            schema.tables.map { "SELECT '\($0.name)', * FROM \($0.name)" } + [
+                "SELECT 'held', tbl, key, reason, detail, stamp, origin, image FROM _journal_held",
+                """
+                SELECT 'lost', c.tbl, key, kind, columns, o.origin, lost_version, kept_life, kept_stamp, kept_origin
+                FROM _journal_conflicts AS c JOIN _journal_origins AS o ON o.id = lost_origin
+                """,
+            ]
+        return try queries.flatMap { query in
+            try rows(query).map { $0.map(\.plain).joined(separator: " ") }.sorted()
+        }
+    }
 
     // MARK: - The journal
 

@@ -6,7 +6,7 @@ import Testing
 /// Random histories of several machines against the reference model.
 ///
 /// TANDEM_SEED       the seed of the first history; each further one has the next
-/// TANDEM_HISTORIES  how many (500)
+/// TANDEM_HISTORIES  how many (200)
 @Suite("Random histories against the model")
 struct RandomHistoryTests {
     static func setting(_ name: String, default value: UInt64) -> UInt64 {
@@ -23,7 +23,7 @@ struct RandomHistoryTests {
     @Test("tables, held rows and ledger are those of the model at every exchange, and equal knowledge is equal bytes")
     func histories() async {
         let seed = Self.setting("TANDEM_SEED", default: 1)
-        let count = Self.setting("TANDEM_HISTORIES", default: 500)
+        let count = Self.setting("TANDEM_HISTORIES", default: 200)
         let workers = Self.workers
         let failed = Atomic<Int>(0)
         let outcome = await inThreads(workers) { worker in

@@ -25,15 +25,19 @@ struct ReferenceView {
                 claims[row.id] = row.claim(on: table.claimColumns)
             }
         }
-        var standing = candidates
         while true {
-            standing = supported(candidates)
-            let winners = supported(withoutClashes(standing, claims))
-            if winners.isEmpty { break }
+            let standing = supported(candidates)
+            let unclashed = withoutClashes(standing, claims)
+            let winners = supported(unclashed)
+            if winners.isEmpty {
+                for id in candidates.keys {
+                    held[id] = standing[id] != nil && unclashed[id] == nil ? "unique" : "foreign_key"
+                }
+                break
+            }
             shown.merge(winners) { _, new in new }
             for id in winners.keys { candidates[id] = nil }
         }
-        for id in candidates.keys { held[id] = standing[id] == nil ? "foreign_key" : "unique" }
         substitute()
     }
 
