@@ -64,7 +64,7 @@ enum Page {
         #todos li { display: flex; align-items: center; gap: .75rem; padding: .5rem .75rem; }
         #todos li + li { border-top: 1px solid var(--line); }
         #todos input[type=checkbox] { width: 1.1rem; height: 1.1rem; }
-        #todos .title { flex: 1; min-width: 0; overflow-wrap: anywhere; border: 0; padding: .25rem 0; background: none; }
+        #todos .title { flex: 1; min-width: 0; text-overflow: ellipsis; border: 0; padding: .25rem 0; background: none; }
         #todos .done .title { color: var(--soft); text-decoration: line-through; }
         #todos button { padding: .25rem .6rem; border-color: transparent; background: none; color: var(--soft); }
         #todos button:hover, #todos button:focus-visible { border-color: var(--line); color: inherit; }
@@ -111,17 +111,17 @@ enum Page {
           };
           remove.onclick = () => send("DELETE", "todos/" + id);
           row.append(tick, title, remove);
-          return Object.assign(row, { tick, title });
+          return { row, tick, title };
         }
 
         function show(todo) {
           todos.set(todo.id, todo);
-          const row = rows.get(todo.id) ?? makeRow(todo.id);
-          rows.set(todo.id, row);
-          row.tick.checked = todo.done;
+          const { row, tick, title } = rows.get(todo.id) ?? makeRow(todo.id);
+          rows.set(todo.id, { row, tick, title });
+          tick.checked = todo.done;
           row.classList.toggle("done", todo.done);
           // What someone is typing is theirs until they leave the field.
-          if (document.activeElement !== row.title) row.title.value = todo.title;
+          if (document.activeElement !== title) title.value = todo.title;
           return row;
         }
 
@@ -130,14 +130,14 @@ enum Page {
             a.created < b.created ? -1 : a.created > b.created ? 1 : a.id < b.id ? -1 : 1);
           const list = byId("todos");
           order.forEach((todo, place) => {
-            const row = rows.get(todo.id);
+            const { row } = rows.get(todo.id);
             if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null);
           });
           byId("empty").hidden = order.length > 0;
         }
 
         function forget(id) {
-          rows.get(id)?.remove();
+          rows.get(id)?.row.remove();
           rows.delete(id);
           todos.delete(id);
         }
