@@ -65,6 +65,8 @@ struct StoreRound {
         var found = 0
         let cost = try measure { found = try store.find(ids, times: times) }
         guard found == times * ids.count else { throw BenchError("\(found) finds succeeded") }
+        // Found because they are held, to here.
+        withExtendedLifetime(objects) {}
         findNanoseconds = cost.cpu * 1e9 / Double(found)
         try store.database.close()
     }
