@@ -45,7 +45,8 @@ struct ConstraintTests {
         try cluster.execute(1, "UPDATE t SET live = 0 WHERE id = 1")
         try cluster.settle()
         try expectEqual(cluster)
-        #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["1", "2", "10", "20"])
+        // 1 has left the partial index to 2; and with a column of its indexes changed it has the later claim on its mail, too.
+        #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2", "3", "10", "20"])
     }
 
     @Test(

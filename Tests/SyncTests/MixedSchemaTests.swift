@@ -75,7 +75,12 @@ struct MixedSchemaTests {
         let cluster = try Cluster(3, schema: "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, fax TEXT)")
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', '123')")
         try cluster.settle()
-        try cluster.execute(1, "ALTER TABLE person DROP COLUMN fax")
+        try cluster.execute(
+            1,
+            """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO n SELECT id, name FROM person;
+            DROP TABLE person; ALTER TABLE n RENAME TO person
+            """)
         try cluster.execute(1, "UPDATE person SET name = 'b'")
         try cluster.execute(0, "UPDATE person SET fax = '456'")
         try cluster.pull(1, from: 0)

@@ -98,7 +98,8 @@ final class ContestedRows {
             if change.life >= life { changes[key, default: []].append(change) }
         }
         let values = JournalValues(db)
-        return try changes.mapValues { changes in
+        // Of a dead row there is nothing to decide.
+        return try changes.filter { $0.value.first.map { $0.life % 2 == 1 } ?? false }.mapValues { changes in
             let history = try changes.map { change in
                 let translation = session.context(of: change.shape).translation(of: change.shape)
                 var image: RowHistory.Image = [:]
