@@ -71,6 +71,19 @@ public enum Capture {
         return true
     }
 
+    /// Drops the triggers of the table that this one of them stands on, which keep SQLite from dropping a column.
+    /// ``refresh(_:)`` puts them back, in the same transaction, and journals what happened meanwhile.
+    ///
+    /// - Returns: False when it is no trigger of capture.
+    public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
+        let prefix = JournalSchema.prefix + "_"
+        guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {
+            return false
+        }
+        try dropTriggers(ofTable: id, db)
+        return true
+    }
+
     /// True when the schema changed after capture last looked at it.
     static func isStale(_ db: Database) throws -> Bool {
         let current = try Int64.fetchOne(db, sql: "PRAGMA schema_version")
