@@ -83,8 +83,19 @@ enum JournalSchema {
           kept_stamp INTEGER NOT NULL,
           kept_origin BLOB NOT NULL,
           time REAL NOT NULL,
+          lost_stamp INTEGER NOT NULL DEFAULT 0,
+          state TEXT NOT NULL DEFAULT 'open',
+          closed REAL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;
+        CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key);
+        CREATE TABLE _journal_ledger (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          last_id INTEGER NOT NULL DEFAULT 0,
+          dropped_by_age INTEGER NOT NULL DEFAULT 0,
+          dropped_by_cap INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        INSERT INTO _journal_ledger (id) VALUES (1);
         CREATE TABLE _journal_held (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
@@ -103,6 +114,15 @@ enum JournalSchema {
           last_version INTEGER NOT NULL,
           batch BLOB NOT NULL
         ) STRICT;
+        CREATE TABLE _journal_clocks (
+          origin BLOB PRIMARY KEY CHECK (length(origin) = 16),
+          first_version INTEGER,
+          last_version INTEGER,
+          stamp INTEGER,
+          cause BLOB,
+          since REAL,
+          allowed_ms INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Makes sure that `_journal` has at least `count` value columns and as many mask words as that many columns need.
