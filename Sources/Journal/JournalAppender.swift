@@ -154,6 +154,7 @@ public final class JournalAppender {
             change.operation == .insert && change.values.count == shape.columns.count
         if carriesAll || change.operation == .delete {
             for word in 0..<wordCount { try statement.bindNull(at: firstMask + word) }
+            if change.isKeyChange { try statement.bind(1, at: firstMask) }
         } else {
             let words = change.mask.words
             for word in 0..<Int(wordCount) {

@@ -88,6 +88,9 @@ final class JournalCursor {
         }
     }
 
+    /// As in ``Change/isKeyChange``.
+    var isKeyChange: Bool { operation == .delete && !statement.isNull(6) }
+
     /// Appends the key values, then the values of the other columns of `mask`.
     func appendValues(of mask: ColumnMask, to values: inout [Value]) throws {
         let first = 6 + maskWords

@@ -65,9 +65,9 @@ final class ContestedRows {
     }
 
     private func decide(
-        _ function: ConflictFunctions.Function, row: RowStore.RowID, _ earlier: RowHistory.Image,
-        _ later: RowHistory.Image
-    ) -> RowHistory.Image {
+        _ function: ConflictFunctions.Function, row: RowStore.RowID, _ earlier: KeyHistory.Image,
+        _ later: KeyHistory.Image
+    ) -> KeyHistory.Image {
         let key = Dictionary(
             zip(row.table.stored.map(\.name), row.values).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
         let decided = function(key, named(earlier, row), named(later, row))
@@ -78,7 +78,7 @@ final class ContestedRows {
         return image
     }
 
-    private func named(_ image: RowHistory.Image, _ row: RowStore.RowID) -> ConflictFunctions.Version {
+    private func named(_ image: KeyHistory.Image, _ row: RowStore.RowID) -> ConflictFunctions.Version {
         var version: ConflictFunctions.Version = [:]
         for (column, value) in image where column < row.table.stored.count {
             version[row.table.stored[column].name] = value
@@ -86,7 +86,7 @@ final class ContestedRows {
         return version
     }
 
-    private func readHistories() throws -> [ConcurrentChanges.TableKey: (RowHistory, isWhole: Bool)] {
+    private func readHistories() throws -> [ConcurrentChanges.TableKey: (KeyHistory, isWhole: Bool)] {
         var changes: [ConcurrentChanges.TableKey: [ScannedChange]] = [:]
         try JournalReader(db).scan(tables: Set(rows.keys.map(\.table))) { change in
             let key = ConcurrentChanges.TableKey(table: change.shape.table, key: change.key)
@@ -102,23 +102,23 @@ final class ContestedRows {
         return try changes.filter { $0.value.first.map { $0.life % 2 == 1 } ?? false }.mapValues { changes in
             let history = try changes.map { change in
                 let translation = session.context(of: change.shape).translation(of: change.shape)
-                var image: RowHistory.Image = [:]
+                var image: KeyHistory.Image = [:]
                 try change.mask.forEach { column in
                     guard column >= change.shape.shape.keyCount else { return }
                     image[translation.positions[column]] = try values.value(at: change.seq, column: column)
                 }
-                return RowHistory.Change(
+                return KeyHistory.Change(
                     claim: Claim(stamp: change.stamp, origin: change.origin), version: change.version,
                     known: change.known, values: image)
             }
-            return (RowHistory(changes: history), isWhole: changes.contains { $0.operation == .insert })
+            return (KeyHistory(changes: history), isWhole: changes.contains { $0.operation == .insert })
         }
     }
 }
 
 extension RowStore {
     /// Makes a row show `image` in all columns that it has.
-    fileprivate func replace(_ row: RowID, with image: RowHistory.Image, isWhole: Bool) throws {
+    fileprivate func replace(_ row: RowID, with image: KeyHistory.Image, isWhole: Bool) throws {
         var columns = ColumnMask()
         var values = [Value?](repeating: nil, count: row.table.stored.count)
         for (column, value) in image where column < values.count {

@@ -293,3 +293,15 @@ extension HoldReason {
         }
     }
 }
+
+extension RowImage {
+    /// Takes over the key of `row`, and those of `columns` that the table has here.
+    mutating func overlay(row: RowStore.RowID, columns mask: ColumnMask, of image: [Value?]) {
+        for (column, value) in row.values.enumerated() { columns[row.table.stored[column].name] = value }
+        mask.forEach { column in
+            if column < row.table.stored.count, let value = image[column] {
+                columns[row.table.stored[column].name] = value
+            }
+        }
+    }
+}

@@ -3,7 +3,7 @@ import Journal
 /// The changes of one key in its present life, and the row that they make under a policy other than last-writer-wins per column.
 ///
 /// Pure: the row depends on the set of changes only. `past` of a change is what its writer had seen of the key.
-struct RowHistory {
+struct KeyHistory {
     struct Change {
         let claim: Claim
         let version: Int64
