@@ -1,80 +1,88 @@
+import Foundation
 import Store
-import TestSupport
+import Synchronization
 import Testing
 
-/// Records its hooks in the order of their calls.
-@Model(table: "Note")
-final class HookedNote {
+/// A model whose hooks trim, refuse and take notes.
+@Model
+final class Hooked {
     var id: Int64
-    var text: String = ""
+    var name: String = ""
+
+    static let notes = Mutex<[Int64: [String]]>([:])
 
     static func willInsert(_ fields: inout Fields) throws {
-        if fields.text == "refused" { throw Refused() }
-        fields.text = fields.text.lowercased()
+        fields.name = fields.name.trimmingCharacters(in: .whitespaces)
+        if fields.name == "refused" { throw Refused() }
     }
 
     func willUpdate(_ fields: inout Fields) throws {
-        if fields.text == "refused" { throw Refused() }
-        if fields.text == "undo" { fields.text = text }
+        if fields.name == "refused" { throw Refused() }
+        fields.name += "!"
     }
 
     func willDelete() throws {
-        if text == "kept" { throw Refused() }
+        if name == "kept" { throw Refused() }
     }
 
-    func didInsert() { HookTests.calls.append("insert \(text) \(id)") }
-    func didUpdate(_ columns: Set<String>) { HookTests.calls.append("update \(columns.sorted()) \(text) \(id)") }
-    func didDelete() { HookTests.calls.append("delete \(id)") }
+    func didInsert() { note("inserted") }
+    func didUpdate(_ columns: Set<String>) { note("updated \(columns.sorted())") }
+    func didDelete() { note("deleted") }
+
+    private func note(_ text: String) { Hooked.notes.withLock { $0[id, default: []].append(text) } }
+    var noted: [String] { Hooked.notes.withLock { $0[id] ?? [] } }
 }
 
-@Suite("Hooks", .serialized)
+@Suite("Hooks of a model")
 struct HookTests {
-    static let calls = Collected<String>()
-    let directory = TemporaryDirectory()
-    let db: Database
+    let test: TestDatabase
+    var db: Database { test.db }
 
     init() throws {
-        db = try Database(path: directory.file("a.sqlite"), options: TestDatabase.options) {
-            $0.version(1) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)") }
+        test = try TestDatabase()
+        try test.db.execute("CREATE TABLE Hooked (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+    }
+
+    @Test("[43] hooks change what is written, and the others run once after the commit")
+    func order() throws {
+        let object = try db.transaction {
+            let object = try Hooked.create(in: db) { $0.name = " a " }
+            #expect(object.name == "a" && object.noted.isEmpty)
+            return object
         }
+        try object.save { $0.name = "b" }
+        #expect(object.name == "b!")
+        try object.save { _ in }
+        try object.delete()
+        try object.delete()
+        #expect(object.noted == ["inserted", "updated [\"name\"]", "deleted"])
     }
 
-    private func calls(of id: Int64) -> [String] {
-        HookTests.calls.all.filter { $0.hasSuffix(" \(id)") }.map { String($0.dropLast("\(id)".count + 1)) }
-    }
-
-    @Test("[43] a hook that throws refuses the write; memory, file and journal are as before")
+    @Test("[43] a hook that throws refuses the write; nothing has changed then")
     func veto() throws {
-        #expect(throws: Refused.self) { try HookedNote.create(in: db) { $0.text = "refused" } }
-        let note = try HookedNote.create(in: db) { $0.text = "KEPT" }
-        #expect(note.text == "kept")
-        #expect(throws: Refused.self) { try note.save { $0.text = "refused" } }
-        #expect(throws: Refused.self) { try note.delete() }
-        #expect(note.text == "kept" && !note.isDeleted)
-        #expect(try db.value(Int.self, "SELECT count(*) FROM _journal") == 1)
-        #expect(try note.save { $0.text = "undo" } == false)
-        #expect(calls(of: note.id) == ["insert kept"])
+        #expect(throws: Refused.self) { try Hooked.create(in: db) { $0.name = "refused" } }
+        let object = try Hooked.make(in: db) { $0.name = "kept" }
+        #expect(try object.save())
+        #expect(throws: Refused.self) { try object.save { $0.name = "refused" } }
+        #expect(throws: Refused.self) { try object.delete() }
+        #expect(object.name == "kept" && object.existsInDatabase)
+        #expect(try Hooked.count(in: db) == 1)
     }
 
-    @Test("[43] what has happened is told after the commit, in order, and not after a rollback")
-    func afterCommit() throws {
-        let note = try HookedNote.create(in: db) { $0.text = "a" }
-        try db.transaction {
-            try note.save { $0.text = "b" }
-            try? db.transaction {
-                try note.save { $0.text = "lost" }
-                throw Refused()
-            }
-            #expect(calls(of: note.id) == ["insert a"])
-        }
-        #expect(calls(of: note.id) == ["insert a", "update [\"text\"] b"])
+    @Test("[43] nothing is told of what was rolled back, as a whole or in part")
+    func rollback() throws {
+        let object = try Hooked.create(in: db) { $0.name = "a" }
         try? db.transaction {
-            try note.delete()
+            try object.save { $0.name = "b" }
             throw Refused()
         }
-        #expect(calls(of: note.id).count == 2)
-        try note.delete()
-        try note.delete()
-        #expect(calls(of: note.id).last == "delete" && calls(of: note.id).count == 3)
+        try db.transaction {
+            try? db.transaction {
+                try object.delete()
+                throw Refused()
+            }
+            try object.save { $0.name = "c" }
+        }
+        #expect(object.noted == ["inserted", "updated [\"name\"]"])
     }
 }
