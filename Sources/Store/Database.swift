@@ -38,6 +38,9 @@ public final class Database: Sendable {
     public let options: Options
     let replica: Replica
     let pipeline = LivePipeline()
+    let dependents = Dependents()
+    let counters = Counters()
+    let cache: ResultCache
     private let models = Mutex(Models())
     private let watch: FileWatch
     private let followTask = Mutex<Task<Void, Never>?>(nil)
@@ -59,6 +62,8 @@ public final class Database: Sendable {
         let versions = try builder.checked()
         self.path = path
         self.options = options
+        cache = ResultCache(counters: counters)
+        dependents.add(cache)
         do {
             replica = try Database.openReplica(path, options)
             watch = try FileWatch(path: path)
@@ -117,6 +122,7 @@ public final class Database: Sendable {
         watch.stop()
         followTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
+        dependents.finish()
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
@@ -200,11 +206,14 @@ public final class Database: Sendable {
     /// Reads objects again that may have missed a commit.
     func recheck(_ objects: [any Refreshable]) {
         if objects.isEmpty { return }
+        let publication = Publication(self)
         do {
             try replica.read { db in
                 let position = try JournalTail.lastSeq(db)
-                for object in objects { try object.refresh(db, asOf: position) }
+                for object in objects { try object.refresh(db, asOf: position, publication) }
             }
+            publication.eventsAreSent()
+            publication.announce()
         } catch {
             // They stay marked as stale: a save reads them first.
             options.logger?.warning("refreshing objects of \(path): \(error)")

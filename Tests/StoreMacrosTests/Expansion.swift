@@ -55,7 +55,7 @@ extension String {
 }
 
 private let macros: [String: MacroSpec] = [
-    "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model", "ValueModel"]),
+    "Model": MacroSpec(type: ModelMacro.self, conformances: ["TableModel", "Model", "ValueModel"]),
     "_ModelProperty": MacroSpec(type: ModelPropertyMacro.self),
     "Column": MacroSpec(type: PropertyMarkerMacro.self),
     "PrimaryKey": MacroSpec(type: PropertyMarkerMacro.self),

@@ -9,6 +9,14 @@ final class Follower {
     private let database: Database
     private var logs: [ObjectIdentifier: any ChangeLog] = [:]
     private(set) var group = 0
+    /// Which tables and columns have changed, of models and others alike.
+    var commits = CommitLog()
+    /// While true, what is noted sends no events; objects, caches and live queries follow all the same.
+    var isSilent = false {
+        didSet {
+            for log in logs.values { log.isSilent = isSilent }
+        }
+    }
 
     init(_ database: Database) { self.database = database }
 
@@ -19,6 +27,7 @@ final class Follower {
         let id = ObjectIdentifier(registry)
         if let log = logs[id] { return log }
         let log = registry.makeLog()
+        log.isSilent = isSilent
         logs[id] = log
         return log
     }
@@ -43,6 +52,7 @@ final class Follower {
                 targets[entry.shape.id] = logs
             }
             for log in logs { log.note(entry, group: group) }
+            commits.note(entry)
             origin = entry.origin
             isInside = !entry.endsTransaction
             if entry.endsTransaction { closeGroup() }
