@@ -22,8 +22,8 @@ struct Reconciliation {
         var missing = expected
         var inserts: [[Value]] = []
         var updates: [(row: [Value], mask: ColumnMask)] = []
-        let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
-        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQL.quote(identifier: table.name))")
+        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
+        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
         let defaults = try defaultValues()
         while try rows.step() {
             let row = table.stored.indices.map { rows.column(Int32($0)) }

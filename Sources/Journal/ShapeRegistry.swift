@@ -31,13 +31,13 @@ public struct ShapeRegistry: Sendable {
 
     /// The shape that the triggers of the table write now.
     public func tracked(table name: String) -> Entry? {
-        let folded = SQL.foldedName(name)
-        return entries.values.first { $0.isTracked && SQL.foldedName($0.shape.table) == folded }
+        let folded = SQLText.foldedName(name)
+        return entries.values.first { $0.isTracked && SQLText.foldedName($0.shape.table) == folded }
     }
 
     public func tableID(named name: String) -> Int64? {
-        let folded = SQL.foldedName(name)
-        return entries.values.first { SQL.foldedName($0.shape.table) == folded }?.table
+        let folded = SQLText.foldedName(name)
+        return entries.values.first { SQLText.foldedName($0.shape.table) == folded }?.table
     }
 
     /// The registered shape equal to `shape`, added when there is none.
@@ -46,8 +46,8 @@ public struct ShapeRegistry: Sendable {
     public mutating func register(
         _ shape: TableShape, collations: [KeyCollation]? = nil, in db: Database
     ) throws -> Entry {
-        let folded = SQL.foldedName(shape.table)
-        let siblings = entries.values.filter { SQL.foldedName($0.shape.table) == folded }
+        let folded = SQLText.foldedName(shape.table)
+        let siblings = entries.values.filter { SQLText.foldedName($0.shape.table) == folded }
         let collations = collations ?? siblings.first { $0.isTracked }?.collations ?? []
         if let known = siblings.first(where: { $0.shape == shape && $0.collations == collations }) { return known }
         let id = (entries.keys.max() ?? 0) + 1

@@ -37,7 +37,7 @@ extension UniqueIndex {
                 let column: String? = row["name"]
                 let expression = definition.flatMap { index < $0.terms.count ? $0.terms[index] : nil }
                 return Term(
-                    sql: column.map { SQL.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
+                    sql: column.map { SQLText.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
                     collation: row["coll"] ?? "BINARY")
             }
             return UniqueIndex(name: name, terms: terms, condition: definition?.condition)

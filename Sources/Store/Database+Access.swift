@@ -60,12 +60,16 @@ extension Database {
                 return try ThreadContext.with(context) { try body(context) }
             }
         } catch {
-            throw StoreError.wrapping(error, operation: "reading")
+            throw options.failed(error, operation: "reading")
         }
     }
 
     /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own.
-    func write<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
+    func write<Result>(
+        enforcingForeignKeys: Bool = true, _ body: (WriteContext) throws -> Result
+    ) throws -> Result {
         if let access = ThreadContext.access(to: self) {
             guard let context = access as? WriteContext else {
                 throw StoreError(
@@ -75,9 +79,10 @@ extension Database {
             return try body(context)
         }
         try checkOpen()
+        try checkWritable()
         var context: WriteContext?
         do {
-            let result = try replica.write { db in
+            let result = try replica.write(enforcingForeignKeys: enforcingForeignKeys) { db in
                 let current = WriteContext(self, db)
                 context = current
                 db.afterNextTransaction { _ in
@@ -97,11 +102,12 @@ extension Database {
             context?.committed()
             recheck(context?.recheck ?? [])
             context?.announce()
+            analyzeWhenDue(upTo: context?.position ?? 0)
             return result
         } catch {
             context?.rolledBack()
             recheck(context?.recheck ?? [])
-            throw StoreError.wrapping(error, operation: "writing")
+            throw options.failed(error, operation: "writing")
         }
     }
 }

@@ -55,9 +55,9 @@ extension Database {
 
     func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL) throws -> [Row] {
         try query(sql.expanding(type.schema)) { statement in
-            let names = statement.columnNames.map { Journal.SQL.foldedName($0) }
+            let names = statement.columnNames.map { SQLText.foldedName($0) }
             let positions = type.schema.columns.map { column in
-                names.firstIndex(of: Journal.SQL.foldedName(column.name)).map { Int32($0) } ?? -1
+                names.firstIndex(of: SQLText.foldedName(column.name)).map { Int32($0) } ?? -1
             }
             let row = NamedRow(row: statement.row, positions: positions, schema: type.schema)
             var rows: [Row] = []

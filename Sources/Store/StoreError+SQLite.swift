@@ -120,6 +120,10 @@ private struct SQLitePlace {
             column = message.contains(",") ? nil : String(first[first.index(after: dot)...])
             return
         }
+        if let range = message.firstRange(of: " has no column named "), message.hasPrefix("table ") {
+            table = String(message[..<range.lowerBound].dropFirst(6))
+            column = String(message[range.upperBound...])
+        }
         if message.hasPrefix("no such table: ") { table = String(message.dropFirst(15)) }
         if message.hasPrefix("no such column: ") {
             let name = message.dropFirst(16)

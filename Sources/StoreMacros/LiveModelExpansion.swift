@@ -112,12 +112,6 @@ struct LiveModelExpansion {
                     _unset = Store.ColumnSet()
                 }
             \(keyMembers)
-                \(access)func _value(_ column: Int) throws -> Store.Value {
-                    switch column {
-            \(lines(columns) { "        case \($0.offset): try Store.ColumnSet.value(\($0.element.name)\($0.element.codingArgument))" })
-                    default: .null
-                    }
-                }
                 \(access)func _bind(_ column: Int, to statement: Store.ParameterCursor, at parameter: Int) throws {
                     switch column {
             \(lines(columns) { "        case \($0.offset): \(bind($0.element, at: "parameter"))" })
@@ -141,8 +135,36 @@ struct LiveModelExpansion {
                 \(access)mutating func _normalize() {
             \(lines(model.columns.filter(\.mayRound)) { "        \($0.name) = Store.ColumnSet.stored(\($0.name)\($0.codingArgument))" })
                 }
+            \(exactValues)
             }
             """
+    }
+
+    /// The values one by one, for what asks for a column by its position: import and export, statements as values, schemas.
+    private var exactValues: String {
+        let columns = Array(model.columns.enumerated())
+        let keySource = model.mintsKey ? "\n    \(access)static var _keySource: Store.KeySource { .rowid }" : ""
+        return """
+                \(access)static var _storage: [Store.ColumnStorage] {
+                    [\(model.columns.map(storage).joined(separator: ", "))]
+                }\(keySource)
+                \(access)func _value(_ column: Int) throws -> Store.Value {
+                    switch column {
+            \(lines(columns) { "        case \($0.offset): return try Store.ColumnSet.value(\($0.element.name)\($0.element.codingArgument))" })
+                    default: return .null
+                    }
+                }
+                \(access)mutating func _set(_ column: Int, to value: Store.Value) throws {
+                    switch column {
+            \(lines(columns) { "        case \($0.offset): \($0.element.name) = try Store.ColumnSet.decode(value\($0.element.codingArgument))" })
+                    default: break
+                    }
+                }
+            """
+    }
+
+    private func storage(_ property: ModelProperty) -> String {
+        property.coding.map { "\($0).columnStorage" } ?? "(\(property.type)).columnStorage"
     }
 
     private func property(_ property: ModelProperty, at position: Int) -> String {

@@ -202,7 +202,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    private func trackedTables() throws -> Set<String> {
+    func trackedTables() throws -> Set<String> {
         if let tracked { return tracked }
         let names = try tail.trackedTables(db)
         tracked = names
@@ -222,6 +222,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func schemaChanged() throws {
         db.clearSchemaCache()
         do {
+            // Before capture: its triggers are to be the youngest.
+            try TextIndexStore(db).settle()
             try Capture.refresh(db)
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
@@ -282,7 +284,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
                 database.dependents.committed(follower.commits.summary)
             },
             then: { seen in
-                follower.deliver(after: seen)
+                follower.deliver(after: seen, upTo: position)
                 publication.eventsAreSent()
             })
         undo = []

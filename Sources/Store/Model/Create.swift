@@ -96,7 +96,7 @@ extension WriteContext {
         for element in elements {
             var fields = M.Fields()
             try fill(&fields, element)
-            try insertRow(type, &fields, statement)
+            try writeNew(type, &fields, statement)
             if instances.objectLimit > 0, let object = instances.held(fields._key) { publishLater(object, fields) }
             count += 1
         }
@@ -104,7 +104,7 @@ extension WriteContext {
     }
 
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
-        try insertRow(type, &fields, PreparedStatement(db, M.schema.insert))
+        try writeNew(type, &fields, PreparedStatement(db, M.schema.insert))
         let object: M = database.instances(of: type).provisional(for: fields, in: database)
         publishLater(object, fields)
         afterCommit.append(HookCall(object: object, kind: .inserted))
@@ -112,15 +112,18 @@ extension WriteContext {
     }
 
     /// Completes the values and writes the row.
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: inout M.Fields, _ statement: PreparedStatement) throws {
-        let isGenerated = !fields._unset.isEmpty && M.schema.key.contains { fields._unset.contains($0) }
+    private func writeNew<M: Model>(_ type: M.Type, _ fields: inout M.Fields, _ statement: PreparedStatement) throws {
+        let isUnset = !fields._unset.isEmpty && M.schema.key.contains { fields._unset.contains($0) }
+        let isMinted = isUnset && M.Fields._keySource == .rowid
+        let isGenerated = isUnset && !isMinted
         for attempt in 1... {
+            if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
             if isGenerated { fields._key = try unusedKey(type) }
             if attempt == 1 { try M.willInsert(&fields) }
             try requireAll(type, fields)
             fields._normalize()
             do {
-                try insertRow(type, fields, statement)
+                try insertRow(type, &fields, isMinted: isMinted, statement)
                 break
             } catch let error as StoreError where error.code == .primaryKey && isGenerated {
                 guard attempt < WriteContext.keyAttempts else { throw StoreError.keyCollision(M.schema.table) }
@@ -138,7 +141,7 @@ extension WriteContext {
             throw StoreError(
                 .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
         }
-        try insertRow(M.self, fields, PreparedStatement(db, M.schema.insert))
+        try insertRow(M.self, &fields, isMinted: false, PreparedStatement(db, M.schema.insert))
         publishLater(object, fields)
         afterCommit.append(HookCall(object: object, kind: .inserted))
     }
@@ -151,17 +154,23 @@ extension WriteContext {
             hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
     }
 
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: M.Fields, _ statement: PreparedStatement) throws {
-        let touched = try statement.run { statement in
+    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
+    private func insertRow<M: Model>(
+        _ type: M.Type, _ fields: inout M.Fields, isMinted: Bool, _ statement: PreparedStatement
+    ) throws {
+        let row = fields
+        let (touched, rowid) = try statement.run { statement in
             do {
-                try fields._bindAll(to: statement.parameters)
+                try row._bindAll(to: statement.parameters)
+                if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
             } catch {
-                throw unstorable(type, fields, error)
+                throw unstorable(type, row, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
-            return statement.totalChanges - before
+            do { _ = try statement.step() } catch { throw located(error, type, row) }
+            return (statement.totalChanges - before, statement.lastRowid)
         }
+        if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(rowid)])) }
         try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
     }
 

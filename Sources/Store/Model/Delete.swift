@@ -45,7 +45,7 @@ extension WriteContext {
             let touched = try PreparedStatement(db, M.schema.delete).run { statement -> Int in
                 try M.Fields._bindKey(fields._key, to: statement.parameters, at: 0)
                 let before = statement.totalChanges
-                _ = try statement.step()
+                do { _ = try statement.step() } catch { throw referrer(error, M.self, fields) }
                 return statement.totalChanges - before
             }
             show(object, nil, status: .deleted)

@@ -49,7 +49,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     private let table = Mutex(ObjectTable(M.cachePolicy))
     private let state = Mutex(Listeners())
-    let foldedTable = Journal.SQL.foldedName(M.schema.table)
+    let foldedTable = SQLText.foldedName(M.schema.table)
     private let clock: LiveClock
     var modelName: String { "\(M.self)" }
 

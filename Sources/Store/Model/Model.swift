@@ -44,6 +44,12 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     /// How long objects are kept that nobody holds; ``CachePolicy/weak`` by default.
     static var cachePolicy: CachePolicy { get }
 
+    /// The indexes that an automatic schema keeps (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
+    static var indexes: [Index] { get }
+
+    /// The full-text indexes that an automatic schema keeps. None by default.
+    static var textIndexes: [TextIndex] { get }
+
     // Hooks, for `create`, `save`, `delete` and what is built on them: not for SQL, other processes or peers, whose changes
     // `changes(in:)` tells. A `will…` runs in the transaction and may throw, which refuses the write; a `did…` runs after the
     // commit, never after a rollback.
@@ -58,6 +64,11 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     /// - Parameter columns: The names of the columns that were written.
     func didUpdate(_ columns: Set<String>)
     func didDelete()
+}
+
+extension Model {
+    public static var indexes: [Index] { [] }
+    public static var textIndexes: [TextIndex] { [] }
 }
 
 extension Model {
@@ -81,8 +92,6 @@ public protocol ModelFields: Sendable {
     /// The stored values of a key, in the order of the schema's key.
     static func _keyValues(_ key: ID) throws -> [Value]
 
-    /// What the column stores.
-    func _value(_ column: Int) throws -> Value
     func _bind(_ column: Int, to statement: ParameterCursor, at parameter: Int) throws
     /// Binds every column in the schema's order, from parameter 0 on.
     func _bindAll(to statement: ParameterCursor) throws
@@ -96,6 +105,17 @@ public protocol ModelFields: Sendable {
 
     /// Required columns that were not set yet.
     var _unset: ColumnSet { get }
+
+    /// How each column is stored, in the schema's order.
+    static var _storage: [ColumnStorage] { get }
+    static var _keySource: KeySource { get }
+    /// What is stored in a column; `_set` is its inverse.
+    func _value(_ column: Int) throws -> Value
+    mutating func _set(_ column: Int, to value: Value) throws
+}
+
+extension ModelFields {
+    public static var _keySource: KeySource { .random }
 }
 
 /// A type that stands for the rows of a table: a live ``Model``, or a ``ValueModel``. Written by ``Model(table:)``.

@@ -42,9 +42,9 @@ public final class ModelSchema: Sendable {
         self.table = table
         self.columns = columns
         self.key = key
-        let names = columns.map { Journal.SQL.quote(identifier: $0.name) }
+        let names = columns.map { SQLText.quote(identifier: $0.name) }
         let keys = key.map { names[$0] }
-        let quoted = Journal.SQL.quote(identifier: table)
+        let quoted = SQLText.quote(identifier: table)
         quotedColumns = names
         quotedTable = quoted
         quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"

@@ -122,7 +122,7 @@ extension WriteContext {
                 throw unstorable(M.self, fields, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
+            do { _ = try statement.step() } catch { throw located(error, M.self, fields) }
             return statement.totalChanges - before
         }
         if touched == 0 {

@@ -66,7 +66,7 @@ extension WriteContext {
             } catch {
                 throw unstorable(type, fields, error)
             }
-            _ = try statement.step()
+            do { _ = try statement.step() } catch { throw located(error, type, fields) }
         }
     }
 }

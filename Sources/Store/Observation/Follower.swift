@@ -72,7 +72,7 @@ final class Follower {
             if let known = targets[entry.shape.id] {
                 logs = known
             } else {
-                let table = Journal.SQL.foldedName(entry.shape.shape.table)
+                let table = SQLText.foldedName(entry.shape.shape.table)
                 logs = (registries[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }
                 targets[entry.shape.id] = logs
             }
@@ -86,8 +86,12 @@ final class Follower {
 
     private func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
 
-    func deliver(after seen: Int64) {
-        for log in logs.values { log.deliver(after: seen) }
+    /// Sends the events of what was noted after position `seen`.
+    ///
+    /// - Parameter position: The last position of a transaction's own entries. A look at the journal, which can come between the
+    ///   commit and this, has told all of them when `seen` is not before it; of tables without capture it knows nothing.
+    func deliver(after seen: Int64, upTo position: Int64 = .max) {
+        for log in logs.values where seen < position || !log.isTracked { log.deliver(after: seen) }
     }
 
     // MARK: - Savepoints

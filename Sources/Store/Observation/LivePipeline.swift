@@ -72,7 +72,7 @@ final class LivePipeline: Sendable {
         }
         let answer = names.contains { name in
             !name.hasPrefix("_journal") && !name.hasPrefix("sqlite_")
-                && !tracked.contains(Journal.SQL.foldedName(name))
+                && !tracked.contains(SQLText.foldedName(name))
         }
         uncaptured.withLock { $0 = (version, answer) }
         return answer

@@ -62,7 +62,7 @@ final class Watcher: Dependent {
     private let ignored: Set<String>
 
     init(_ database: Database, _ ignored: Set<String>) {
-        self.ignored = Set(ignored.map { Journal.SQL.foldedName($0) })
+        self.ignored = Set(ignored.map { SQLText.foldedName($0) })
         database.dependents.add(self)
         signal.send(())
         if database.isClosed { signal.finish() }

@@ -100,9 +100,9 @@ final class ModelLog<M: Model>: ChangeLog {
         if let known = keyOrders[entry.shape.id] {
             order = known
         } else {
-            let names = entry.shape.shape.keyColumns.map { Journal.SQL.foldedName($0) }
+            let names = entry.shape.shape.keyColumns.map { SQLText.foldedName($0) }
             order = M.schema.key.compactMap { position in
-                names.firstIndex(of: Journal.SQL.foldedName(M.schema.columns[position].name))
+                names.firstIndex(of: SQLText.foldedName(M.schema.columns[position].name))
             }
             keyOrders[entry.shape.id] = order
         }

@@ -14,7 +14,7 @@ struct ReadRegion: Sendable {
         tables.formUnion(other.tables)
     }
 
-    mutating func insert(table: String) { tables.insert(Journal.SQL.foldedName(table)) }
+    mutating func insert(table: String) { tables.insert(SQLText.foldedName(table)) }
 
     /// True when one of the commit's changes may have changed what was read.
     ///
@@ -22,7 +22,7 @@ struct ReadRegion: Sendable {
     func isTouched(by summary: CommitSummary, ignoring ignored: Set<String>) -> Bool {
         if summary.isUnknown { return true }
         return summary.tables.contains { table, change in
-            let columns = change.columns.filter { !ignored.contains(Journal.SQL.foldedName($0)) }
+            let columns = change.columns.filter { !ignored.contains(SQLText.foldedName($0)) }
             if tables.contains(table), change.isInsertedOrDeleted || !columns.isEmpty { return true }
             if change.isInsertedOrDeleted, region.isModified(byEventsOfKind: .insert(tableName: change.name)) {
                 return true
@@ -60,10 +60,10 @@ struct CommitSummary: Sendable {
     var isEmpty: Bool { tables.isEmpty && !isUnknown }
 
     mutating func insertedOrDeleted(_ name: String) {
-        tables[Journal.SQL.foldedName(name), default: Change(name: name)].isInsertedOrDeleted = true
+        tables[SQLText.foldedName(name), default: Change(name: name)].isInsertedOrDeleted = true
     }
 
     mutating func updated(_ name: String, _ columns: some Sequence<String>) {
-        tables[Journal.SQL.foldedName(name), default: Change(name: name)].columns.formUnion(columns)
+        tables[SQLText.foldedName(name), default: Change(name: name)].columns.formUnion(columns)
     }
 }

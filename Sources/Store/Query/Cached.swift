@@ -28,7 +28,7 @@ extension Database {
         if let known = cache.value(key, as: T.self) { return known }
         let commits = dependents.commits
         let (value, region) = try compute()
-        let folded = Set(ignored.map { Journal.SQL.foldedName($0) })
+        let folded = Set(ignored.map { SQLText.foldedName($0) })
         cache.store(value, for: key, region: region, ignoring: folded) { dependents.commits == commits }
         return value
     }

@@ -136,7 +136,7 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
 
     /// The right table's quoted name; an alias when it is the left one too.
     private var alias: String {
-        Journal.SQL.foldedName(A.schema.table) == Journal.SQL.foldedName(B.schema.table)
+        SQLText.foldedName(A.schema.table) == SQLText.foldedName(B.schema.table)
             ? "joined" : B.schema.quotedTable
     }
 

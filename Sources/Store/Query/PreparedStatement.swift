@@ -66,4 +66,7 @@ struct PreparedStatement {
 
     /// Every row ever changed on the connection, those of triggers and foreign-key actions included.
     var totalChanges: Int { Int(sqlite3_total_changes(sqlite3_db_handle(handle))) }
+
+    /// The key of the row that the connection inserted last, as far as SQLite minted it.
+    var lastRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 }

@@ -20,6 +20,9 @@ public protocol ColumnCoding<Property>: SendableMetatype {
 
     /// The property's value as it reads back after it was stored.
     static func asStored(_ property: Property) -> Property
+
+    /// The class of the stored values, by which an automatic schema declares the column; `.any` when it is not said.
+    static var columnStorage: ColumnStorage { get }
 }
 
 extension ColumnCoding {

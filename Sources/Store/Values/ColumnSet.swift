@@ -57,4 +57,10 @@ public struct ColumnSet: Hashable, Sendable {
     public static func value<C: ColumnCoding>(_ property: C.Property, as coding: C.Type) throws -> Value {
         try C.encode(property)
     }
+
+    public static func decode<T: ColumnValue>(_ value: Value) throws -> T { try T(columnValue: value) }
+
+    public static func decode<C: ColumnCoding>(_ value: Value, as coding: C.Type) throws -> C.Property {
+        try C.decode(value)
+    }
 }

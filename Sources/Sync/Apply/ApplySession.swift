@@ -19,7 +19,8 @@ final class ApplySession {
         schemaVersion = try ApplySession.schemaVersion(db)
         let registry = try ShapeRegistry(db)
         let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
-        inspections = Dictionary(tables.map { (SQL.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+        inspections = Dictionary(
+            tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
     }
 
@@ -27,7 +28,7 @@ final class ApplySession {
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
         if let context = contexts[entry.table] { return context }
-        let inspection = inspections[SQL.foldedName(entry.shape.table)]
+        let inspection = inspections[SQLText.foldedName(entry.shape.table)]
         let context = TableContext(
             tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations,
             foreignKeys: inspection.map { foreignKeys.foreignKeys(of: $0.name) } ?? [],

@@ -17,8 +17,8 @@ struct ForeignKey {
         self.parent = parent
         self.parentColumns = parentColumns
         parentSQL =
-            "SELECT 1 FROM \(SQL.quote(identifier: parent)) WHERE "
-            + parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
+            "SELECT 1 FROM \(SQLText.quote(identifier: parent)) WHERE "
+            + parentColumns.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
     }
 
     /// The foreign keys of `table` whose parents are tables here; others cannot be checked.
@@ -31,8 +31,8 @@ struct ForeignKey {
             let parentName: String = rows[0]["table"]
             guard let parent = try TableInspection.named(parentName, db) else { return nil }
             let childColumns = rows.compactMap { row -> Int? in
-                let name = SQL.foldedName(row["from"])
-                return table.stored.firstIndex { SQL.foldedName($0.name) == name }
+                let name = SQLText.foldedName(row["from"])
+                return table.stored.firstIndex { SQLText.foldedName($0.name) == name }
             }
             // Without a column list a foreign key names the parent's primary key.
             let named = rows.compactMap { $0["to"] as String? }
@@ -55,13 +55,13 @@ final class ForeignKeyMap {
         self.db = db
         for table in tables {
             let keys = try ForeignKey.all(db, of: table)
-            byChild[SQL.foldedName(table.name)] = keys
-            for key in keys { byParent[SQL.foldedName(key.parent), default: []].append(key) }
+            byChild[SQLText.foldedName(table.name)] = keys
+            for key in keys { byParent[SQLText.foldedName(key.parent), default: []].append(key) }
         }
     }
 
-    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQL.foldedName(table)] ?? [] }
-    func references(to table: String) -> [ForeignKey] { byParent[SQL.foldedName(table)] ?? [] }
+    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQLText.foldedName(table)] ?? [] }
+    func references(to table: String) -> [ForeignKey] { byParent[SQLText.foldedName(table)] ?? [] }
 
     /// The first of `keys` for which `row` has no parent; nil when all are satisfied. A key with a NULL column is.
     func violation(of keys: [ForeignKey], row: (Int) -> Value?) throws -> ForeignKey? {
@@ -75,10 +75,10 @@ final class ForeignKeyMap {
 
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
-        let columns = table.stored.prefix(table.keyCount).map { SQL.quote(identifier: $0.name) }
-        let conditions = key.childColumns.map { "\(SQL.quote(identifier: table.stored[$0].name)) = ?" }
+        let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
+        let conditions = key.childColumns.map { "\(SQLText.quote(identifier: table.stored[$0].name)) = ?" }
         let statement = try statement(
-            "SELECT \(columns.joined(separator: ", ")) FROM \(SQL.quote(identifier: table.name)) "
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
         for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         var keys: [[Value]] = []

@@ -88,7 +88,7 @@ public struct ConflictEntry: Sendable {
             else {
                 return nil
             }
-            if let table, SQL.foldedName(table) != SQL.foldedName(lost.shape.table) { return nil }
+            if let table, SQLText.foldedName(table) != SQLText.foldedName(lost.shape.table) { return nil }
             let columns = Set(try NameList.decode(row["columns"]))
             let own = reader.identity.origin
             return ConflictEntry(

@@ -111,14 +111,14 @@ extension RowStore {
     private func rows(of row: RowID, holding columns: [String], index: UniqueIndex, image: RowImage) throws -> [RowID] {
         let values = columns.compactMap { image.columns[$0] }
         guard values.count == columns.count, !values.contains(.null) else { return [] }
-        let keys = row.table.stored.prefix(row.table.keyCount).map { SQL.quote(identifier: $0.name) }
+        let keys = row.table.stored.prefix(row.table.keyCount).map { SQLText.quote(identifier: $0.name) }
         let conditions = zip(columns, index.terms).map { column, term in
-            "\(SQL.quote(identifier: column)) = ? COLLATE \(SQL.quote(identifier: term.collation))"
+            "\(SQLText.quote(identifier: column)) = ? COLLATE \(SQLText.quote(identifier: term.collation))"
         }
         let partial = index.condition.map { ["(\($0))"] } ?? []
         let statement = try RawStatement(
             db,
-            "SELECT \(keys.joined(separator: ", ")) FROM \(SQL.quote(identifier: row.table.name)) "
+            "SELECT \(keys.joined(separator: ", ")) FROM \(SQLText.quote(identifier: row.table.name)) "
                 + "WHERE \((conditions + partial).joined(separator: " AND "))")
         for (position, value) in values.enumerated() { try statement.bind(value, at: Int32(position + 1)) }
         var found: [RowID] = []
@@ -136,13 +136,13 @@ extension RowStore {
         // Before every real claim: no origin id is smaller.
         let none = Claim(stamp: .zero, origin: OriginID(high: 0, low: 1))
         guard let run else { return none }
-        let folded = columns.map { Set($0.map(SQL.foldedName)) }
+        let folded = columns.map { Set($0.map(SQLText.foldedName)) }
         let changes = session.concurrent.competitors(table: row.key.table, key: row.key.key, run: run).filter {
             change in
             guard let folded else { return true }
             var touches = false
             change.mask.forEach { column in
-                if folded.contains(SQL.foldedName(change.shape.shape.columns[column])) { touches = true }
+                if folded.contains(SQLText.foldedName(change.shape.shape.columns[column])) { touches = true }
             }
             return touches
         }

@@ -217,7 +217,9 @@ final class RowStore {
         for key in row.context.references {
             let touches = row.table.stored.indices.contains { index in
                 mask.contains(index)
-                    && key.parentColumns.contains { SQL.foldedName($0) == SQL.foldedName(row.table.stored[index].name) }
+                    && key.parentColumns.contains {
+                        SQLText.foldedName($0) == SQLText.foldedName(row.table.stored[index].name)
+                    }
             }
             if touches, let old = parentValues(key, table: row.table, row: before) { removedParents.append((key, old)) }
         }
@@ -225,7 +227,7 @@ final class RowStore {
 
     private func parentValues(_ key: ForeignKey, table: TableInspection, row: [Value]) -> [Value]? {
         let values = key.parentColumns.compactMap { name in
-            table.stored.firstIndex { SQL.foldedName($0.name) == SQL.foldedName(name) }.map { row[$0] }
+            table.stored.firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(name) }.map { row[$0] }
         }
         return values.count == key.parentColumns.count && !values.contains(.null) ? values : nil
     }

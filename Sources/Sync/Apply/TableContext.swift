@@ -41,14 +41,14 @@ final class TableContext {
         var childColumns = ColumnMask()
         for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
         self.childColumns = childColumns
-        let referencedNames = Set(references.flatMap(\.parentColumns).map(SQL.foldedName))
+        let referencedNames = Set(references.flatMap(\.parentColumns).map(SQLText.foldedName))
         var referencedColumns = ColumnMask()
         for (index, column) in (inspection?.stored ?? []).enumerated()
-        where referencedNames.contains(SQL.foldedName(column.name)) { referencedColumns.insert(index) }
+        where referencedNames.contains(SQLText.foldedName(column.name)) { referencedColumns.insert(index) }
         self.referencedColumns = referencedColumns
         names = inspection?.stored.map(\.name) ?? []
         positions = Dictionary(
-            names.enumerated().map { (SQL.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
+            names.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The number of the columns that the table has here.
@@ -58,7 +58,7 @@ final class TableContext {
     func translation(of entry: ShapeRegistry.Entry) -> Translation {
         if let known = translations[entry.id] { return known }
         let mapped = entry.shape.columns.map { name -> Int in
-            let folded = SQL.foldedName(name)
+            let folded = SQLText.foldedName(name)
             if let position = positions[folded] { return position }
             positions[folded] = names.count
             names.append(name)

@@ -67,8 +67,8 @@ struct LogCommand: AsyncParsableCommand {
         let names = try replica.read { db in
             Set(try JournalReader(db).registry.entries.values.map(\.shape.table)).sorted()
         }
-        let folded = SQL.foldedName(name)
-        guard let known = names.first(where: { SQL.foldedName($0) == folded }) else {
+        let folded = SQLText.foldedName(name)
+        guard let known = names.first(where: { SQLText.foldedName($0) == folded }) else {
             throw Failure(
                 "the journal knows no table named \(name)",
                 hint: names.isEmpty

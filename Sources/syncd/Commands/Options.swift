@@ -49,5 +49,5 @@ extension Replica {
     }
 
     /// Closes the connections without a checkpoint, which is the business of those who write.
-    func closeReader() throws { try pool.close() }
+    func closeReader() throws { try connections.close() }
 }
