@@ -143,6 +143,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "Store", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "StoreMacrosTests",

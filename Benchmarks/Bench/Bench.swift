@@ -33,6 +33,7 @@ struct Bench {
             }
             report(keys, rounds)
         }
+        try Growth(directory: directory, isQuick: isQuick).run()
     }
 
     private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {

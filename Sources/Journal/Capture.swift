@@ -31,6 +31,7 @@ public enum Capture {
     /// - Throws: ``JournalError``; the transaction must then be rolled back.
     @discardableResult
     public static func refresh(_ db: Database) throws -> CaptureReport {
+        try JournalUpgrade.run(db)
         try Seal.run(db)
         let policy = try TrackingPolicy(db)
         let tables = try TableInspection.all(db)
@@ -71,8 +72,22 @@ public enum Capture {
         return true
     }
 
-    /// True when the schema changed after capture last looked at it.
+    /// Drops the triggers of the table that this one of them stands on, which keep SQLite from dropping a column.
+    /// ``refresh(_:)`` puts them back, in the same transaction, and journals what happened meanwhile.
+    ///
+    /// - Returns: False when it is no trigger of capture.
+    public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
+        let prefix = JournalSchema.prefix + "_"
+        guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {
+            return false
+        }
+        try dropTriggers(ofTable: id, db)
+        return true
+    }
+
+    /// True when the schema changed after capture last looked at it, or when the journal itself is of an earlier release.
     static func isStale(_ db: Database) throws -> Bool {
+        if try JournalUpgrade.isDue(db) { return true }
         let current = try Int64.fetchOne(db, sql: "PRAGMA schema_version")
         return try Int64.fetchOne(db, sql: "SELECT schema_version FROM _journal_replica") != current
     }

@@ -26,7 +26,7 @@ extension Database {
         try await workers.run(on: workers.readers) { try self.read(synchronously: body) }
     }
 
-    /// The blocking ``read(_:)-(()->_)``, told apart by its label where both are in reach.
+    /// The blocking `read`, told apart by its label where both are in reach.
     private func read<Result>(synchronously body: () throws -> Result) throws -> Result {
         try access { _ in try body() }
     }

@@ -127,7 +127,7 @@ extension WriteContext {
                 var handle: OpaquePointer?
                 var tail: UnsafePointer<CChar>?
                 guard sqlite3_prepare_v3(connection, current, -1, 0, &handle, &tail) == SQLITE_OK else {
-                    throw StoreError(connection: connection)
+                    throw StoreError(connection: connection, sql: String(cString: current))
                 }
                 next = tail
                 // White space or a comment at the end.
@@ -158,9 +158,18 @@ extension WriteContext {
         let before = sqlite3_total_changes(connection)
         var code = sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
-        guard code == SQLITE_DONE else { throw StoreError(connection: connection) }
+        if code == SQLITE_ERROR, try releaseCapture(connection) { return try run(handle, connection) }
+        guard code == SQLITE_DONE else { throw StoreError(statement: handle) }
         // A statement that changes nothing leaves the count of the one before it.
         return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
+    }
+
+    /// Takes the triggers of capture out of the way of a DROP COLUMN; the caller lets capture follow.
+    private func releaseCapture(_ connection: OpaquePointer) throws -> Bool {
+        let words = String(cString: sqlite3_errmsg(connection)).split(separator: " ")
+        // "error in trigger _journal_1_insert after drop column: no such column: NEW.nick"
+        guard words.starts(with: ["error", "in", "trigger"]), words.count > 4, words[4] == "after" else { return false }
+        return try Capture.release(tableOf: String(words[3]), db)
     }
 
     private func argumentCount(_ sql: SQL) -> StoreError {

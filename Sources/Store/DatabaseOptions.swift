@@ -41,7 +41,7 @@ extension Database {
         public var logger: Logger?
         /// Called after each statement, on the thread that ran it. Keep it short; it must not use the database.
         public var profile: (@Sendable (StatementProfile) -> Void)?
-        /// Statements that take longer are logged as a warning, without their values; nil for none.
+        /// Statements that take so long or longer are logged as a warning, without their values; nil for none.
         public var slowStatement: Duration?
         /// Called with each error that leaves an access to this database, and each that its background work meets. It must not
         /// use the database.

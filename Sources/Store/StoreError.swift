@@ -82,14 +82,18 @@ public struct StoreError: Error, Sendable {
     public internal(set) var column: String?
     /// What was tried: "saving", "creating", …
     public internal(set) var operation: String?
+    /// The statement that failed, as it was written, with `?` for bound values. Not part of the description: SQL that a program
+    /// puts together may hold values.
+    public internal(set) var sql: String?
     /// The extended SQLite result code, when SQLite reported the failure (https://sqlite.org/rescode.html).
     public let sqliteCode: Int32?
 
     init(
         _ code: Code, _ message: String, hint: String? = nil, table: String? = nil, column: String? = nil,
-        operation: String? = nil, sqliteCode: Int32? = nil
+        operation: String? = nil, sqliteCode: Int32? = nil, sql: String? = nil
     ) {
         self.code = code
+        self.sql = sql
         self.message = message
         self.hint = hint
         self.table = table

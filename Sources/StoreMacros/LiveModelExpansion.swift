@@ -150,13 +150,13 @@ struct LiveModelExpansion {
                 }\(keySource)
                 \(access)func _value(_ column: Int) throws -> Store.Value {
                     switch column {
-            \(lines(columns) { "        case \($0.offset): return try Store.ColumnSet.value(\($0.element.name)\($0.element.codingArgument))" })
+            \(lines(columns) { "        case \($0.offset): return try Store.ColumnSet.value(self.\($0.element.name)\($0.element.codingArgument))" })
                     default: return .null
                     }
                 }
                 \(access)mutating func _set(_ column: Int, to value: Store.Value) throws {
                     switch column {
-            \(lines(columns) { "        case \($0.offset): \($0.element.name) = try Store.ColumnSet.decode(value\($0.element.codingArgument))" })
+            \(lines(columns) { "        case \($0.offset): self.\($0.element.name) = try Store.ColumnSet.decode(value\($0.element.codingArgument))" })
                     default: break
                     }
                 }

@@ -12,11 +12,7 @@ public struct Connection {
     /// options.prepare = { try $0.execute("PRAGMA cache_size = -64000") }
     /// ```
     public func execute(_ sql: SQL) throws {
-        do {
-            try grdb.execute(sql: sql.text, arguments: StatementArguments(sql.bindings.map { try $0.databaseValue }))
-        } catch {
-            throw StoreError.wrapping(error, operation: "preparing a connection")
-        }
+        try grdb.execute(sql: sql.text, arguments: StatementArguments(sql.bindings.map { try $0.databaseValue }))
     }
 }
 

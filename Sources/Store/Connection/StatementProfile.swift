@@ -6,7 +6,8 @@ import Logging
 public struct StatementProfile: Sendable {
     /// The text, with `?` for values.
     public let sql: String
-    /// From the first step to the last, waiting for locks included.
+    /// From the first step to the last, waiting for locks included. SQLite counts milliseconds
+    /// (https://sqlite.org/c3ref/c_trace.html).
     public let duration: Duration
 }
 
@@ -35,7 +36,7 @@ extension Database.Options {
             guard case .profile(let statement, let seconds) = event else { return }
             let run = StatementProfile(sql: statement.sql, duration: .seconds(seconds))
             profile?(run)
-            if let slowStatement, run.duration > slowStatement {
+            if let slowStatement, run.duration >= slowStatement {
                 logger?.warning("\(path): a statement took \(run.duration): \(run.sql)")
             }
         }

@@ -38,7 +38,7 @@ public struct TextIndex: Hashable, Codable, Sendable {
     public let prefixes: [Int]
     private let givenName: String?
 
-    /// - Parameter name: The name of the FTS5 table; `<table>_text` when it is nil. Needed for a second index of a table.
+    /// - Parameter name: The name of the FTS5 table; `<table>_search` when it is nil. Needed for a second index of a table.
     public init(_ columns: String..., tokenizer: Tokenizer = .words, prefixes: [Int] = [], name: String? = nil) {
         self.columns = columns
         self.tokenizer = tokenizer
@@ -47,5 +47,5 @@ public struct TextIndex: Hashable, Codable, Sendable {
     }
 
     /// The name of the FTS5 table, which SQL may query too.
-    public func name(table: String) -> String { givenName ?? "\(table)_text" }
+    public func name(table: String) -> String { givenName ?? "\(table)_search" }
 }

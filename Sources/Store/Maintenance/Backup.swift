@@ -60,10 +60,18 @@ extension Database {
         if let unlock = options.unlock { configuration.prepareDatabase { try unlock(Connection(grdb: $0)) } }
         let target = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? target.close() }
+        // What is thrown at the last step would be lost: the copy is complete then.
+        var refusal: (any Error)?
         try replica.connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
-            try progress(
-                BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
+            do {
+                try progress(
+                    BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
+            } catch {
+                refusal = error
+                throw error
+            }
         }
+        if let refusal { throw refusal }
         try target.close()
     }
 

@@ -48,7 +48,7 @@ struct PreparedStatement {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        default: throw StoreError(connection: sqlite3_db_handle(handle))
+        default: throw StoreError(statement: handle)
         }
     }
 

@@ -61,6 +61,7 @@ struct AutomaticMigration {
     private mutating func migrate<M: Model>(_ model: M.Type) throws {
         do {
             let declared = try DeclaredTable(model, in: db)
+            try dropTextIndexes(besides: M.textIndexes, M.schema)
             if let table = try TableInspection.named(declared.name, db) {
                 try change(table, to: declared)
             } else {
@@ -71,7 +72,7 @@ struct AutomaticMigration {
                 throw StoreError(.missingTable, "the table is a view or a virtual table", table: declared.name)
             }
             try IndexSync(db: db, schema: M.schema).run(M.indexes, report: &report)
-            try syncTextIndexes(M.textIndexes, M.schema, table)
+            try makeTextIndexes(M.textIndexes, M.schema, table)
         } catch let error as StoreError {
             throw error.during("following the model", table: M.schema.table)
         }
@@ -200,32 +201,39 @@ struct AutomaticMigration {
         }
     }
 
-    private mutating func syncTextIndexes(_ indexes: [TextIndex], _ schema: ModelSchema, _ table: TableInspection)
-        throws
-    {
+    // MARK: - Text indexes
+
+    /// Those that the model declares no longer go first: SQLite would not drop a column that their triggers name.
+    private mutating func dropTextIndexes(besides indexes: [TextIndex], _ schema: ModelSchema) throws {
         let store = TextIndexStore(db)
-        var wanted: Set<String> = []
-        for index in indexes {
-            let columns = try index.columns.map { try schema.columnName(of: $0) }
-            let definition = TextIndexDefinition(
-                name: index.name(table: table.name), table: table.name, columns: columns,
-                tokenizer: index.tokenizer.sql, prefixes: index.prefixes, isModels: true)
-            wanted.insert(definition.name)
-            if try store.install(definition) { report.did(.createdTextIndex(definition.name), table.name) }
-        }
+        let wanted = try indexes.map { try definition($0, schema, schema.table) }
         for known in try store.all()
-        where known.isModels && SQLText.same(known.table, table.name) && !wanted.contains(known.name) {
+        where known.isModels && SQLText.same(known.table, schema.table) && !wanted.contains(known) {
             _ = try store.drop(known.name)
-            report.did(.droppedTextIndex(known.name), table.name)
+            report.did(.droppedTextIndex(known.name), schema.table)
         }
     }
 
-    private mutating func execute(_ sql: String, _ table: TableInspection? = nil) throws {
-        do {
-            try db.execute(sql: sql)
-        } catch {
-            throw StoreError.wrapping(error, operation: "changing the schema")
+    private mutating func makeTextIndexes(_ indexes: [TextIndex], _ schema: ModelSchema, _ table: TableInspection)
+        throws
+    {
+        for index in indexes {
+            let definition = try definition(index, schema, table.name)
+            if try TextIndexStore(db).install(definition) {
+                report.did(.createdTextIndex(definition.name), table.name)
+            }
         }
+    }
+
+    private func definition(_ index: TextIndex, _ schema: ModelSchema, _ table: String) throws -> TextIndexDefinition {
+        TextIndexDefinition(
+            name: index.name(table: table), table: table,
+            columns: try index.columns.map { try schema.columnName(of: $0) },
+            tokenizer: index.tokenizer.sql, prefixes: index.prefixes, isModels: true)
+    }
+
+    private mutating func execute(_ sql: String, _ table: TableInspection? = nil) throws {
+        _ = try context.runScript(SQL(raw: sql))
         db.clearSchemaCache()
         if let table { changedTables.insert(SQLText.foldedName(table.name)) }
     }

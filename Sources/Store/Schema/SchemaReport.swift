@@ -25,6 +25,11 @@ public struct SchemaReport: Sendable, Hashable {
 
         public let table: String
         public let action: Action
+
+        public init(table: String, action: Action) {
+            self.table = table
+            self.action = action
+        }
     }
 
     /// A difference between a model and its table that was left as it is.
@@ -46,6 +51,8 @@ public struct SchemaReport: Sendable, Hashable {
     public internal(set) var version: Int?
     public internal(set) var done: [Step] = []
     public internal(set) var notDone: [Refusal] = []
+
+    public init() {}
 
     mutating func did(_ action: Step.Action, _ table: String) { done.append(Step(table: table, action: action)) }
 }
