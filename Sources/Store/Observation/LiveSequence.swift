@@ -91,6 +91,8 @@ final class Watcher: Dependent {
         if wakes { signal.send(()) }
     }
 
+    var isIdle: Bool { false }
+
     func finish() { signal.finish() }
 }
 
