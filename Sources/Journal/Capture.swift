@@ -31,6 +31,7 @@ public enum Capture {
     /// - Throws: ``JournalError``; the transaction must then be rolled back.
     @discardableResult
     public static func refresh(_ db: Database) throws -> CaptureReport {
+        try JournalUpgrade.run(db)
         try Seal.run(db)
         let policy = try TrackingPolicy(db)
         let tables = try TableInspection.all(db)
@@ -84,8 +85,9 @@ public enum Capture {
         return true
     }
 
-    /// True when the schema changed after capture last looked at it.
+    /// True when the schema changed after capture last looked at it, or when the journal itself is of an earlier release.
     static func isStale(_ db: Database) throws -> Bool {
+        if try JournalUpgrade.isDue(db) { return true }
         let current = try Int64.fetchOne(db, sql: "PRAGMA schema_version")
         return try Int64.fetchOne(db, sql: "SELECT schema_version FROM _journal_replica") != current
     }

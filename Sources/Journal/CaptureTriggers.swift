@@ -82,12 +82,16 @@ struct CaptureTriggers {
     ///
     /// The insert reads the row instead of NEW: a foreign-key action may already have changed the row again, when it refers
     /// to itself. An UPDATE that names only `rowid` fires no UPDATE OF trigger, so a rowid key watches every UPDATE.
+    ///
+    /// A 1 in the mask of the delete tells the two from a delete and an insert that have nothing to do with each other. It is
+    /// set only if the insert will follow, so that the pair is always whole.
     private var keyChange: Trigger {
         let columns = keys.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let source = keys.map { "t.\(SQLText.quote(identifier: $0.name)) IS NEW.\(SQLText.quote(identifier: $0.name))" }
         let deleteOld =
-            "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.keyCount))) "
+            "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, mask, \(valueColumns(table.keyCount))) "
             + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), "
+            + "(SELECT 1 FROM \(quotedTable) AS t WHERE \(source.joined(separator: " AND "))), "
             + keyValues("OLD", checked: false).joined(separator: ", ")
             + " WHERE " + isNamed("OLD")
         let insertNew =

@@ -22,10 +22,10 @@ public struct Identity: Sendable, Hashable {
                 .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }
         let format: Int64 = row["format"]
-        guard format == JournalSchema.format else {
+        guard (1...JournalSchema.format).contains(format) else {
             throw JournalError(
                 .unsupportedFormat,
-                "the journal has format \(format), and this release reads format \(JournalSchema.format)",
+                "the journal has format \(format), and this release reads formats up to \(JournalSchema.format)",
                 hint: "Upgrade Tandem on this machine.")
         }
         let bytes: Data = row["origin"]

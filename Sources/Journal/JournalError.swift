@@ -15,6 +15,12 @@ public struct JournalError: Error, Sendable, Hashable {
         case corrupt
         case alreadyRunning = "already_running"
         case clusterMismatch = "cluster_mismatch"
+        case unknownColumn = "unknown_column"
+        case unknownConflict = "unknown_conflict"
+        case unknownOrigin = "unknown_origin"
+        case rowIsHeld = "row_is_held"
+        /// A constraint or a trigger of the user's schema does not allow the write.
+        case refused
         case invalid
         case sqlite
     }

@@ -47,7 +47,9 @@ public final class Replica: Sendable {
     /// nil where nothing is ever moved: in memory, and for reading only.
     private let checkpointer: Checkpointer?
 
-    /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica. Nothing is written.
+    /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
+    ///
+    /// Nothing is written, but for a file of an earlier release, whose journal is brought up to date.
     ///
     /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `corrupt`, `readOnly`, `busy`.
     ///   The file is then unchanged.
@@ -55,7 +57,9 @@ public final class Replica: Sendable {
         do {
             // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.
             guard try hasJournal(path, options) else { throw JournalError.notAReplica }
-            return try Replica(path: path, options: options)
+            let replica = try Replica(path: path, options: options)
+            if try replica.read(JournalUpgrade.isDue) { try replica.write(JournalUpgrade.run) }
+            return replica
         } catch {
             throw JournalError(error, operation: "opening \(path)")
         }

@@ -22,6 +22,19 @@ extension Database {
         return try write { _ in try body() }
     }
 
+    /// Runs `body` in a transaction that sends no change events. Live objects, caches, live queries and observers follow all the
+    /// same, and the journal records everything.
+    ///
+    /// Inside of another transaction it silences its own part alone: what the others have changed is told when they commit.
+    ///
+    /// ```swift
+    /// try db.silently { try bob.save { $0.lastSeen = .now } }
+    /// ```
+    @discardableResult
+    public func silently<Result>(_ body: () throws -> Result) throws -> Result {
+        try transaction { try write { try $0.silently(body) } }
+    }
+
     /// Runs `body` on one snapshot: all its queries see the same moment.
     ///
     /// Inside of a transaction it is a part of that.
@@ -88,7 +101,7 @@ extension Database {
             // SQLite reports no commit for a transaction that wrote nothing.
             context?.committed()
             recheck(context?.recheck ?? [])
-            for action in context?.afterCommit ?? [] { action() }
+            context?.announce()
             analyzeWhenDue(upTo: context?.position ?? 0)
             return result
         } catch {

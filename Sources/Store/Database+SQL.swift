@@ -89,7 +89,7 @@ extension Database {
             return try access { context in
                 // An `INSERT … RETURNING` in a transaction writes too.
                 try (context as? WriteContext)?.confirm()
-                let statement = try PreparedStatement(context.db, sql.text)
+                let statement = try context.prepare(sql.text)
                 try Database.refuseTransactionControl(sql.text)
                 let result = try statement.run { statement in
                     try statement.bind(sql.bindings)

@@ -21,6 +21,9 @@ public final class Database: Sendable {
     public let options: Options
     let replica: Replica
     let pipeline = LivePipeline()
+    let dependents = Dependents()
+    let counters = Counters()
+    let cache: ResultCache
     private let models = Mutex(Models())
     /// nil in memory, where nobody else writes.
     private let watch: FileWatch?
@@ -72,6 +75,8 @@ public final class Database: Sendable {
 
     private init(_ schema: SchemaBuilder, _ options: Options, _ open: () throws -> (Replica, FileWatch?)) throws {
         self.options = options
+        cache = ResultCache(counters: counters)
+        dependents.add(cache)
         workers = Workers(readers: options.maximumReaders)
         let migration: Migration
         do {
@@ -136,6 +141,7 @@ public final class Database: Sendable {
         watch?.stop()
         followTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
+        dependents.finish()
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
@@ -150,7 +156,10 @@ public final class Database: Sendable {
     func instances<M: Model>(of type: M.Type) -> LiveInstances<M> {
         models.withLock { models in
             let id = ObjectIdentifier(type)
-            if let known = models.byType[id] as? LiveInstances<M> { return known }
+            if let known = models.byType[id] {
+                // By the type's own identity; a checked cast would take longer than all the rest of a find.
+                return unsafeDowncast(known, to: LiveInstances<M>.self)
+            }
             let instances = LiveInstances<M>(clock: pipeline.clock)
             models.byType[id] = instances
             models.byTable[instances.foldedTable, default: []].append(instances)
@@ -210,8 +219,13 @@ public final class Database: Sendable {
         followTask.withLock { $0 = task }
     }
 
+    /// Has the file looked at soon.
+    func lookAgain() { watch.signal() }
+
     private func followOnce() {
-        if isClosed { return }
+        // A transaction of this process has looked at what was new when it began, and its end tells of itself. Its own writes
+        // to the log must not have someone look at the file all the time.
+        if isClosed || pipeline.clock.writer.load(ordering: .sequentiallyConsistent) != 0 { return }
         do {
             try refresh()
         } catch {
@@ -223,11 +237,14 @@ public final class Database: Sendable {
     /// Reads objects again that may have missed a commit.
     func recheck(_ objects: [any Refreshable]) {
         if objects.isEmpty { return }
+        let publication = Publication(self)
         do {
             try replica.read { db in
                 let position = try JournalTail.lastSeq(db)
-                for object in objects { try object.refresh(db, asOf: position) }
+                for object in objects { try object.refresh(db, asOf: position, publication) }
             }
+            publication.eventsAreSent()
+            publication.announce()
         } catch {
             // They stay marked as stale: a save reads them first.
             _ = options.failed(error, operation: "refreshing objects")

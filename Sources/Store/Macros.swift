@@ -26,11 +26,13 @@
 ///
 /// - Parameter table: The table's name; the type's own name when left out.
 @attached(
-    member, names: named(Fields), named(ID), named(schema), named(_storage), named(init), named(_withState),
-    named(database), named(id))
+    member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
+    named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
+    named(_withState), named(_announce), named(_observeState), named(_isObserved), named(database), named(id))
 @attached(memberAttribute)
 @attached(
-    extension, conformances: Model, ValueModel, names: named(schema), named(init))
+    extension, conformances: TableModel, Model, ValueModel, names: named(schema), named(Columns), named(columns),
+    named(init))
 public macro Model(table: String? = nil) = #externalMacro(module: "StoreMacros", type: "ModelMacro")
 
 /// Gives a property a column of another name, or another way to store its value.

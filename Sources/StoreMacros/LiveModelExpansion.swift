@@ -11,6 +11,7 @@ struct LiveModelExpansion {
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = [DeclSyntax(stringLiteral: fields)]
         if model.keys.count > 1 { members.append(DeclSyntax(stringLiteral: compositeKey)) }
+        members.append(contentsOf: model.columnDeclarations.map { DeclSyntax(stringLiteral: $0) })
         members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
         return members
     }
@@ -32,12 +33,42 @@ struct LiveModelExpansion {
             """)
         declarations.append(
             """
+            \(access)static func _make(_ fields: Fields, _ start: Store.ObjectStart) -> \(model.name) {
+                \(model.name)(_storage: Store.ModelStorage(fields, start))
+            }
+            """)
+        declarations.append(
+            """
+            \(access)static func _read(_ row: Store.RowCursor, _ start: Store.ObjectStart) throws -> \(model.name) {
+                \(model.name)(_storage: Store.ModelStorage(try Fields(_row: row), start))
+            }
+            """)
+        declarations.append(
+            """
+            \(access)func _offer(_ other: \(model.name), asOf position: Int64) -> Bool {
+                _storage.offer(other._storage, asOf: position)
+            }
+            """)
+        declarations.append("\(access)var _exactKey: Store.ExactKey { _storage.key().exact }")
+        declarations.append("\(access)var _status: Store.RowStatus { _storage.status() }")
+        declarations.append(
+            """
             \(access)func _withState<Result: Sendable>(
                 _ body: (inout Store.ModelState<Fields>) throws -> Result
             ) rethrows -> Result {
                 try _storage.withState(body)
             }
             """)
+        declarations.append(
+            """
+            \(access)func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
+            \(lines(Array(model.columns.enumerated())) { "    if changes.contains(\($0.offset)) { _storage.announce(self, \\.\($0.element.name)) }" })
+            \(lines(model.transients) { "    if transients { _storage.announce(self, \\.\($0.name)) }" })
+                if status { _storage.announce(self, \\.rowState) }
+            }
+            """)
+        declarations.append("\(access)func _observeState() { _storage.observe(self, \\.rowState) }")
+        declarations.append("\(access)var _isObserved: Bool { _storage.isObserved }")
         declarations.append("\(access)var database: Store.Database { _storage.database }")
         if model.keys.count > 1 {
             declarations.append("\(access)var id: ID { _storage.read { $0._key } }")
@@ -58,7 +89,7 @@ struct LiveModelExpansion {
                 \(access)func appendExact(to bytes: inout [UInt8]) {
             \(lines(names) { "        \($0).appendExact(to: &bytes)" })
                 }
-                \(access)var exact: [UInt8] { exactBytes }
+                \(access)var exact: Store.ExactKey { .bytes(exactBytes) }
                 \(access)static func == (a: ID, b: ID) -> Bool { a.exact == b.exact }
                 \(access)func hash(into hasher: inout Hasher) { hasher.combine(exact) }
             }
@@ -164,6 +195,9 @@ struct LiveModelExpansion {
                     \(access)static func _key(of values: Store.KeyValues) throws -> ID {
                         try values.read(0\(key.codingArgument))
                     }
+                    \(access)static func _keyValues(_ key: ID) throws -> [Store.Value] {
+                        try [Store.ColumnSet.value(key\(key.codingArgument))]
+                    }
                     \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
                         try statement.bind(key, at: parameter\(key.codingArgument))
                     }
@@ -178,6 +212,9 @@ struct LiveModelExpansion {
                 }
                 \(access)static func _key(of values: Store.KeyValues) throws -> ID {
                     try ID(\(positions.map { "\($0.element.name): values.read(\($0.offset)\($0.element.codingArgument))" }.joined(separator: ", ")))
+                }
+                \(access)static func _keyValues(_ key: ID) throws -> [Store.Value] {
+                    try [\(positions.map { "Store.ColumnSet.value(key.\($0.element.name)\($0.element.codingArgument))" }.joined(separator: ", "))]
                 }
                 \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
             \(lines(positions) { "        try statement.bind(key.\($0.element.name), at: parameter + \($0.offset)\($0.element.codingArgument))" })
@@ -209,6 +246,18 @@ extension ModelProperty {
 }
 
 extension ModelDeclaration {
+    /// `Columns`, by whose key paths queries name the columns, and the one value of it.
+    var columnDeclarations: [String] {
+        [
+            """
+            \(access)struct Columns: Sendable {
+            \(lines(Array(columns.enumerated())) { "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \($0.element.type)>(\($0.offset)\($0.element.codingArgument))" })
+                fileprivate init() {}
+            }
+            """, "\(access)static let columns = Columns()",
+        ]
+    }
+
     /// `static let schema`: table, columns and key for run time.
     var schemaDeclaration: String {
         let columns = columns.map { column in

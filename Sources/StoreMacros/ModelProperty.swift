@@ -127,7 +127,9 @@ struct ModelProperty {
 
     /// Members of every model, which a property would hide.
     private static let reserved: Set<String> = [
-        "database", "isDeleted", "existsInDatabase", "refreshError", "schema", "save", "delete", "reload", "_storage",
+        "database", "isDeleted", "existsInDatabase", "refreshError", "rowState", "schema", "columns", "save", "edit",
+        "delete",
+        "reload", "values", "_storage",
     ]
 }
 

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 /// One access to a database: a read of one snapshot, or a transaction. Confined to the thread that runs it.
 class AccessContext {
@@ -6,19 +7,36 @@ class AccessContext {
     let db: GRDB.Database
     /// The access, to another database or this one, that this one is inside of.
     var outer: AccessContext?
+    /// Notes what the access reads, while someone wants to know.
+    var tracker: RegionTracker?
 
     init(_ database: Database, _ db: GRDB.Database) {
         self.database = database
         self.db = db
     }
 
+    /// A statement of this access, out of the cache.
+    func prepare(_ sql: String) throws -> PreparedStatement {
+        database.counters.countQuery()
+        let statement = try PreparedStatement(db, sql)
+        tracker?.note(statement.region)
+        return statement
+    }
+
     /// The live objects for rows that were read in this access.
     func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] { [] }
+
+    /// The live objects of the rows of a SELECT of the model's columns, `limit` at most.
+    func fetchObjects<M: Model>(
+        _ type: M.Type, _ sql: SQL, operation: String = "fetching", limit: Int = .max
+    ) throws -> [M] {
+        try objects(for: fetch(type, sql, operation: operation, limit: limit), of: type)
+    }
 
     /// Reads the rows of a SELECT of the model's columns, `limit` at most.
     func fetch<M: Model>(_ type: M.Type, _ sql: SQL, operation: String, limit: Int = .max) throws -> [M.Fields] {
         do {
-            return try PreparedStatement(db, sql.text).run { statement in
+            return try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
                 while rows.count < limit, try statement.step() { rows.append(try M.Fields(_row: statement.row)) }
@@ -37,11 +55,39 @@ final class ReadContext: AccessContext {
     private(set) var stale: [any Refreshable] = []
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
-        if rows.isEmpty { return [] }
+        let start = try start()
+        return adopt(rows.map { M._make($0, start) }, start)
+    }
+
+    /// Reads the rows straight into objects: in most fetches, most of them are new.
+    override func fetchObjects<M: Model>(
+        _ type: M.Type, _ sql: SQL, operation: String = "fetching", limit: Int = .max
+    ) throws -> [M] {
+        do {
+            let start = try start()
+            let fresh = try prepare(sql.text).run { statement in
+                try statement.bind(sql.bindings)
+                let row = statement.row
+                var objects: [M] = []
+                while objects.count < limit, try statement.step() { objects.append(try M._read(row, start)) }
+                return objects
+            }
+            return adopt(fresh, start)
+        } catch let error as StoreError {
+            throw error.during(operation, table: M.schema.table)
+        }
+    }
+
+    private func start() throws -> ObjectStart {
         let position = try self.position ?? JournalTail.lastSeq(db)
         self.position = position
-        let found: (objects: [M], stale: [M]) = database.instances(of: M.self).objects(
-            for: rows, asOf: position, in: database)
+        let epoch = database.pipeline.clock.epoch.load(ordering: .sequentiallyConsistent)
+        return ObjectStart(database, .present, asOf: position, epoch: epoch)
+    }
+
+    private func adopt<M: Model>(_ fresh: [M], _ start: ObjectStart) -> [M] {
+        if fresh.isEmpty { return [] }
+        let found = database.instances(of: M.self).adopt(fresh, start)
         stale.append(contentsOf: found.stale.map { Row<M>(object: $0) })
         return found.objects
     }

@@ -27,13 +27,16 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
-    /// What runs after the commit, when the writer is free again.
-    var afterCommit: [() -> Void] = []
+    /// What to tell the observers of objects, and hooks of models, when the commit is over.
+    private var publication: Publication?
+    var afterCommit: [HookCall] = []
     /// The shared tail, or one of its own after a schema change that may be rolled back.
     private var tail: JournalTail
     private var changedSchema = false
     /// The folded names of the captured tables, once they were asked for.
     private var tracked: Set<String>?
+    /// That of the model whose row was written last: mostly it is the next one's too.
+    private var lastLog: (registry: any AnyLiveInstances, log: any ChangeLog)?
 
     /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
     override init(_ database: Database, _ db: GRDB.Database) {
@@ -65,13 +68,23 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in
             if let overlay = state.overlays.first, overlay.epoch == epoch { return (overlay.fields, overlay.status) }
             // Registered while this transaction runs, from a snapshot that may be older than its start.
-            if state.isStale || state.epoch >= epoch || state.status == .unknown { return nil }
+            if state.isStale || state.epoch >= epoch || state.status.isProvisional { return nil }
             return (state.fields, state.status)
         }
         if let known { return known }
+        database.counters.countQuery()
         try Row<M>(object: object).refresh(in: self)
         return object._withState { state in
             state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
+        }
+    }
+
+    /// True when this transaction sees these values in `object` already.
+    func shows<M: Model>(_ object: M, _ row: M.Fields) -> Bool {
+        object._withState { state in
+            let visible = state.visible
+            return visible.status == .present && !state.isStale && state.refreshError == nil
+                && row._changes(from: visible.fields).isEmpty
         }
     }
 
@@ -91,10 +104,13 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     /// Like ``show(_:_:status:)``, with the transient properties of `fields`.
     func publishLater<M: Model>(_ object: M, _ fields: M.Fields) {
+        // The values were written, or need not be.
         let (owner, epoch) = (owner, epoch)
         let previous = object._withState { state -> Overlay<M.Fields>? in
             let previous = state.overlays.first.flatMap { $0.epoch == epoch ? $0 : nil }
-            state.overlays = [Overlay(owner: owner, epoch: epoch, fields: fields, status: .present)]
+            state.overlays = [
+                Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true)
+            ]
             return previous
         }
         note(object, previous)
@@ -106,6 +122,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
         let instances = database.instances(of: M.self)
+        if isUntouched(instances) {
+            // Nobody else can write now, and this transaction has not: these are the committed rows.
+            let start = ObjectStart(database, .present, asOf: position, epoch: epoch - 1)
+            return instances.adopt(rows.map { M._make($0, start) }, start, byWriter: true).objects
+        }
         return rows.map { row in
             let object: M = instances.provisional(for: row, in: database)
             let isSeen = object._withState { state in
@@ -115,6 +136,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             if !isSeen { show(object, row, status: .present) }
             return object
         }
+    }
+
+    /// True when this transaction has surely written nothing to the table.
+    private func isUntouched(_ registry: any AnyLiveInstances) -> Bool {
+        let summary = follower.commits.summary
+        return !mustFollow && !summary.isUnknown && !changedSchema && summary.tables[registry.foldedTable] == nil
     }
 
     // MARK: - Following the journal
@@ -127,9 +154,9 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         _ type: M.Type, _ key: M.ID, _ operation: Journal.Operation, columns: [String], rowsTouched: Int
     ) throws {
         let instances = database.instances(of: M.self)
-        let log = follower.log(of: instances)
-        log.isTracked = try trackedTables().contains(instances.foldedTable)
-        (log as? ModelLog<M>)?.note(key, operation, columns: columns, group: follower.group)
+        let log = try log(of: instances)
+        log.note(key, operation, columns: columns, group: follower.group)
+        follower.commits.note(table: M.schema.table, operation, columns: columns)
         if log.isTracked {
             unconfirmed += 1
             // Another model of the same table has objects and listeners of its own.
@@ -138,6 +165,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             log.confirm()
             if rowsTouched != 1 { mustFollow = true }
         }
+    }
+
+    private func log<M: Model>(of instances: LiveInstances<M>) throws -> ModelLog<M> {
+        if let (registry, log) = lastLog, registry === instances { return unsafeDowncast(log, to: ModelLog<M>.self) }
+        // A registry makes logs of its own model only.
+        let log = unsafeDowncast(follower.log(of: instances), to: ModelLog<M>.self)
+        log.isTracked = try trackedTables().contains(instances.foldedTable)
+        lastLog = (instances, log)
+        return log
     }
 
     /// Makes sure that the journal holds what the saves since `position` wrote and nothing else; reads it otherwise.
@@ -159,7 +195,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func absorb() throws {
         try follow()
         let tracked = try trackedTables()
-        // No journal tells which rows of a table without capture changed.
+        // No journal tells which tables without capture changed, and which of their rows.
+        if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
             for object in registry.all() { try object.refresh(in: self) }
         }
@@ -173,10 +210,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     }
 
     private func follow() throws {
-        try follower.scan(after: position, in: db, tail: tail)
-        for object in follower.takeAffected() { try object.refresh(in: self) }
+        let last = try JournalTail.lastSeq(db)
+        for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
+            try object.refresh(in: self)
+        }
         for log in follower.allLogs { log.confirm() }
-        position = try JournalTail.lastSeq(db)
+        position = last
     }
 
     /// Lets capture follow a change of the schema, in this same transaction.
@@ -199,6 +238,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         db.clearSchemaCache()
         tail = JournalTail()
         tracked = nil
+        lastLog = nil
     }
 
     /// Makes nothing written since `position`, which the file has just been rolled back to.
@@ -229,20 +269,36 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func committed() {
         if isFinished { return }
         isFinished = true
+        let publication = Publication(database)
+        self.publication = publication
         database.pipeline.publish(
             upTo: position,
             { _ in
-                for step in undo { step.publish(epoch, asOf: position) }
+                for step in undo { step.publish(epoch, asOf: position, publication) }
                 // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
                 // which may want to save one of them.
                 let recent = database.allInstances().flatMap { $0.takeRecent() }
                 for object in recent { object.markStale(before: position) }
                 recheck += recent
+                // Before the events: whoever gets one must not find an older result in a cache.
+                database.dependents.committed(follower.commits.summary)
             },
-            then: { seen in follower.deliver(after: seen) })
+            then: { seen in
+                follower.deliver(after: seen, upTo: position)
+                publication.eventsAreSent()
+            })
         undo = []
         if changedSchema { database.pipeline.tail.invalidate() }
         database.pipeline.clock.endWrite(epoch)
+    }
+
+    /// Runs what waited for the commit: code of the caller, when the writer is free again.
+    func announce() {
+        publication?.announce()
+        publication = nil
+        let due = afterCommit
+        afterCommit = []
+        for hook in due { hook.run() }
     }
 
     /// Drops what the transaction showed. Nothing of it was ever visible to others.
@@ -251,5 +307,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         isFinished = true
         while let step = undo.popLast() { drop(step) }
         database.pipeline.clock.endWrite(epoch)
+        // What others had committed before was looked at in vain, and signals of it were passed over.
+        database.lookAgain()
     }
 }

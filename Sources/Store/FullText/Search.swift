@@ -90,7 +90,7 @@ extension Model {
                     + SQL(
                         "\(query.expression) ORDER BY \"_rank\", \(raw: quotedName).rowid LIMIT \(limit) OFFSET \(offset)"
                     )
-                let rows = try PreparedStatement(context.db, sql.text).run { statement in
+                let rows = try context.prepare(sql.text).run { statement in
                     try statement.bind(sql.bindings)
                     var rows: [(fields: Fields, rank: Double, texts: [String])] = []
                     while try statement.step() {

@@ -14,7 +14,8 @@ extension WriteContext {
 
     /// The one column that the failed condition names; nil when it has a name of its own, or names several.
     private func checkedColumn(_ message: String, _ schema: ModelSchema) -> String? {
-        let words = Set(message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { SQLText.foldedName(String($0)) })
+        let words = Set(
+            message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { SQLText.foldedName(String($0)) })
         let named = schema.columns.filter { words.contains(SQLText.foldedName($0.name)) }
         return named.count == 1 ? named[0].name : nil
     }
@@ -50,9 +51,11 @@ extension WriteContext {
             operation: error.operation, sqliteCode: error.sqliteCode)
     }
 
-    private func referringTable<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> (table: String, column: String)? {
+    private func referringTable<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> (table: String, column: String)?
+    {
         for table in try TableInspection.all(db) {
-            for key in try ForeignKeyColumns.all(of: table.name, db) where SQLText.same(key.parentTable, M.schema.table) {
+            for key in try ForeignKeyColumns.all(of: table.name, db) where SQLText.same(key.parentTable, M.schema.table)
+            {
                 let positions = key.parents.compactMap { name in
                     M.schema.columns.firstIndex { SQLText.same($0.name, name) }
                 }
@@ -85,7 +88,8 @@ private struct ForeignKeyColumns {
             let parent: String = rows[0]["table"]
             let named = rows.compactMap { row -> String? in row["to"] }
             // Without names, the parent's primary key is meant.
-            let key = named.count == rows.count
+            let key =
+                named.count == rows.count
                 ? named
                 : try TableInspection.named(parent, db).map { $0.stored.prefix($0.keyCount).map(\.name) } ?? []
             return ForeignKeyColumns(parentTable: parent, children: rows.map { $0["from"] }, parents: key)

@@ -35,9 +35,33 @@ extension Model {
         }
     }
 
-    /// The object of the row with this key; made with `fill` when there is none.
+    /// Makes a row for each element, in one transaction, and no objects: the fast way to load many rows.
+    ///
+    /// ```swift
+    /// try Person.insert(from: names, in: db) { $0.name = $1 }
+    /// ```
+    ///
+    /// Keys are generated and `willInsert` runs as in ``create(from:in:_:)``; `didInsert` does not, for want of an object.
+    ///
+    /// - Returns: How many rows were made.
+    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be made; no row is made then.
     @discardableResult
-    public static func findOrMake(
+    public static func insert<Elements: Sequence>(
+        from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
+    ) throws -> Int {
+        do {
+            return try database.transaction {
+                try database.write { try $0.insert(Self.self, from: elements, fill) }
+            }
+        } catch let error as StoreError {
+            throw error.during("inserting", table: schema.table)
+        }
+    }
+
+    /// The object of the row with this key; when there is none, the row is written with `fill`. See ``findOrMake(_:in:_:)`` for a
+    /// row that is to be saved later.
+    @discardableResult
+    public static func findOrCreate(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }
@@ -50,7 +74,7 @@ extension Model {
 
 extension WriteContext {
     /// How many generated keys may turn out to be taken before it is called a failure.
-    private static let keyAttempts = 16
+    static let keyAttempts = 16
 
     func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
         do {
@@ -63,38 +87,79 @@ extension WriteContext {
         }
     }
 
+    fileprivate func insert<M: Model, Elements: Sequence>(
+        _ type: M.Type, from elements: Elements, _ fill: (inout M.Fields, Elements.Element) throws -> Void
+    ) throws -> Int {
+        let instances = database.instances(of: type)
+        let statement = try PreparedStatement(db, M.schema.insert)
+        var count = 0
+        for element in elements {
+            var fields = M.Fields()
+            try fill(&fields, element)
+            try writeNew(type, &fields, statement)
+            if instances.objectLimit > 0, let object = instances.held(fields._key) { publishLater(object, fields) }
+            count += 1
+        }
+        return count
+    }
+
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
-        let schema = M.schema
-        let isMinted = M.Fields._keySource == .rowid && schema.key.contains { fields._unset.contains($0) }
-        let isGenerated = !isMinted && schema.key.contains { fields._unset.contains($0) }
+        try writeNew(type, &fields, PreparedStatement(db, M.schema.insert))
+        let object: M = database.instances(of: type).provisional(for: fields, in: database)
+        publishLater(object, fields)
+        afterCommit.append(HookCall(object: object, kind: .inserted))
+        return object
+    }
+
+    /// Completes the values and writes the row.
+    private func writeNew<M: Model>(_ type: M.Type, _ fields: inout M.Fields, _ statement: PreparedStatement) throws {
+        let isUnset = !fields._unset.isEmpty && M.schema.key.contains { fields._unset.contains($0) }
+        let isMinted = isUnset && M.Fields._keySource == .rowid
+        let isGenerated = isUnset && !isMinted
         for attempt in 1... {
             if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
             if isGenerated { fields._key = try unusedKey(type) }
             if attempt == 1 { try M.willInsert(&fields) }
-            if let missing = fields._unset.positions.first {
-                let column = schema.columns[missing]
-                throw StoreError(
-                    .missingValue, "\(column.property) was not set",
-                    hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
-            }
+            try requireAll(type, fields)
             fields._normalize()
             do {
-                try insertRow(type, &fields, isMinted: isMinted)
+                try insertRow(type, &fields, isMinted: isMinted, statement)
                 break
             } catch let error as StoreError where error.code == .primaryKey && isGenerated {
-                guard attempt < WriteContext.keyAttempts else { throw collision(type) }
+                guard attempt < WriteContext.keyAttempts else { throw StoreError.keyCollision(M.schema.table) }
             }
         }
-        let object: M = database.instances(of: type).provisional(for: fields, in: database)
+    }
+
+    /// Writes the row of an object that was made in memory.
+    func insert<M: Model>(_ object: M, _ fields: inout M.Fields) throws {
+        let key = fields._key
+        try M.willInsert(&fields)
+        try requireAll(M.self, fields)
+        fields._normalize()
+        guard fields._key.exact == key.exact else {
+            throw StoreError(
+                .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
+        }
+        try insertRow(M.self, &fields, isMinted: false, PreparedStatement(db, M.schema.insert))
         publishLater(object, fields)
-        afterCommit.append { object.didInsert() }
-        return object
+        afterCommit.append(HookCall(object: object, kind: .inserted))
+    }
+
+    func requireAll<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
+        guard !fields._unset.isEmpty, let missing = fields._unset.positions.first else { return }
+        let column = M.schema.columns[missing]
+        throw StoreError(
+            .missingValue, "\(column.property) was not set",
+            hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
     }
 
     /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: inout M.Fields, isMinted: Bool) throws {
+    private func insertRow<M: Model>(
+        _ type: M.Type, _ fields: inout M.Fields, isMinted: Bool, _ statement: PreparedStatement
+    ) throws {
         let row = fields
-        let (touched, rowid) = try PreparedStatement(db, M.schema.insert).run { statement in
+        let (touched, rowid) = try statement.run { statement in
             do {
                 try row._bindAll(to: statement.parameters)
                 if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
@@ -113,21 +178,10 @@ extension WriteContext {
     private func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
         let instances = database.instances(of: type)
         for _ in 0..<WriteContext.keyAttempts {
-            guard let key = try M.makePrimaryKey() else {
-                let columns = M.schema.key.map { M.schema.columns[$0].property }.joined(separator: ", ")
-                throw StoreError(
-                    .missingValue, "a key of this type cannot be generated: \(columns) must be set",
-                    hint: "Set it in the block, or write `makePrimaryKey()` in the model.")
-            }
+            let key = try M.generateKey()
             if instances.held(key) == nil { return key }
         }
-        throw collision(type)
-    }
-
-    private func collision<M: Model>(_ type: M.Type) -> StoreError {
-        StoreError(
-            .keyCollision, "\(WriteContext.keyAttempts) generated keys in a row are taken",
-            hint: "Let `makePrimaryKey()` draw from more values.")
+        throw StoreError.keyCollision(M.schema.table)
     }
 
     /// Says which column refused its value.

@@ -8,6 +8,7 @@ protocol AnyLiveInstances: AnyObject, Sendable {
     /// The table's name as SQLite compares names.
     var foldedTable: String { get }
     var isIdle: Bool { get }
+    var hasListeners: Bool { get }
     /// An empty log for a transaction or a look at the journal.
     func makeLog() -> any ChangeLog
     /// Objects that were registered while a write was running; the list starts anew.
@@ -15,12 +16,19 @@ protocol AnyLiveInstances: AnyObject, Sendable {
     /// Every object that someone holds.
     func all() -> [any Refreshable]
     func finish()
+    /// Releases what is kept beyond what others hold.
+    func evict()
+    var heldCount: Int { get }
+    /// No fewer than are held.
+    var objectLimit: Int { get }
+    func dropImages()
+    var modelName: String { get }
 }
 
 /// A live object that can be brought up to date by a query.
 protocol Refreshable: Sendable {
     /// Reads the row in the snapshot of `db`, which stands at journal position `position`.
-    func refresh(_ db: GRDB.Database, asOf position: Int64) throws
+    func refresh(_ db: GRDB.Database, asOf position: Int64, _ publication: Publication) throws
 
     /// Notes that journal positions up to `position` have been handled without the object.
     func markStale(before position: Int64)
@@ -33,133 +41,178 @@ protocol Refreshable: Sendable {
 ///
 /// Lock order: this registry's lock, then an object's. Neither is held while SQLite works.
 final class LiveInstances<M: Model>: AnyLiveInstances {
-    private struct Weak {
-        weak var object: M?
+    private struct Listeners {
+        var listeners: [(mailbox: Mailbox<ModelChange<M>>, filter: ChangeFilter<M>)] = []
+        /// What changed rows held before the commit whose events are sent next.
+        var images: [M.ID.Exact: M.Fields] = [:]
     }
 
-    private struct State {
-        var objects: [M.ID.Exact: Weak] = [:]
-        /// The number of entries at which the dead ones are swept out: so that each costs a constant amount.
-        var sweepAt = 64
-        var recent: [Weak] = []
-        var mailboxes: [Mailbox<ModelChange<M>>] = []
-    }
-
-    private let state = Mutex(State())
+    private let table = Mutex(ObjectTable(M.cachePolicy))
+    private let state = Mutex(Listeners())
     let foldedTable = SQLText.foldedName(M.schema.table)
     private let clock: LiveClock
+    var modelName: String { "\(M.self)" }
 
     init(clock: LiveClock) { self.clock = clock }
 
     /// The object for `key`, when someone holds it.
     func held(_ key: M.ID) -> M? {
         let exact = key.exact
-        return state.withLock { $0.objects[exact]?.object }
+        guard let object = table.withLock({ $0[exact] }) else { return nil }
+        return unsafeDowncast(object, to: M.self)
     }
 
-    var isIdle: Bool { state.withLock { $0.objects.isEmpty && $0.mailboxes.isEmpty } }
-    var hasListeners: Bool { state.withLock { !$0.mailboxes.isEmpty } }
+    var isIdle: Bool { objectLimit == 0 && !hasListeners }
+    var objectLimit: Int { table.withLock { $0.count } }
+    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
 
-    /// The objects for committed rows that were read at journal position `position`.
+    /// The objects for committed rows that were just read into `fresh` ones.
     ///
+    /// - Parameters:
+    ///   - start: What the fresh objects were made from; its epoch is ``LiveClock/epoch`` as it was before.
+    ///   - byWriter: True for a transaction that reads committed rows; its epoch is the number of the write before it.
     /// - Returns: The objects in the order of the rows, without those known to be deleted since; and those for which a
     ///   newer position was handled already, so that they must be refreshed.
-    func objects(for rows: [M.Fields], asOf position: Int64, in database: Database) -> (objects: [M], stale: [M]) {
+    func adopt(_ fresh: [M], _ start: ObjectStart, byWriter: Bool = false) -> (objects: [M], stale: [M]) {
+        let position = start.position
         // Objects whose last reference goes away must not be released under the lock.
-        var released: [M] = []
-        return state.withLock { state in
-            var objects: [M] = []
-            objects.reserveCapacity(rows.count)
-            var stale: [M] = []
-            for row in rows {
-                let exact = row._key.exact
-                if let object = state.objects[exact]?.object {
-                    let isPresent = object._withState { state in
-                        state.offer(row, asOf: position)
-                        return state.visible.status == .present
-                    }
-                    if isPresent { objects.append(object) } else { released.append(object) }
+        var released: [any AnyObject & Sendable] = []
+        defer { withExtendedLifetime(released) {} }
+        var objects = fresh
+        var stale: [M] = []
+        var missing: [Int] = []
+        table.withLock { table in
+            table.reserve(fresh.count)
+            let isRecent = !byWriter && clock.writer.load(ordering: .sequentiallyConsistent) != 0
+            let now = byWriter ? start.epoch : clock.epoch.load(ordering: .sequentiallyConsistent)
+            for index in fresh.indices {
+                let object = fresh[index]
+                let exact = object._exactKey
+                if let known = table[exact].map({ unsafeDowncast($0, to: M.self) }) {
+                    if known._offer(object, asOf: position) { objects[index] = known } else { missing.append(index) }
+                    released.append(known)
                     continue
                 }
-                let object = register(row, exact, status: .present, asOf: position, in: database, &state)
+                if let oldest = table.register(object, exact, isRecent: isRecent) { released.append(oldest) }
+                if now != start.epoch { object._withState { $0.epoch = now } }
                 // Read under the lock: whoever handles a newer position from now on will find the object here.
                 if position < clock.announced.load(ordering: .sequentiallyConsistent) {
                     object._withState { $0.isStale = true }
                     stale.append(object)
                 }
-                objects.append(object)
             }
-            return (objects, stale)
         }
+        for index in missing.reversed() { objects.remove(at: index) }
+        return (objects, stale)
     }
 
-    /// The object for a row that a transaction made or read and that may not be committed.
+    /// The object for a row that a transaction made or read and that may not be committed. The transaction knows of it, so
+    /// nobody else has to look at it at the end.
     func provisional(for row: M.Fields, in database: Database) -> M {
-        let exact = row._key.exact
-        return state.withLock { state in
-            state.objects[exact]?.object ?? register(row, exact, status: .unknown, asOf: 0, in: database, &state)
-        }
+        find(row, .unknown, isRecent: false, in: database).object
     }
 
-    private func register(
-        _ row: M.Fields, _ exact: M.ID.Exact, status: RowStatus, asOf position: Int64, in database: Database,
-        _ state: inout State
-    ) -> M {
-        let epoch = clock.epoch.load(ordering: .sequentiallyConsistent)
-        let initial = ModelState(fields: row, status: status, asOf: position, epoch: epoch)
-        let object = M(_storage: ModelStorage(database: database, state: initial))
-        state.objects[exact] = Weak(object: object)
-        if clock.writer.load(ordering: .sequentiallyConsistent) != 0 { state.recent.append(Weak(object: object)) }
-        if state.objects.count >= state.sweepAt {
-            state.objects = state.objects.filter { $0.value.object != nil }
-            state.sweepAt = max(64, state.objects.count * 2)
+    /// The object for a row that does not exist yet, with values that nobody has saved; the one that someone holds already
+    /// when there is one.
+    func unsaved(_ row: M.Fields, in database: Database) -> (object: M, isNew: Bool) {
+        let isRecent = clock.writer.load(ordering: .sequentiallyConsistent) != 0
+        return find(row, .new, isRecent: isRecent, in: database)
+    }
+
+    private func find(
+        _ row: M.Fields, _ status: RowStatus, isRecent: Bool, in database: Database
+    ) -> (object: M, isNew: Bool) {
+        let exact = row._key.exact
+        var released: (any AnyObject & Sendable)?
+        defer { withExtendedLifetime(released) {} }
+        return table.withLock { table in
+            if let known = table[exact] { return (unsafeDowncast(known, to: M.self), false) }
+            let epoch = clock.epoch.load(ordering: .sequentiallyConsistent)
+            let object = M._make(row, ObjectStart(database, status, asOf: 0, epoch: epoch))
+            released = table.register(object, exact, isRecent: isRecent)
+            return (object, true)
         }
-        return object
     }
 
     func takeRecent() -> [any Refreshable] {
-        let recent = state.withLock { state in
-            defer { state.recent = [] }
-            return state.recent
-        }
-        return recent.compactMap { $0.object.map { Row<M>(object: $0) } }
+        table.withLock { $0.takeRecent() }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     func all() -> [any Refreshable] {
-        let objects = state.withLock { Array($0.objects.values) }
-        return objects.compactMap { $0.object.map { Row<M>(object: $0) } }
+        table.withLock { $0.all }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     func makeLog() -> any ChangeLog { ModelLog(self) }
 
     // MARK: - Listeners
 
-    func subscribe(_ mailbox: Mailbox<ModelChange<M>>) { state.withLock { $0.mailboxes.append(mailbox) } }
-    func unsubscribe(_ mailbox: Mailbox<ModelChange<M>>) {
-        state.withLock { state in state.mailboxes.removeAll { $0 === mailbox } }
+    func subscribe(_ mailbox: Mailbox<ModelChange<M>>, _ filter: ChangeFilter<M>) {
+        state.withLock { $0.listeners.append((mailbox, filter)) }
     }
 
+    func unsubscribe(_ mailbox: Mailbox<ModelChange<M>>) {
+        state.withLock { state in state.listeners.removeAll { $0.mailbox === mailbox } }
+    }
+
+    /// Notes what a row held before the commit that is being handled. The first note of a row stands.
+    func keepImage(_ fields: M.Fields) {
+        let exact = fields._key.exact
+        state.withLock { state in
+            guard !state.listeners.isEmpty, state.images[exact] == nil else { return }
+            state.images[exact] = fields
+        }
+    }
+
+    func dropImages() { state.withLock { $0.images = [:] } }
+
     func send(_ change: ModelChange<M>) {
-        for mailbox in state.withLock({ $0.mailboxes }) { mailbox.send(change) }
+        var change = change
+        let listeners = state.withLock { state in
+            for index in change.changes.indices where change.changes[index].kind != .inserted {
+                // Taken: a later commit of the same look at the journal changed another row than this image.
+                change.changes[index].old = state.images.removeValue(forKey: change.changes[index].id.exact)
+            }
+            return state.listeners
+        }
+        for (mailbox, filter) in listeners {
+            if let filtered = filter.apply(change) { mailbox.send(filtered) }
+        }
     }
 
     func finish() {
-        for mailbox in state.withLock({ $0.mailboxes }) { mailbox.finish() }
+        for (mailbox, _) in state.withLock({ $0.listeners }) { mailbox.finish() }
     }
+
+    // MARK: - Keeping objects
+
+    /// Releases what the cache policy keeps.
+    func evict() {
+        // Objects whose last reference goes away must not be released under the lock.
+        state.withLock { $0.images = [:] }
+        let kept = table.withLock { $0.takeKept() }
+        withExtendedLifetime(kept) {}
+    }
+
+    /// How many objects someone holds.
+    var heldCount: Int { table.withLock { $0.all.count } }
 }
 
 /// One object, as something that can be refreshed.
 struct Row<M: Model>: Refreshable {
     let object: M
 
-    func refresh(_ db: GRDB.Database, asOf position: Int64) throws {
+    func refresh(_ db: GRDB.Database, asOf position: Int64, _ publication: Publication) throws {
         let key = object._withState { $0.fields._key }
         do {
-            if let row = try M.select(key, db) {
-                object._withState { $0.offer(row, asOf: position) }
-            } else {
-                object._withState { $0.offerAbsence(asOf: position) }
+            let row = try M.select(key, db)
+            typealias Values = (fields: M.Fields, status: RowStatus)
+            let isWanted = publication.wants(object)
+            let change = object._withState { state -> (before: Values, after: Values)? in
+                let before = isWanted ? (fields: state.fields, status: state.status) : nil
+                if let row { state.offer(row, asOf: position) } else { state.offerAbsence(asOf: position) }
+                return before.map { ($0, (fields: state.fields, status: state.status)) }
             }
+            if let change { publication.note(object, before: change.before, after: change.after) }
         } catch let error as StoreError where error.code == .undecodable {
             // The row is there, but not for this model. The object keeps its last good values and says why.
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
@@ -176,6 +229,9 @@ struct Row<M: Model>: Refreshable {
         let key = object._withState { $0.fields._key }
         do {
             let row = try M.select(key, context.db)
+            if let row, context.shows(object, row) { return }
+            // What was never saved is not deleted.
+            if row == nil, object._withState({ $0.overlays.isEmpty && $0.status == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)
         } catch let error as StoreError where error.code == .undecodable {
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }

@@ -1,17 +1,38 @@
+import Observation
+
 /// A live object that stands for one row. Written by ``Model(table:)``; not to be adopted by hand.
 ///
 /// There is one object for each row and database, as long as someone holds it. Its properties may be read on any thread and
 /// follow every commit: saves, bulk updates, raw SQL, other processes, other machines. They change in memory only after the
 /// commit; inside of a transaction, the code of the transaction itself sees its own changes at once.
-public protocol Model: AnyObject, Sendable, Identifiable where ID == Fields.ID {
+///
+/// Properties take part in `withObservationTracking`: its `onChange` runs after the commit that changed one of them, on the
+/// thread that saw the commit.
+public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable where ID == Fields.ID {
     associatedtype Fields: ModelFields
 
-    static var schema: ModelSchema { get }
     var database: Database { get }
     var id: ID { get }
 
     init(_storage: consuming ModelStorage<Fields>)
+
+    // What runs once for each row. Written out in the model's own module, where its types are known, these are a good deal
+    // faster than generic code can be.
+    static func _make(_ fields: Fields, _ start: ObjectStart) -> Self
+    static func _read(_ row: RowCursor, _ start: ObjectStart) throws -> Self
+    /// Takes the committed row that `other` was made of; true when this object's row is there afterwards.
+    func _offer(_ other: Self, asOf position: Int64) -> Bool
+    var _exactKey: ExactKey { get }
+    /// What the calling thread sees.
+    var _status: RowStatus { get }
+
     func _withState<Result: Sendable>(_ body: (inout ModelState<Fields>) throws -> Result) rethrows -> Result
+    /// True when a property was read, so that someone may observe it.
+    var _isObserved: Bool { get }
+    /// Notes that ``rowState`` is read.
+    func _observeState()
+    /// Tells those who observe the object what has changed.
+    func _announce(_ changes: ColumnSet, transients: Bool, status: Bool)
 
     /// Makes the key of a new row that was given none. The default takes a random positive Int64, or a UUID of version 7.
     ///
@@ -19,6 +40,9 @@ public protocol Model: AnyObject, Sendable, Identifiable where ID == Fields.ID {
     ///
     /// - Returns: nil when the caller of `create` has to give the key.
     static func makePrimaryKey() throws -> ID?
+
+    /// How long objects are kept that nobody holds; ``CachePolicy/weak`` by default.
+    static var cachePolicy: CachePolicy { get }
 
     /// The indexes that an automatic schema keeps (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
     static var indexes: [Index] { get }
@@ -48,6 +72,7 @@ extension Model {
 }
 
 extension Model {
+    public static var cachePolicy: CachePolicy { .weak }
     public static func makePrimaryKey() throws -> ID? { ID.generated() }
 }
 
@@ -64,6 +89,8 @@ public protocol ModelFields: Sendable {
     var _key: ID { get set }
     static func _key(of values: KeyValues) throws -> ID
     static func _bindKey(_ key: ID, to statement: ParameterCursor, at parameter: Int) throws
+    /// The stored values of a key, in the order of the schema's key.
+    static func _keyValues(_ key: ID) throws -> [Value]
 
     func _bind(_ column: Int, to statement: ParameterCursor, at parameter: Int) throws
     /// Binds every column in the schema's order, from parameter 0 on.
@@ -91,8 +118,16 @@ extension ModelFields {
     public static var _keySource: KeySource { .random }
 }
 
-/// A value that a row decodes into by column names. Written by ``Model(table:)`` on a struct.
-public protocol ValueModel: Sendable {
+/// A type that stands for the rows of a table: a live ``Model``, or a ``ValueModel``. Written by ``Model(table:)``.
+public protocol TableModel: Sendable {
+    /// One ``Column`` for each stored property, of the property's name; queries name them by key paths such as `\.name`.
+    associatedtype Columns: Sendable
+
     static var schema: ModelSchema { get }
+    static var columns: Columns { get }
+}
+
+/// A value that a row decodes into by column names. Written by ``Model(table:)`` on a struct.
+public protocol ValueModel: TableModel {
     init(_row row: NamedRow) throws
 }

@@ -19,18 +19,22 @@ public struct ColumnDescription: Hashable, Sendable {
 }
 
 /// What a model knows of its table, at run time: `Person.schema`.
-public struct ModelSchema: Sendable {
+public final class ModelSchema: Sendable {
     public let table: String
     public let columns: [ColumnDescription]
     /// Positions of the primary key in ``columns``; empty for a struct without one.
     public let key: [Int]
 
+    /// The columns' names as SQL, quoted.
+    let quotedColumns: [String]
     /// The table's name as SQL, quoted.
     let quotedTable: String
     /// The key as SQL: one quoted column, or several in parentheses, a row value.
     let quotedKey: String
     let select: String
+    let selectByKey: String
     let insert: String
+    let delete: String
     /// `key1 = ? AND key2 = ?`
     let keyCondition: String
 
@@ -41,6 +45,7 @@ public struct ModelSchema: Sendable {
         let names = columns.map { SQLText.quote(identifier: $0.name) }
         let keys = key.map { names[$0] }
         let quoted = SQLText.quote(identifier: table)
+        quotedColumns = names
         quotedTable = quoted
         quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"
         // Qualified: SQLite takes an unknown bare name in double quotes for a string literal
@@ -50,16 +55,28 @@ public struct ModelSchema: Sendable {
         insert =
             "INSERT OR ABORT INTO \(quoted) (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
         keyCondition = keys.map { "\(quoted).\($0) = ?" }.joined(separator: " AND ")
+        selectByKey = "\(select) WHERE \(keyCondition)"
+        delete = "DELETE FROM \(quoted) WHERE \(keyCondition)"
     }
 
     /// The statement that writes these columns of one row; the key's parameters come last.
     func update(_ columns: [Int]) -> String {
-        let assignments = columns.map { "\(SQLText.quote(identifier: self.columns[$0].name)) = ?" }
+        let assignments = columns.map { "\(quotedColumns[$0]) = ?" }
         return "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)"
     }
 
-    var delete: String { "DELETE FROM \(quotedTable) WHERE \(keyCondition)" }
-    var selectByKey: String { "\(select) WHERE \(keyCondition)" }
+    /// A column as SQL, qualified by the quoted name of the table or of its alias.
+    ///
+    /// Never without: SQLite takes an unknown bare name in double quotes for a string literal.
+    func qualified(_ column: Int, by table: String) -> String { "\(table).\(quotedColumns[column])" }
+
+    /// All columns as SQL, for a SELECT of one model's rows.
+    func selection(from table: String) -> String {
+        columns.indices.map { qualified($0, by: table) }.joined(separator: ", ")
+    }
+
+    /// The key as SQL, for `IN` and `ORDER BY`: one column, or several separated by commas.
+    func keyList(from table: String) -> String { key.map { qualified($0, by: table) }.joined(separator: ", ") }
 
     func names(_ columns: ColumnSet) -> [String] { columns.positions.map { self.columns[$0].name } }
 }

@@ -20,6 +20,9 @@ struct PreparedStatement {
 
     var parameters: ParameterCursor { ParameterCursor(statement: handle) }
     var row: RowCursor { RowCursor(statement: handle) }
+    /// The tables and columns that the statement reads.
+    var region: DatabaseRegion { owner.databaseRegion }
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
     var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
     /// Binds `values` to the parameters.

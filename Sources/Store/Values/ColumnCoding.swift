@@ -9,7 +9,7 @@ import Journal
 ///     static func encode(_ degrees: Double) throws -> Value { .integer(Int64((degrees * 10).rounded())) }
 /// }
 /// ```
-public protocol ColumnCoding<Property> {
+public protocol ColumnCoding<Property>: SendableMetatype {
     associatedtype Property: Sendable
 
     /// - Throws: ``ColumnMismatch`` when `value` does not stand for a property's value.

@@ -15,6 +15,20 @@ public struct ColumnSet: Hashable, Sendable {
     public mutating func insert(_ column: Int) { mask.insert(column) }
     public mutating func remove(_ column: Int) { mask.remove(column) }
 
+    public func intersection(_ other: ColumnSet) -> ColumnSet {
+        var result = ColumnSet()
+        result.mask = mask.intersection(other.mask)
+        return result
+    }
+
+    public func subtracting(_ other: ColumnSet) -> ColumnSet {
+        var result = self
+        result.mask.subtract(other.mask)
+        return result
+    }
+
+    public mutating func formUnion(_ other: ColumnSet) { mask.formUnion(other.mask) }
+
     /// The positions, ascending.
     public var positions: [Int] {
         var positions: [Int] = []

@@ -16,6 +16,10 @@ final class TableContext {
     /// The columns that ``foreignKeys`` consist of, and those that ``references`` refer to.
     let childColumns: ColumnMask
     let referencedColumns: ColumnMask
+    /// False for a table with a ``MergePolicy`` of its own.
+    let mergesByColumn: Bool
+    /// Both of them: a change of other columns leaves foreign keys as they are.
+    let linkedColumns: ColumnMask
     private(set) var names: [String]
     private var positions: [String: Int]
     private var translations: [Int64: Translation] = [:]
@@ -31,13 +35,14 @@ final class TableContext {
 
     init(
         tableID: Int64, inspection: TableInspection?, collations: [KeyCollation], foreignKeys: [ForeignKey],
-        references: [ForeignKey]
+        mergesByColumn: Bool, references: [ForeignKey]
     ) {
         self.tableID = tableID
         self.inspection = inspection
         self.collations = collations
         self.foreignKeys = foreignKeys
         self.references = references
+        self.mergesByColumn = mergesByColumn
         var childColumns = ColumnMask()
         for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
         self.childColumns = childColumns
@@ -46,6 +51,9 @@ final class TableContext {
         for (index, column) in (inspection?.stored ?? []).enumerated()
         where referencedNames.contains(SQLText.foldedName(column.name)) { referencedColumns.insert(index) }
         self.referencedColumns = referencedColumns
+        var linkedColumns = childColumns
+        linkedColumns.formUnion(referencedColumns)
+        self.linkedColumns = linkedColumns
         names = inspection?.stored.map(\.name) ?? []
         positions = Dictionary(
             names.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
