@@ -33,7 +33,9 @@ struct ObjectTable {
 
     /// - Parameter isRecent: True while a transaction runs that may have to look at the object at its end.
     /// - Returns: An object that is no longer kept. The caller holds a lock, under which it must not be released.
-    mutating func register(_ object: any AnyObject & Sendable, _ key: ExactKey, isRecent: Bool) -> (any AnyObject & Sendable)? {
+    mutating func register(_ object: any AnyObject & Sendable, _ key: ExactKey, isRecent: Bool) -> (
+        any AnyObject & Sendable
+    )? {
         objects[key] = Weak(object: object)
         if isRecent { recent.append(Weak(object: object)) }
         if objects.count >= sweepAt {
