@@ -14,7 +14,7 @@ extension Model {
     public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
         let ids = Array(ids)
         return try database.access { context in
-            var found: [ID.Exact: Self] = [:]
+            var found: [ExactKey: Self] = [:]
             var missing: [ID] = []
             for id in ids {
                 if let object = try held(id, in: database) { found[id.exact] = object } else { missing.append(id) }

@@ -44,11 +44,13 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     private struct Listeners {
         var listeners: [(mailbox: Mailbox<ModelChange<M>>, filter: ChangeFilter<M>)] = []
         /// What changed rows held before the commit whose events are sent next.
-        var images: [M.ID.Exact: M.Fields] = [:]
+        var images: [ExactKey: M.Fields] = [:]
     }
 
     private let table = Mutex(ObjectTable(M.cachePolicy))
     private let state = Mutex(Listeners())
+    /// Asked for each changed row; changed under the lock.
+    private let listenerCount = Atomic<Int>(0)
     let foldedTable = SQLText.foldedName(M.schema.table)
     private let clock: LiveClock
     var modelName: String { "\(M.self)" }
@@ -64,7 +66,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     var isIdle: Bool { objectLimit == 0 && !hasListeners }
     var objectLimit: Int { table.withLock { $0.count } }
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
 
     /// The objects for committed rows that were just read into `fresh` ones.
     ///
@@ -147,11 +149,17 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     // MARK: - Listeners
 
     func subscribe(_ mailbox: Mailbox<ModelChange<M>>, _ filter: ChangeFilter<M>) {
-        state.withLock { $0.listeners.append((mailbox, filter)) }
+        state.withLock { state in
+            state.listeners.append((mailbox, filter))
+            listenerCount.store(state.listeners.count, ordering: .releasing)
+        }
     }
 
     func unsubscribe(_ mailbox: Mailbox<ModelChange<M>>) {
-        state.withLock { state in state.listeners.removeAll { $0.mailbox === mailbox } }
+        state.withLock { state in
+            state.listeners.removeAll { $0.mailbox === mailbox }
+            listenerCount.store(state.listeners.count, ordering: .releasing)
+        }
     }
 
     /// Notes what a row held before the commit that is being handled. The first note of a row stands.

@@ -2,8 +2,6 @@ import Foundation
 
 /// The type of a primary key: an integer, a String, a UUID, Data, or the struct `ID` of a model with several key columns.
 public protocol ModelKey: Hashable, Sendable {
-    typealias Exact = ExactKey
-
     /// What keys are compared by: the exact content. Swift holds the two normal forms of one word for equal; SQLite keeps
     /// them as two rows.
     var exact: ExactKey { get }
