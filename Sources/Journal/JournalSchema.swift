@@ -4,7 +4,8 @@ import GRDB
 ///
 /// Invariants:
 /// 1. `_journal.seq` only grows, and the newest row is never deleted, so no position is ever used twice.
-/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local.
+/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local. The rows of
+///    a run were all captured in this file, or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
 /// 4. Local rows above `sealed_seq` all lie in the last run.
 enum JournalSchema {
@@ -24,7 +25,9 @@ enum JournalSchema {
           exclude TEXT NOT NULL DEFAULT '[]',
           schema_version INTEGER NOT NULL DEFAULT -1,
           sealed_seq INTEGER NOT NULL DEFAULT 0,
-          sealed_stamp INTEGER NOT NULL DEFAULT 0
+          sealed_stamp INTEGER NOT NULL DEFAULT 0,
+          fingerprint TEXT,
+          instance BLOB
         ) STRICT;
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
@@ -42,7 +45,8 @@ enum JournalSchema {
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),
-          version INTEGER NOT NULL DEFAULT 0
+          version INTEGER NOT NULL DEFAULT 0,
+          retired REAL
         ) STRICT;
         CREATE TABLE _journal_runs (
           first_seq INTEGER PRIMARY KEY,
@@ -123,6 +127,16 @@ enum JournalSchema {
         let existing = Set(try db.columns(in: "_journal_suspects").map(\.name))
         for index in 0..<count where !existing.contains("k\(index)") {
             try db.execute(sql: "ALTER TABLE _journal_suspects ADD COLUMN k\(index)")
+        }
+    }
+
+    /// Adds the columns about identity to a file that was made before there were any.
+    static func addIdentityColumns(_ db: Database) throws {
+        for (table, column, type) in [
+            ("_journal_replica", "fingerprint", "TEXT"), ("_journal_replica", "instance", "BLOB"),
+            ("_journal_origins", "retired", "REAL"),
+        ] where try !db.columns(in: table).contains(where: { $0.name == column }) {
+            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
         }
     }
 

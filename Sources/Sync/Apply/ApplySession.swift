@@ -7,6 +7,7 @@ import Journal
 final class ApplySession {
     private let db: Database
     private let schemaVersion: Int64
+    private let origin: OriginID
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
@@ -17,13 +18,17 @@ final class ApplySession {
     init(_ db: Database) throws {
         self.db = db
         schemaVersion = try ApplySession.schemaVersion(db)
+        origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
         let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
         inspections = Dictionary(tables.map { (SQL.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
     }
 
-    func isCurrent() throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
+    /// False after a schema change, and when another process gave the replica a new name: changes are remembered by name.
+    func isCurrent() throws -> Bool {
+        try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin
+    }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
         if let context = contexts[entry.table] { return context }

@@ -33,17 +33,17 @@ struct Admission: Hashable {
                 admission.duplicates += run.changes.count
                 continue
             }
-            if run.origin == own {
-                throw SyncError(
-                    .fork, "a peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
-                    hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."
-                )
-            }
             guard run.firstVersion <= known + 1 else {
                 throw SyncError(
                     .gap,
                     "changes of \(run.origin.short) start at version \(run.firstVersion), but \(known + 1) comes next",
                     hint: "The exchange starts over from what is known here.")
+            }
+            if run.origin == own {
+                throw SyncError(
+                    .fork, "a peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
+                    hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."
+                )
             }
             let skipped = Int(known + 1 - run.firstVersion)
             admission.duplicates += skipped
