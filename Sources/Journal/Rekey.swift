@@ -59,7 +59,6 @@ public struct Rekey: Sendable, Hashable {
     /// - Returns: nil when the replica does not bear ``origin`` any more.
     public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
-        try JournalSchema.addIdentityColumns(db)
         try Seal.run(db)
         let reader = try JournalReader(db)
         var origins = reader.origins
@@ -83,7 +82,7 @@ public struct Rekey: Sendable, Hashable {
         if let fingerprint {
             try db.execute(sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [fingerprint.text])
         }
-        try renameClaims(
+        try renameConflicts(
             after: cut, stamp: cutStamp, numbers: (old: oldNumber, new: newNumber), to: Data(new.bytes), db)
         return Outcome(reason: reason, old: origin, new: new, kept: cut, reissued: head - cut)
     }
@@ -168,8 +167,8 @@ public struct Rekey: Sendable, Hashable {
         }
     }
 
-    /// The ledger and the held rows name changes by their origin.
-    private func renameClaims(
+    /// The ledger names changes by their origin.
+    private func renameConflicts(
         after cut: Int64, stamp: Stamp, numbers: (old: Int64, new: Int64), to new: Data, _ db: Database
     ) throws {
         let old = Data(origin.bytes)
@@ -182,9 +181,6 @@ public struct Rekey: Sendable, Hashable {
         // Stamps of one origin grow with its versions.
         try db.execute(
             sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
-            arguments: [new, old, stamp.rawValue])
-        try db.execute(
-            sql: "UPDATE _journal_held SET origin = ? WHERE origin = ? AND stamp > ?",
             arguments: [new, old, stamp.rawValue])
     }
 }
