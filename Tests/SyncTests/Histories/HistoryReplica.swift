@@ -150,7 +150,7 @@ final class HistoryReplica {
     /// Makes the file what it was when `fresh` was taken from it.
     func reset(to fresh: DatabaseQueue) throws {
         try inbox.close()
-        try fresh.backup(to: replica.pool)
+        try fresh.backup(to: replica.connections)
         inbox = try Inbox(replica: replica, limits: limits, wallClock: { HistoryReplica.now })
         writes = []
         read = VersionVector()
