@@ -26,9 +26,13 @@ public struct Change: Hashable, Sendable {
     /// True for the last change of a transaction, and wherever a read snapshot proved that a transaction ends.
     public var endsTransaction: Bool
 
+    /// True for a delete that is the first half of a key change: the next version of its origin inserts the row under its
+    /// new key. For merging it is a delete like any other; people who look at a conflict want to know the difference.
+    public var isKeyChange: Bool
+
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
-        endsTransaction: Bool
+        endsTransaction: Bool, isKeyChange: Bool = false
     ) {
         self.shape = shape
         self.operation = operation
@@ -37,6 +41,7 @@ public struct Change: Hashable, Sendable {
         self.mask = mask
         self.values = values
         self.endsTransaction = endsTransaction
+        self.isKeyChange = isKeyChange
     }
 }
 

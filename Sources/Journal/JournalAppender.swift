@@ -42,6 +42,11 @@ public final class JournalAppender {
         try registry.register(shape, in: db)
     }
 
+    /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/joined``.
+    public func join(_ columns: [String], of shape: Int64) throws {
+        try registry.join(columns, of: shape, in: db)
+    }
+
     /// Starts a stretch of consecutive versions of one origin.
     public func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {
@@ -149,6 +154,7 @@ public final class JournalAppender {
             change.operation == .insert && change.values.count == shape.columns.count
         if carriesAll || change.operation == .delete {
             for word in 0..<wordCount { try statement.bindNull(at: firstMask + word) }
+            if change.isKeyChange { try statement.bind(1, at: firstMask) }
         } else {
             let words = change.mask.words
             for word in 0..<Int(wordCount) {

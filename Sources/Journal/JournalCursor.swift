@@ -48,7 +48,8 @@ final class JournalCursor {
         self.lives = lives
         sealedSeq = identity.sealedSeq
         entry = ShapeRegistry.Entry(
-            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false)
+            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false,
+            joined: nil)
     }
 
     var version: Int64 { run.version(at: seq) }
@@ -87,6 +88,9 @@ final class JournalCursor {
         }
     }
 
+    /// As in ``Change/isKeyChange``.
+    var isKeyChange: Bool { operation == .delete && !statement.isNull(6) }
+
     /// Appends the key values, then the values of the other columns of `mask`.
     func appendValues(of mask: ColumnMask, to values: inout [Value]) throws {
         let first = 6 + maskWords
@@ -97,9 +101,18 @@ final class JournalCursor {
     }
 
     var key: Key {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        appendKey(to: &bytes)
+        return Key(bytes: bytes)
+    }
+
+    /// Appends the canonical bytes of the key (``Key``).
+    func appendKey(to bytes: inout [UInt8]) {
         let first = 6 + maskWords
-        return Key(
-            (0..<entry.shape.keyCount).map { statement.column(first + Int32($0)) }, collations: entry.collations)
+        Key.append(
+            (0..<entry.shape.keyCount).lazy.map { self.statement.column(first + Int32($0)) },
+            collations: entry.collations, to: &bytes)
     }
 
     /// The lives that the unsealed rows visited so far changed.

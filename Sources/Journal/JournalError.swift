@@ -15,6 +15,12 @@ public struct JournalError: Error, Sendable, Hashable {
         case corrupt
         case alreadyRunning = "already_running"
         case clusterMismatch = "cluster_mismatch"
+        case unknownColumn = "unknown_column"
+        case unknownConflict = "unknown_conflict"
+        case unknownOrigin = "unknown_origin"
+        case rowIsHeld = "row_is_held"
+        /// A constraint or a trigger of the user's schema does not allow the write.
+        case refused
         case invalid
         case sqlite
     }
@@ -36,6 +42,11 @@ public struct JournalError: Error, Sendable, Hashable {
         self.hint = hint
         self.sqliteCode = sqliteCode
     }
+}
+
+extension JournalError {
+    static let notAReplica = JournalError(
+        .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
 }
 
 extension JournalError: CustomStringConvertible {

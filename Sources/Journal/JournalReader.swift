@@ -18,6 +18,8 @@ public struct JournalEntry: Sendable {
     public let values: [Value]
     public let key: Key
     public let endsTransaction: Bool
+    /// As in ``Change/isKeyChange``.
+    public let isKeyChange: Bool
 
     public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
 
@@ -143,14 +145,15 @@ public struct JournalReader {
         try JournalCursor(db, run: run, from: seq, identity: identity, registry: registry, lives: lives)
     }
 
-    private func entry(at cursor: JournalCursor, in run: JournalRun) throws -> JournalEntry {
+    func entry(at cursor: JournalCursor, in run: JournalRun) throws -> JournalEntry {
         let mask = try cursor.mask()
         var values: [Value] = []
         try cursor.appendValues(of: mask, to: &values)
         return JournalEntry(
             seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, version: cursor.version,
             shape: cursor.entry.shape, tableID: cursor.entry.table, operation: cursor.operation, life: cursor.life,
-            stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction)
+            stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction,
+            isKeyChange: cursor.isKeyChange)
     }
 }
 
@@ -177,7 +180,7 @@ private struct BatchBuilder {
         batch.changes.append(
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
-                values: start..<batch.values.count, endsTransaction: endsTransaction))
+                values: start..<batch.values.count, endsTransaction: endsTransaction, isKeyChange: cursor.isKeyChange))
         if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
             batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known
         {

@@ -9,7 +9,7 @@ import GRDB
 /// 4. Local rows above `sealed_seq` all lie in the last run.
 enum JournalSchema {
     /// Rises when a file written by this release would be misread by an older one.
-    static let format: Int64 = 1
+    static let format: Int64 = 2
 
     /// Every table, index, view and trigger of Tandem starts with this.
     static let prefix = "_journal"
@@ -37,7 +37,8 @@ enum JournalSchema {
           columns TEXT NOT NULL,
           key_count INTEGER NOT NULL CHECK (key_count > 0),
           collations TEXT NOT NULL,
-          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1))
+          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
+          joined TEXT
         ) STRICT;
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
@@ -83,17 +84,31 @@ enum JournalSchema {
           kept_stamp INTEGER NOT NULL,
           kept_origin BLOB NOT NULL,
           time REAL NOT NULL,
+          lost_stamp INTEGER NOT NULL DEFAULT 0,
+          state TEXT NOT NULL DEFAULT 'open',
+          closed REAL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;
+        CREATE TABLE _journal_policies (
+          name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
+          policy TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key);
+        CREATE TABLE _journal_ledger (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          last_id INTEGER NOT NULL DEFAULT 0,
+          dropped_by_age INTEGER NOT NULL DEFAULT 0,
+          dropped_by_cap INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        INSERT INTO _journal_ledger (id) VALUES (1);
         CREATE TABLE _journal_held (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
           key BLOB NOT NULL,
           reason TEXT NOT NULL,
           detail TEXT NOT NULL,
-          stamp INTEGER NOT NULL,
-          origin BLOB NOT NULL,
           image BLOB NOT NULL,
+          shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
           UNIQUE (tbl, key)
         ) STRICT;
         CREATE TABLE _journal_inbox (
@@ -103,6 +118,15 @@ enum JournalSchema {
           last_version INTEGER NOT NULL,
           batch BLOB NOT NULL
         ) STRICT;
+        CREATE TABLE _journal_clocks (
+          origin BLOB PRIMARY KEY CHECK (length(origin) = 16),
+          first_version INTEGER,
+          last_version INTEGER,
+          stamp INTEGER,
+          cause BLOB,
+          since REAL,
+          allowed_ms INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Makes sure that `_journal` has at least `count` value columns and as many mask words as that many columns need.

@@ -43,6 +43,13 @@ public struct VersionVector: Hashable, Sendable {
         for entry in other.entries { advance(entry.origin, to: entry.version) }
     }
 
+    /// The least upper bound of the two.
+    public func merged(with other: VersionVector) -> VersionVector {
+        var both = self
+        both.merge(other)
+        return both
+    }
+
     /// True when everything that `other` knows is known here.
     public func covers(_ other: VersionVector) -> Bool {
         other.entries.allSatisfy { self[$0.origin] >= $0.version }

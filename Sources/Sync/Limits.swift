@@ -1,3 +1,5 @@
+import Journal
+
 /// Every size, count and time that replication keeps to, in one place.
 ///
 /// Two kinds: targets, at which a sender closes what it is making, and ceilings, beyond which a receiver refuses what a
@@ -110,6 +112,14 @@ public struct Limits: Sendable, Hashable {
 
     /// How far a stamp may lie ahead of the local clock, in milliseconds, before its change is held back.
     public var clockSkewMilliseconds: Int64 = 120_000
+
+    // MARK: The ledger
+
+    /// How long the ledger keeps conflicts, and how many of one row.
+    public var conflictRetention = ConflictRetention()
+
+    /// The time between two looks for conflicts that are too old, in milliseconds.
+    public var conflictSweepMilliseconds: Int64 = 3_600_000
 
     // MARK: Verification
 

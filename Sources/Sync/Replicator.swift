@@ -52,6 +52,7 @@ public final class Replicator: Sendable {
     ///
     /// A peer's failure is retried with backoff, shows in ``status()``, and delays no other peer.
     public func run() async {
+        await warnOfOwnClock()
         await withDiscardingTaskGroup { group in
             var listeners: [AsyncStream<VersionVector>.Continuation] = []
             for follower in followers {
@@ -60,8 +61,45 @@ public final class Replicator: Sendable {
                 listeners.append(listener)
                 group.addTask { await follower.run(vectors: vectors) }
             }
+            group.addTask { await self.sweepLedger() }
             await watchFile(for: listeners)
             group.cancelAll()
+        }
+    }
+
+    /// Whoever wrote with a wrong clock does not notice by itself: reads and writes go on, only nobody gets them.
+    private func warnOfOwnClock() async {
+        do {
+            let report = try await blocking { [replica, clock, limits] in
+                try replica.read { db in
+                    try ClockReport(db, now: Stamp(milliseconds: clock.wallMilliseconds()), limits: limits)
+                }
+            }
+            guard report.isHeldBackByOthers else { return }
+            logger.warning(
+                """
+                changes of this replica carry times \(report.ownAheadMilliseconds / 1_000) s ahead of its clock: \
+                peers hold them back until then; `syncd clock` tells more
+                """)
+        } catch {
+            logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
+        }
+    }
+
+    /// Drops conflicts that are too old, now and then.
+    private func sweepLedger() async {
+        while !Task.isCancelled {
+            do {
+                _ = try await blocking { [inbox] in try inbox.dropOldConflicts() }
+            } catch {
+                logger.warning("The ledger cannot be swept: \(SyncError(wrapping: error))")
+            }
+            do {
+                try await clock.sleep(milliseconds: limits.conflictSweepMilliseconds)
+            } catch {
+                // Cancelled.
+                return
+            }
         }
     }
 

@@ -25,7 +25,8 @@ struct CaptureEdgeTests {
                 "CREATE TRIGGER \"_journal_1_insert\" AFTER INSERT ON \"t\" BEGIN "
                     + "INSERT INTO _journal (shape, op, stamp, v0, v1) VALUES (1, 1, julianday('now'), \(refusal), NEW.\"a\"); END",
                 "CREATE TRIGGER \"_journal_1_key\" AFTER UPDATE OF \"id\" ON \"t\" WHEN NOT (NOT (OLD.\"id\" IS NOT NEW.\"id\")) BEGIN "
-                    + "INSERT INTO _journal (shape, op, stamp, v0) SELECT 1, 3, julianday('now'), OLD.\"id\" "
+                    + "INSERT INTO _journal (shape, op, stamp, mask, v0) SELECT 1, 3, julianday('now'), "
+                    + "(SELECT 1 FROM \"t\" AS t WHERE t.\"id\" IS NEW.\"id\"), OLD.\"id\" "
                     + "WHERE OLD.\"id\" IS NOT NULL; "
                     + "INSERT INTO _journal (shape, op, stamp, v0, v1) SELECT 1, 1, julianday('now'), \(refusal), t.\"a\" "
                     + "FROM \"t\" AS t WHERE t.\"id\" IS NEW.\"id\"; END",

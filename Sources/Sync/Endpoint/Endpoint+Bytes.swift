@@ -23,7 +23,7 @@ extension Endpoint {
     /// - Throws: What goes wrong half-way. The connection is to be cut then, so that the reader sees a truncated stream.
     public func pull(_ request: PullRequest, write: ([UInt8]) async throws -> Void) async throws {
         let end = try await pull(request) { frame in try await write(try encode(frame)) }
-        try await write(try encode(Frame(body: .end(vector: end.vector, more: end.more))))
+        try await write(try encode(Frame(body: .end(vector: end.vector, more: end.more, heldBack: end.heldBack))))
     }
 
     /// `POST /v1/push`: feed it the body, then encode the reply of ``PushReceiver/finish()``.

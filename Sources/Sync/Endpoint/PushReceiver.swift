@@ -55,8 +55,10 @@ public struct PushReceiver: Sendable {
     /// - Throws: ``SyncError/Code/truncated`` when the body was cut off; what arrived before stays applied.
     public mutating func finish() async throws -> PushReply {
         guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
-        let have = try await blocking { [endpoint] in try endpoint.inbox.have() }
-        return PushReply(vector: have, applied: intake.tally.applied)
+        let (have, heldBack) = try await blocking { [endpoint] in
+            (try endpoint.inbox.have(), try endpoint.inbox.heldBack())
+        }
+        return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
     }
 
     private mutating func nextFrame() throws(SyncError) -> Frame? {

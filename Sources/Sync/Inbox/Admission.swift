@@ -13,20 +13,27 @@ struct Admission: Hashable {
     var parts: [Part] = []
     /// Changes that were here already.
     var duplicates = 0
-    /// True when changes were left out because their stamps lie too far ahead of the clock.
-    var isHeldBack = false
+    /// What was left out because of stamps that lie too far ahead of the clock.
+    var heldBack: [ClockHold] = []
 
+    var isHeldBack: Bool { !heldBack.isEmpty }
+
+    /// One origin with a wrong clock holds back itself, and what was written in knowledge of its held-back changes; the rest
+    /// goes on.
+    ///
     /// - Parameters:
     ///   - have: What is applied or staged here.
     ///   - own: This replica's origin; its own changes are never taken from others.
-    ///   - latest: The greatest stamp to accept.
-    /// - Throws: `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
+    ///   - latest: The greatest stamp to accept, unless an operator decided otherwise for the origin.
+    ///   - clocks: What was held back before, and what operators decided.
+    /// - Throws: `invalid` for a life that no history can have led to, `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
     ///   changes than it does itself. Nothing is to be applied then.
     static func decide(
-        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp
+        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp, clocks: ClockHolds = ClockHolds()
     ) throws(SyncError) -> Admission {
         var admission = Admission()
         var have = have
+        var clocks = clocks
         for (index, run) in batch.runs.enumerated() {
             let known = have[run.origin]
             guard run.lastVersion > known else {
@@ -39,6 +46,15 @@ struct Admission: Hashable {
                     hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."
                 )
             }
+            if run.firstVersion > known + 1, var hold = clocks[run.origin], run.firstVersion <= hold.lastVersion + 1 {
+                // Behind what is held back of the same origin, whose stamps rise.
+                if run.lastVersion > hold.lastVersion {
+                    hold.lastVersion = run.lastVersion
+                    clocks.set(hold)
+                    admission.hold(hold)
+                }
+                continue
+            }
             guard run.firstVersion <= known + 1 else {
                 throw SyncError(
                     .gap,
@@ -48,20 +64,57 @@ struct Admission: Hashable {
             let skipped = Int(known + 1 - run.firstVersion)
             admission.duplicates += skipped
             var changes = (run.changes.lowerBound + skipped)..<run.changes.upperBound
+            try checkLives(of: changes, firstVersion: known + 1, run, batch)
+            if let cause = clocks.cause(in: run.known, have: have) {
+                let hold = ClockHold(
+                    origin: run.origin, firstVersion: known + 1, lastVersion: run.lastVersion, cause: cause)
+                clocks.set(hold)
+                admission.hold(hold)
+                continue
+            }
+            let latest = clocks.latest(of: run.origin, latest)
             if let early = changes.first(where: { batch.changes[$0].stamp > latest }) {
-                admission.isHeldBack = true
-                // Whole transactions only; the rest is asked for again when the clock has come closer.
+                // Whole transactions only.
                 let end = changes.lowerBound..<early
                 let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
+                let hold = ClockHold(
+                    origin: run.origin, firstVersion: known + 1 + Int64(cut - changes.lowerBound),
+                    lastVersion: run.lastVersion, stamp: batch.changes[early].stamp)
+                clocks.set(hold)
+                admission.hold(hold)
                 changes = changes.lowerBound..<cut
             }
             if !changes.isEmpty {
                 admission.parts.append(Part(run: index, changes: changes, firstVersion: known + 1))
                 have.advance(run.origin, to: known + Int64(changes.count))
             }
-            // What follows may build on what was held back.
-            if admission.isHeldBack { break }
         }
         return admission
+    }
+
+    /// A life rises by one with a delete, and with an insert after it, so no change can have a greater one than there are changes
+    /// that its writer had seen or made, and one. Without this bound a single fault could make a row that nothing beats any more.
+    private static func checkLives(
+        of changes: Range<Int>, firstVersion: Int64, _ run: Run, _ batch: ChangeBatch
+    ) throws(SyncError) {
+        var bound = firstVersion
+        for entry in run.known.entries {
+            let (sum, overflow) = bound.addingReportingOverflow(entry.version)
+            bound = overflow ? .max : sum
+        }
+        for index in changes {
+            guard batch.changes[index].life - 1 <= bound else {
+                throw SyncError(
+                    .invalid,
+                    "a change of \(run.origin.short) says that its row was deleted more often than anyone wrote",
+                    hint: "The replica that wrote it is damaged; restore it, or clone it anew.")
+            }
+            if bound < .max { bound += 1 }
+        }
+    }
+
+    private mutating func hold(_ hold: ClockHold) {
+        heldBack.removeAll { $0.origin == hold.origin }
+        heldBack.append(hold)
     }
 }

@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import Logging
 import Synchronization
 
 /// What became of a received batch.
@@ -14,6 +15,8 @@ public struct ReceiveReport: Sendable, Hashable {
     public var conflicts = 0
     /// True when changes were left out because their stamps lie too far ahead of the local clock.
     public var isHeldBack = false
+    /// Entries that the ledger dropped, because they were too old or too many for one row.
+    public var droppedConflicts = 0
 
     public init() {}
 
@@ -24,6 +27,7 @@ public struct ReceiveReport: Sendable, Hashable {
         sum.staged = a.staged + b.staged
         sum.conflicts = a.conflicts + b.conflicts
         sum.isHeldBack = a.isHeldBack || b.isHeldBack
+        sum.droppedConflicts = a.droppedConflicts + b.droppedConflicts
         return sum
     }
 }
@@ -35,6 +39,7 @@ public struct ReceiveReport: Sendable, Hashable {
 public final class Inbox: Sendable {
     private let replica: Replica
     private let limits: Limits
+    private let functions: ConflictFunctions
     private let connection: MergeConnection
     private let wallClock: @Sendable () -> Stamp
     private let session = Mutex(SessionBox())
@@ -45,9 +50,15 @@ public final class Inbox: Sendable {
         var pending = PendingParts()
     }
 
-    /// - Parameter wallClock: The time of day, to tell stamps that lie too far ahead.
-    public init(replica: Replica, limits: Limits = .standard, wallClock: @escaping @Sendable () -> Stamp) throws {
+    /// - Parameters:
+    ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
+    ///   - wallClock: The time of day, to tell stamps that lie too far ahead.
+    public init(
+        replica: Replica, limits: Limits = .standard, functions: ConflictFunctions = ConflictFunctions(),
+        wallClock: @escaping @Sendable () -> Stamp
+    ) throws {
         self.replica = replica
+        self.functions = functions
         self.limits = limits
         self.wallClock = wallClock
         connection = try replica.openMergeConnection()
@@ -59,18 +70,20 @@ public final class Inbox: Sendable {
     ///   case nothing of the batch is here then, and the same batch may come again.
     public func receive(_ batch: ChangeBatch) throws -> ReceiveReport {
         let now = wallClock()
-        let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
+        let latest = latestStamp(now)
         return try session.withLock { box in
             let admission = try replica.read { db in try decide(batch, pending: box.pending, latest: latest, db) }
-            guard !admission.parts.isEmpty else { return report(admission) }
+            guard !admission.parts.isEmpty || admission.isHeldBack else { return report(admission) }
             if let staged = stageInMemory(admission, batch, pending: &box.pending) { return staged }
             do {
                 try replica.settle()
                 return try connection.write { db in
                     // Looked at again under the write lock: another process may have applied the same changes.
                     let admission = try decide(batch, pending: box.pending, latest: latest, db)
+                    let time = Double(now.milliseconds) / 1_000
+                    try holdBack(admission, now: now, time: time, db)
                     guard !admission.parts.isEmpty else { return report(admission) }
-                    return try apply(admission, batch, box: &box, time: Double(now.milliseconds) / 1_000, db)
+                    return try apply(admission, batch, box: &box, time: time, db)
                 }
             } catch {
                 // Positions may be given out again, and parts may be gone: start from what the file holds.
@@ -80,20 +93,28 @@ public final class Inbox: Sendable {
         }
     }
 
-    /// Shows held rows again that a local change made room for: a parent that came back, a UNIQUE value that was given up.
+    /// Makes tables show what local changes made possible: held rows whose parent came back or whose UNIQUE value was given up, and
+    /// what the journal holds of tables and columns that a migration made known.
     ///
-    /// Call it at each contact with the file; it reads only, when nothing is held.
+    /// Call it at each contact with the file; it reads only, when nothing is held and the schema is as it was.
     ///
     /// - Returns: How many rows are held still.
     @discardableResult
     public func bringBackHeldRows() throws -> Int {
-        let count = try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_held") ?? 0 }
-        guard count > 0 else { return 0 }
         try replica.settle()
         return try session.withLock { box in
-            try connection.write { db in
-                let rows = try RowStore(db, session: try current(&box, db), registry: ShapeRegistry(db))
-                try rows.settle()
+            let isDue = try replica.read { db in
+                let isHolding = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") ?? false
+                return try isHolding || box.session?.isCurrent(in: db) != true
+            }
+            guard isDue else { return 0 }
+            return try connection.write { db in
+                let session = try current(&box, db)
+                let rows = try RowStore(db, session: session, registry: ShapeRegistry(db))
+                let contested = ContestedRows(db, session: session, functions: functions)
+                try contested.addHeld(of: rows)
+                try contested.resolve(into: rows)
+                try rows.settle(all: true)
                 return rows.held.rows.count
             }
         }
@@ -110,6 +131,41 @@ public final class Inbox: Sendable {
         return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
     }
 
+    /// What need not be sent now: ``have()``, and what is held back for its stamps until this clock has come closer.
+    func wanted() throws -> VersionVector {
+        var have = try have()
+        have.merge(try heldBack())
+        return have
+    }
+
+    /// What was seen, is not here, and need not be sent again now.
+    func heldBack() throws -> VersionVector {
+        let latest = latestStamp(wallClock())
+        return try replica.read { try ClockHolds($0).heldBack(latest: latest) }
+    }
+
+    /// Drops entries of the ledger that are older than the limit; reads only, when there are none.
+    ///
+    /// - Returns: How many were dropped.
+    @discardableResult
+    public func dropOldConflicts() throws -> Int {
+        let time = Double(wallClock().milliseconds) / 1_000
+        let retention = limits.conflictRetention
+        guard try replica.read({ try ConflictLedger.isAgeDue(retention, time: time, $0) }) else { return 0 }
+        try replica.settle()
+        return try connection.write { try dropConflicts(newSince: .max, time: time, $0) }
+    }
+
+    private func dropConflicts(newSince: Int64, time: Double, _ db: Database) throws -> Int {
+        let dropped = try ConflictLedger.retain(limits.conflictRetention, time: time, newSince: newSince, db)
+        if dropped.total > 0 {
+            replica.options.logger?.notice(
+                "the ledger dropped \(dropped.byAge) conflicts for their age and \(dropped.byCap) beyond the most of one row"
+            )
+        }
+        return dropped.total
+    }
+
     public func close() throws {
         session.withLock { $0 = SessionBox() }
         try connection.close()
@@ -123,7 +179,29 @@ public final class Inbox: Sendable {
         let reader = try JournalReader(db)
         return try Admission.decide(
             batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
-            latest: latest)
+            latest: latest, clocks: ClockHolds(db))
+    }
+
+    private func latestStamp(_ now: Stamp) -> Stamp {
+        Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
+    }
+
+    /// Notes what is held back, and says so once for each origin.
+    private func holdBack(_ admission: Admission, now: Stamp, time: Double, _ db: Database) throws {
+        guard admission.isHeldBack else { return }
+        let before = try ClockHolds(db)
+        for hold in admission.heldBack where before[hold.origin] != hold {
+            guard before[hold.origin] != nil || before.count < limits.originsPerVector else { continue }
+            try ClockHolds.record(hold, time: time, db)
+            guard before[hold.origin] == nil else { continue }
+            let reason =
+                hold.stamp.map {
+                    "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
+                }
+                ?? "their writer had seen changes that are held back"
+            replica.options.logger?.warning(
+                "changes of \(hold.origin) from version \(hold.firstVersion) on are held back: \(reason)")
+        }
     }
 
     /// Keeps a batch that ends no transaction in memory.
@@ -132,7 +210,7 @@ public final class Inbox: Sendable {
     private func stageInMemory(
         _ admission: Admission, _ batch: ChangeBatch, pending: inout PendingParts
     ) -> ReceiveReport? {
-        guard admission.parts.count == 1, let part = admission.parts.first,
+        guard !admission.isHeldBack, admission.parts.count == 1, let part = admission.parts.first,
             !batch.changes[part.changes].contains(where: \.endsTransaction)
         else { return nil }
         let run = batch.runs[part.run]
@@ -153,8 +231,9 @@ public final class Inbox: Sendable {
     }
 
     private func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
-        if let session = box.session, try session.isCurrent() { return session }
+        if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
+        try Joining(db: db, session: session).run()
         box.session = session
         return session
     }
@@ -163,6 +242,7 @@ public final class Inbox: Sendable {
         _ admission: Admission, _ batch: ChangeBatch, box: inout SessionBox, time: Double, _ db: Database
     ) throws -> ReceiveReport {
         let session = try current(&box, db)
+        let lastConflict = try ConflictLedger.lastID(db)
         let staging = Staging(db: db)
         let origins = Set(batch.runs.map(\.origin))
         var applier: Applier?
@@ -175,7 +255,8 @@ public final class Inbox: Sendable {
             if !complete.isEmpty {
                 let current =
                     try applier
-                    ?? Applier(db, session: session, hasManyOrigins: origins.count > 1, time: time)
+                    ?? Applier(
+                        db, session: session, hasManyOrigins: origins.count > 1, functions: functions, time: time)
                 applier = current
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
@@ -195,6 +276,10 @@ public final class Inbox: Sendable {
         try applier?.finish()
         report.applied = applier?.outcome.applied ?? 0
         report.conflicts = applier?.outcome.conflicts ?? 0
+        if report.conflicts > 0 {
+            report.droppedConflicts = try dropConflicts(newSince: lastConflict, time: time, db)
+        }
+        if try !ClockHolds(db).isEmpty { try ClockHolds(db).forget(coveredBy: JournalReader(db).vector(), db) }
         return report
     }
 }

@@ -30,7 +30,7 @@ struct FrameIntake: Sendable {
     /// - Throws: ``SyncError``; nothing of the frame is applied then.
     mutating func take(_ frame: Frame) async throws {
         let known: VersionVector
-        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.have() } }
+        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.wanted() } }
         tally.frames += 1
         tally.bytes += frame.payload.count
         guard !frame.isKnown(to: known) else {
@@ -45,7 +45,7 @@ struct FrameIntake: Sendable {
             } catch {
                 throw SyncError(error)
             }
-            return (try inbox.receive(batch), try inbox.have())
+            return (try inbox.receive(batch), try inbox.wanted())
         }
         have = after
         tally.applied += report.applied

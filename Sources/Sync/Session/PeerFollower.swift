@@ -53,6 +53,7 @@ final class PeerFollower: Sendable {
             await attempt(.pull, events) {
                 let hello = try await session.greet()
                 status.withLock { $0.origin = hello.origin }
+                compareClocks(hello)
                 return .greeted(hello.vector)
             }
         case .pull(let waits):
@@ -60,7 +61,7 @@ final class PeerFollower: Sendable {
                 let (end, tally) = try await session.pull(waitSeconds: waits ? session.limits.longPollSeconds : 0)
                 status.withLock { $0.pulledChanges += tally.applied }
                 await succeeded(vector: end.vector)
-                return .pulled(end.vector, more: end.more)
+                return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
             }
         case .push(let lacks):
             await attempt(.push, events) {
@@ -73,7 +74,7 @@ final class PeerFollower: Sendable {
                 let pushed = try await session.push(lacking: lacks)
                 status.withLock { $0.pushedChanges += pushed.changes }
                 await succeeded(vector: pushed.theirs)
-                return .pushed(pushed.theirs)
+                return .pushed(pushed.theirs.merged(with: pushed.heldBack))
             }
         case .rest(let lane, let milliseconds):
             do {
@@ -99,6 +100,23 @@ final class PeerFollower: Sendable {
             await failed(error)
             events.yield(.failed(lane, error))
         }
+    }
+
+    /// Says it once when the clocks differ by so much that changes are held back on one side.
+    private func compareClocks(_ hello: Hello) {
+        let (offset, overflow) = hello.wallMilliseconds.subtractingReportingOverflow(session.clock.wallMilliseconds())
+        guard !overflow else { return }
+        let most = session.limits.clockSkewMilliseconds
+        let isNew = status.withLock { status in
+            let before = status.clockOffsetMilliseconds ?? 0
+            status.clockOffsetMilliseconds = offset
+            return offset.magnitude > UInt64(most) && before.magnitude <= UInt64(most)
+        }
+        guard isNew else { return }
+        let side = offset > 0 ? "ahead of" : "behind"
+        logger.warning(
+            "the clock of \(session.transport.name) is \(offset.magnitude / 1_000) s \(side) this one: changes will be held back"
+        )
     }
 
     private func succeeded(vector: VersionVector) async {

@@ -18,6 +18,9 @@ public struct PeerStatus: Sendable, Hashable {
     public var lastError: SyncError?
     public var failures = 0
 
+    /// How far its clock was ahead of this one at the last greeting, in milliseconds; below 0 when it was behind.
+    public var clockOffsetMilliseconds: Int64?
+
     /// Changes taken from it and given to it since the start.
     public var pulledChanges = 0
     public var pushedChanges = 0

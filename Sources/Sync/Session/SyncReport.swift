@@ -24,6 +24,10 @@ public struct SyncReport: Sendable, Hashable {
     public var ours = VersionVector()
     public var theirs = VersionVector()
 
+    /// What was seen and not taken, for stamps that lie too far ahead: here of the peer's changes, there of this replica's.
+    public var heldBackHere = VersionVector()
+    public var heldBackThere = VersionVector()
+
     /// True when each knows what the other knows.
     public var isLevel: Bool { ours.covers(theirs) && theirs.covers(ours) }
 

@@ -23,7 +23,7 @@ struct SyncSession: Sendable {
     /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer sent changes
     ///   and not one could be accepted: asking again at once would bring the same.
     func pull(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
-        let (identity, have) = try await blocking { [replica, inbox] in (try replica.identity(), try inbox.have()) }
+        let (identity, have) = try await blocking { [replica, inbox] in (try replica.identity(), try inbox.wanted()) }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
             maxBytes: limits.bytesPerPull)
@@ -31,7 +31,7 @@ struct SyncSession: Sendable {
         let end = try await transport.pull(request) { frame in try await intake.take(frame) }
         let tally = intake.tally
         if tally.frames > 0 || end.more {
-            let after = try await blocking { [inbox] in try inbox.have() }
+            let after = try await blocking { [inbox] in try inbox.wanted() }
             guard after != have else {
                 throw SyncError(
                     .clockSkew, "\(transport.name) sent changes, but none of them can be taken yet",
@@ -43,16 +43,19 @@ struct SyncSession: Sendable {
 
     /// Sends what `have` does not cover.
     ///
-    /// - Returns: What the peer has durably afterwards.
+    /// - Returns: What the peer has durably afterwards, and what it holds back.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
-    func push(lacking have: VersionVector) async throws -> (theirs: VersionVector, changes: Int, bytes: Int) {
+    func push(lacking have: VersionVector) async throws -> Pushed {
         let source = FrameSource(replica: replica, limits: limits, encoding: .zstd)
         let identity = try await blocking { [replica] in try replica.identity() }
         var have = have
-        var sent = (changes: 0, bytes: 0)
+        var sent = Pushed(theirs: have)
         while true {
             let portion = try await source.portion(after: have, bytes: limits.bytesPerPush)
-            guard !portion.frames.isEmpty else { return (have, sent.changes, sent.bytes) }
+            guard !portion.frames.isEmpty else {
+                sent.theirs = have
+                return sent
+            }
             let reply = try await transport.push(
                 [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
                     + [Frame(body: .end(vector: portion.vector, more: portion.more))])
@@ -62,18 +65,30 @@ struct SyncSession: Sendable {
             let before = have
             have.merge(reply.vector)
             have.merge(portion.have)
+            sent.heldBack = reply.heldBack
             guard have != before else {
                 throw SyncError(.failed, "\(transport.name) took a push without getting further")
             }
             if !portion.more {
-                guard reply.vector.covers(portion.have) else {
+                guard reply.vector.merged(with: reply.heldBack).covers(portion.have) else {
                     throw SyncError(
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")
                 }
-                return (reply.vector, sent.changes, sent.bytes)
+                sent.theirs = reply.vector
+                return sent
             }
         }
+    }
+
+    /// What a push did.
+    struct Pushed: Sendable, Hashable {
+        /// What the peer has durably.
+        var theirs: VersionVector
+        /// What it has seen and does not take for its stamps.
+        var heldBack = VersionVector()
+        var changes = 0
+        var bytes = 0
     }
 
     /// A full exchange, both ways, until neither has news for the other.
@@ -103,16 +118,20 @@ struct SyncSession: Sendable {
         status.origin = hello.origin
         var report = SyncReport(peer: hello.origin)
         report.theirs = hello.vector
+        var theirHeldBack = VersionVector()
         while true {
             let (end, tally) = try await pull(waitSeconds: 0)
             report.add(tally)
             report.theirs = end.vector
+            theirHeldBack = end.heldBack
             if !end.more { break }
         }
-        let pushed = try await push(lacking: report.theirs)
+        let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
+        report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
+        report.heldBackHere = try await blocking { [inbox] in try inbox.heldBack() }
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
-        report.theirs.merge(pushed.theirs)
+        if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }
         report.ours = try await blocking { [inbox] in try inbox.vector() }
         return report
     }

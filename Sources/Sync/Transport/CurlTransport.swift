@@ -46,7 +46,8 @@ public final class CurlTransport: Transport {
                 while let frame = try translated({ () throws(WireError) in try parser.next() }) {
                     switch frame.body {
                     case .batch: try await onFrame(frame)
-                    case .end(let vector, let more): end = PullEnd(vector: vector, more: more)
+                    case .end(let vector, let more, let heldBack):
+                        end = PullEnd(vector: vector, more: more, heldBack: heldBack)
                     case .open: throw SyncError(.invalid, "\(name) answered a pull with a push")
                     }
                 }

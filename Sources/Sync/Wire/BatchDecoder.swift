@@ -96,6 +96,7 @@ struct BatchDecoder {
         let operation: Operation
         let mask: ColumnMask
         let valueCount: Int
+        let isKeyChange: Bool
     }
 
     private func kinds(shapes: [TableShape]) throws(WireError) -> [Kind] {
@@ -111,9 +112,11 @@ struct BatchDecoder {
             }
             let mask = ColumnMask(words: kind.mask)
             guard operation != .delete || mask.isEmpty else { throw .malformed("a delete that carries columns") }
+            guard operation == .delete || !kind.keyChange else { throw .malformed("a key change that deletes nothing") }
             var count = shape.keyCount
             mask.forEach { if $0 >= shape.keyCount { count += 1 } }
-            return Kind(shape: index, operation: operation, mask: mask, valueCount: count)
+            return Kind(
+                shape: index, operation: operation, mask: mask, valueCount: count, isKeyChange: kind.keyChange)
         }
     }
 
@@ -135,7 +138,7 @@ struct BatchDecoder {
                 Change(
                     shape: kind.shape, operation: kind.operation, life: kind.operation.usualLife,
                     stamp: Stamp(rawValue: stamp), mask: kind.mask, values: value..<(value + kind.valueCount),
-                    endsTransaction: false))
+                    endsTransaction: false, isKeyChange: kind.isKeyChange))
             value += kind.valueCount
         }
         guard value == valueCount else { throw .malformed("values are left over") }

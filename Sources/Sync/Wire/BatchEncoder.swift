@@ -6,6 +6,7 @@ struct BatchEncoder {
         let shape: Int
         let operation: Operation
         let mask: ColumnMask
+        let isKeyChange: Bool
     }
 
     private(set) var message = Tandem_V1_ChangeBatch()
@@ -62,11 +63,13 @@ struct BatchEncoder {
         deltas.reserveCapacity(changes.count)
         for change in changes {
             if let latest, latest.kind.shape == change.shape, latest.kind.operation == change.operation,
-                latest.kind.mask == change.mask
+                latest.kind.mask == change.mask, latest.kind.isKeyChange == change.isKeyChange
             {
                 positions.append(latest.position)
             } else {
-                let kind = Kind(shape: change.shape, operation: change.operation, mask: change.mask)
+                let kind = Kind(
+                    shape: change.shape, operation: change.operation, mask: change.mask,
+                    isKeyChange: change.isKeyChange)
                 let position = kinds[kind] ?? UInt32(truncatingIfNeeded: kinds.count)
                 if Int(position) == kinds.count {
                     kinds[kind] = position
@@ -121,5 +124,6 @@ extension Tandem_V1_ChangeBatch.Kind {
         shape = UInt32(truncatingIfNeeded: change.shape)
         operation = UInt32(truncatingIfNeeded: change.operation.rawValue)
         mask = change.mask.isEmpty ? [] : change.mask.words
+        keyChange = change.isKeyChange
     }
 }

@@ -37,8 +37,9 @@ public struct Frame: Sendable, Hashable {
         /// Changes. `rawSize` is the size of the payload in bytes once it is decompressed.
         case batch(covers: [Cover], encoding: PayloadEncoding, rawSize: Int)
 
-        /// The end of the stream: what its sender knows, and whether it holds more than it sent.
-        case end(vector: VersionVector, more: Bool)
+        /// The end of the stream: what its sender knows, whether it holds more than it sent, and what it holds back for its
+        /// stamps.
+        case end(vector: VersionVector, more: Bool, heldBack: VersionVector = VersionVector())
     }
 
     public var body: Body

@@ -75,7 +75,9 @@ extension Frame.Body {
             }
             self = .batch(covers: covers, encoding: encoding, rawSize: size)
         case .end(let end):
-            self = .end(vector: try VersionVector(end.vector, limits: limits), more: end.more)
+            self = .end(
+                vector: try VersionVector(end.vector, limits: limits), more: end.more,
+                heldBack: try VersionVector(end.heldBack, limits: limits))
         case nil:
             throw .malformed("a frame without a body")
         }
@@ -99,9 +101,10 @@ extension Tandem_V1_FrameHeader {
             }
             batch.encoding = Tandem_V1_Encoding(encoding)
             batch.rawSize = UInt64(clamping: rawSize)
-        case .end(let vector, let more):
+        case .end(let vector, let more, let heldBack):
             end.vector = Tandem_V1_Vector(vector)
             end.more = more
+            if !heldBack.isEmpty { end.heldBack = Tandem_V1_Vector(heldBack) }
         }
     }
 }

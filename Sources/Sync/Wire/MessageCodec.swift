@@ -64,6 +64,7 @@ extension PushReply: WireMessage {
         message.wireVersion = wireVersion
         message.vector = Tandem_V1_Vector(vector)
         message.applied = UInt64(clamping: applied)
+        if !heldBack.isEmpty { message.heldBack = Tandem_V1_Vector(heldBack) }
         return try serialize(message)
     }
 
@@ -71,7 +72,8 @@ extension PushReply: WireMessage {
         let message = try parse(Tandem_V1_PushReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
         self.init(
-            vector: try VersionVector(message.vector, limits: limits), applied: Int(clamping: message.applied))
+            vector: try VersionVector(message.vector, limits: limits), applied: Int(clamping: message.applied),
+            heldBack: try VersionVector(message.heldBack, limits: limits))
     }
 }
 

@@ -61,9 +61,13 @@ public struct PullEnd: Sendable, Hashable {
     /// True when it holds more than it sent: ask again at once.
     public var more: Bool
 
-    public init(vector: VersionVector, more: Bool) {
+    /// What it has seen and does not take for its stamps; it need not be sent again now.
+    public var heldBack: VersionVector
+
+    public init(vector: VersionVector, more: Bool, heldBack: VersionVector = VersionVector()) {
         self.vector = vector
         self.more = more
+        self.heldBack = heldBack
     }
 }
 
@@ -75,8 +79,12 @@ public struct PushReply: Sendable, Hashable {
     /// How many changes of the push were new to it.
     public var applied: Int
 
-    public init(vector: VersionVector, applied: Int) {
+    /// As in ``PullEnd/heldBack``.
+    public var heldBack: VersionVector
+
+    public init(vector: VersionVector, applied: Int, heldBack: VersionVector = VersionVector()) {
         self.vector = vector
         self.applied = applied
+        self.heldBack = heldBack
     }
 }

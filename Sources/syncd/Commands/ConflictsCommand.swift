@@ -1,24 +1,204 @@
 import ArgumentParser
+import Foundation
 import Journal
 import Sync
 
 struct ConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Show the ledger: every value or row that lost against a change it had not seen.")
+        abstract: "Show, restore or dismiss what lost against a change that it had not seen.",
+        usage: """
+            syncd conflicts <db> [filters] [--json]
+            syncd conflicts <db> restore <id> ...
+            syncd conflicts <db> dismiss <id> ...
+            syncd conflicts <db> dismiss --all [filters]
+            """,
+        discussion: """
+            A restore writes the lost values back as an ordinary local write, which reaches the peers. Several ids are \
+            restored together, or none of them.
+            """)
+
+    enum Action: String, CaseIterable {
+        case restore
+        case dismiss
+    }
 
     @OptionGroup var database: DatabaseArgument
+
+    @Argument(help: ArgumentHelp("restore or dismiss, and the numbers of conflicts.", valueName: "action"))
+    var words: [String] = []
+
+    @OptionGroup var filter: ConflictOptions
+
+    @Flag(help: "With dismiss: all that the filters let through.")
+    var all = false
 
     @Flag(help: "One JSON object per line.")
     var json = false
 
-    func run() async throws {
-        let replica = try Replica.openReader(at: database.path)
-        let conflicts = try replica.read { try ConflictEntry.all($0) }
-        for conflict in conflicts { Console.line(json ? conflict.json.text : conflict.text) }
-        if !json {
-            Console.line(conflicts.isEmpty ? "No conflicts." : ConsoleText.count(conflicts.count, "conflict") + ".")
+    func validate() throws {
+        let (_, action, ids) = try order()
+        guard let action else {
+            guard !all else { throw ValidationError("--all goes with dismiss.") }
+            return
         }
+        guard all else {
+            guard !ids.isEmpty else { throw ValidationError("Which conflicts? Give their numbers.") }
+            return
+        }
+        guard action == .dismiss else { throw ValidationError("--all goes with dismiss only.") }
+        guard ids.isEmpty else { throw ValidationError("Give numbers or --all, not both.") }
+    }
+
+    func run() async throws {
+        let (path, action, ids) = try order()
+        switch action {
+        case nil: try list(path)
+        case .restore: try change(path, "Restored") { try $0.restoreConflicts(ids, time: Date().timeIntervalSince1970) }
+        case .dismiss:
+            let filter = filter
+            let isAll = all
+            try change(path, "Dismissed") { replica in
+                let chosen = isAll ? try filter.conflicts(in: replica).map(\.id) : ids
+                return try replica.dismissConflicts(chosen, time: Date().timeIntervalSince1970)
+            }
+        }
+    }
+
+    /// `DB restore 1 2`, or `restore DB 1 2`.
+    private func order() throws -> (path: String, action: Action?, ids: [Int64]) {
+        var words = words
+        var path = database.path
+        guard !words.isEmpty else { return (path, nil, []) }
+        let word: String
+        if Action(rawValue: path) != nil, Action(rawValue: words[0]) == nil {
+            word = path
+            path = words.removeFirst()
+        } else {
+            word = words.removeFirst()
+        }
+        guard let action = Action(rawValue: word) else {
+            throw ValidationError("After the database comes restore or dismiss, not '\(word)'.")
+        }
+        let ids = try words.map { word in
+            guard let id = Int64(word), id > 0 else {
+                throw ValidationError("'\(word)' is not the number of a conflict.")
+            }
+            return id
+        }
+        return (path, action, ids)
+    }
+
+    private func list(_ path: String) throws {
+        let replica = try Replica.openReader(at: path)
+        var count = 0
+        try filter.forEach(in: replica) { conflict in
+            count += 1
+            Console.line(json ? conflict.json.text : conflict.text)
+        }
+        if !json { Console.line(count == 0 ? "No conflicts." : ConsoleText.count(count, "conflict") + ".") }
         try replica.closeReader()
+    }
+
+    private func change(_ path: String, _ done: String, _ body: (Replica) throws -> [ConflictEntry]) throws {
+        let replica = try Replica.open(at: path)
+        let result = Result { try body(replica) }
+        try replica.close()
+        let conflicts = try result.get()
+        for conflict in conflicts {
+            Console.line(json ? conflict.json.text : "\(done) conflict \(conflict.id): \(conflict.row).")
+        }
+        if !json, conflicts.isEmpty { Console.line("No conflicts.") }
+    }
+}
+
+/// Which conflicts a command is about.
+struct ConflictOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only conflicts of this table.", valueName: "table"))
+    var table: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only conflicts of the row with this primary key; a JSON array for a key of several columns.",
+            valueName: "key"))
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only conflicts of this kind: update/update, update/delete, insert/insert or key-change.",
+            valueName: "kind"))
+    var kind: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only conflicts noticed here at that time or later: 2026-11-21, or 2026-11-21T08:00:00Z.",
+            valueName: "time"))
+    var since: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only conflicts in which this origin wrote one side; the first digits are enough.", valueName: "origin"))
+    var origin: String?
+
+    @Option(help: ArgumentHelp("open (default), restored, dismissed or all.", valueName: "state"))
+    var state: String = "open"
+
+    func validate() throws {
+        _ = try journalFilter()
+        if let origin {
+            guard origin.count >= 4, origin.count <= 32, origin.allSatisfy(\.isHexDigit) else {
+                throw ValidationError("'\(origin)' is not 4 to 32 digits of an origin.")
+            }
+        }
+    }
+
+    func conflicts(in replica: Replica) throws -> [ConflictEntry] {
+        var conflicts: [ConflictEntry] = []
+        try forEach(in: replica) { conflicts.append($0) }
+        return conflicts
+    }
+
+    func forEach(in replica: Replica, _ body: (ConflictEntry) throws -> Void) throws {
+        var filter = try journalFilter()
+        filter.table = try table.map { try replica.knownTable($0) }
+        let pattern = key.map { KeyPattern(text: $0) }
+        let prefix = origin?.lowercased()
+        try replica.read { db in
+            try ConflictLedger(db).forEach(filter) { conflict in
+                if let pattern, !pattern.matches(conflict.key.map { JSON($0.value) }) { return true }
+                if let prefix {
+                    let sides = [conflict.lostOrigin.description, conflict.keptOrigin.description]
+                    guard sides.contains(where: { $0.hasPrefix(prefix) }) else { return true }
+                }
+                try body(conflict)
+                return true
+            }
+        }
+    }
+
+    private func journalFilter() throws -> ConflictFilter {
+        var filter = ConflictFilter()
+        switch state {
+        case "all": filter.states = Set(ConflictEntry.State.allCases)
+        default:
+            guard let state = ConflictEntry.State(rawValue: state) else {
+                throw ValidationError("'\(state)' is not open, restored, dismissed or all.")
+            }
+            filter.states = [state]
+        }
+        if let kind {
+            let spoken = kind.replacing("_", with: " ").replacing("-", with: " ")
+            guard let known = ConflictEntry.Kind(rawValue: spoken) else {
+                throw ValidationError("'\(kind)' is not update/update, update/delete, insert/insert or key-change.")
+            }
+            filter.kind = known
+        }
+        if let since {
+            guard let time = ConsoleText.parseTime(since) else {
+                throw ValidationError("'\(since)' is not a time such as 2026-11-21 or 2026-11-21T08:00:00Z.")
+            }
+            filter.since = time
+        }
+        return filter
     }
 }

@@ -32,7 +32,7 @@ struct LogCommand: AsyncParsableCommand {
 
     func run() async throws {
         let replica = try Replica.openReader(at: database.path)
-        let filter = LogFilter(table: try table.map { try knownTable($0, in: replica) }, key: key)
+        let filter = LogFilter(table: try table.map { try replica.knownTable($0) }, key: key)
         // Watch first, then read: a commit between the two is then seen by one of them at least.
         let watch = follow ? try FileWatch(path: database.path) : nil
         defer { watch?.stop() }
@@ -61,21 +61,6 @@ struct LogCommand: AsyncParsableCommand {
             position = last.seq
         }
     }
-
-    /// The name as the journal spells it.
-    private func knownTable(_ name: String, in replica: Replica) throws -> String {
-        let names = try replica.read { db in
-            Set(try JournalReader(db).registry.entries.values.map(\.shape.table)).sorted()
-        }
-        let folded = SQL.foldedName(name)
-        guard let known = names.first(where: { SQL.foldedName($0) == folded }) else {
-            throw Failure(
-                "the journal knows no table named \(name)",
-                hint: names.isEmpty
-                    ? "nothing is tracked in this file" : "it knows: \(names.prefix(20).joined(separator: ", "))")
-        }
-        return known
-    }
 }
 
 /// Which entries `log` shows.
@@ -85,29 +70,6 @@ struct LogFilter: Sendable {
 
     func accepts(_ entry: JournalEntry) -> Bool {
         if let table, entry.shape.table != table { return false }
-        guard let key else { return true }
-        let values = entry.keyValues.map(JSON.init)
-        if JSON.array(values).text == LogFilter.compact(key) { return true }
-        guard values.count == 1, let value = values.first else { return false }
-        if case .string(let text) = value, text == key { return true }
-        return value.text == key
-    }
-
-    /// `[1, "a"]` as ``JSON`` writes it: without the spaces between elements. Spaces inside of strings stay.
-    private static func compact(_ json: String) -> String {
-        var out = ""
-        var inString = false
-        var escaped = false
-        for character in json {
-            if inString {
-                out.append(character)
-                inString = character != "\"" || escaped
-                escaped = character == "\\" && !escaped
-            } else if !character.isWhitespace {
-                out.append(character)
-                inString = character == "\""
-            }
-        }
-        return out
+        return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSON.init)) } ?? true
     }
 }

@@ -48,6 +48,21 @@ extension Replica {
         return try open(at: path, options: options)
     }
 
+    /// The name of a table as the journal spells it.
+    ///
+    /// - Throws: ``Failure`` for a table that the journal does not know.
+    func knownTable(_ name: String) throws -> String {
+        let names = try read { db in Set(try ShapeRegistry(db).entries.values.map(\.shape.table)).sorted() }
+        let folded = SQLText.foldedName(name)
+        guard let known = names.first(where: { SQLText.foldedName($0) == folded }) else {
+            throw Failure(
+                "the journal knows no table named \(name)",
+                hint: names.isEmpty
+                    ? "nothing is tracked in this file" : "it knows: \(names.prefix(20).joined(separator: ", "))")
+        }
+        return known
+    }
+
     /// Closes the connections without a checkpoint, which is the business of those who write.
-    func closeReader() throws { try pool.close() }
+    func closeReader() throws { try connections.close() }
 }

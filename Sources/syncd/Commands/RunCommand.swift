@@ -53,12 +53,27 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How much to log to standard error (default: info).", valueName: "level"))
     var logLevel: Logger.Level?
 
+    @Option(help: ArgumentHelp("Days for which the ledger keeps conflicts (default: 90).", valueName: "days"))
+    var conflictDays: Int?
+
+    @Option(help: ArgumentHelp("Conflicts of one row that the ledger keeps (default: 100).", valueName: "count"))
+    var conflictsPerRow: Int?
+
+    func validate() throws {
+        for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
+            guard number.map({ (1...1_000_000).contains($0) }) ?? true else {
+                throw ValidationError("\(name) is a number from 1 to 1000000.")
+            }
+        }
+    }
+
     func run() async throws {
         var configuration = try config.map { try Configuration.load(from: $0) } ?? Configuration()
         configuration = configuration.overridden(
             by: Configuration(
                 listen: listen, peers: peers, tokenFile: tokenFile, tlsCertificate: tlsCertificate, tlsKey: tlsKey,
-                tlsAuthority: tlsAuthority, logLevel: logLevel))
+                tlsAuthority: tlsAuthority, logLevel: logLevel, conflictDays: conflictDays,
+                conflictsPerRow: conflictsPerRow))
         let daemon = try Daemon(database: database.path, configuration)
         try await daemon.run()
     }

@@ -24,6 +24,7 @@ struct SyncCommand: AsyncParsableCommand {
             do {
                 let report = try await replicator.syncOnce(peer)
                 Console.line("\(ConsoleText.printable(peer.name)): \(report.summary).")
+                for note in report.notes { Console.line("  \(note)") }
             } catch let error as SyncError {
                 // The other peers need not wait for this one to be repaired.
                 let failure = error.failure(with: peer)
@@ -46,5 +47,22 @@ extension SyncReport {
         ]
         if conflicts > 0 { parts.append(ConsoleText.count(conflicts, "conflict")) }
         return parts.joined(separator: ", ")
+    }
+
+    /// What did not go through.
+    var notes: [String] {
+        var notes: [String] = []
+        if !heldBackHere.isEmpty {
+            notes.append("Held back here until this clock comes closer: changes of \(SyncReport.names(heldBackHere)).")
+        }
+        if !heldBackThere.isEmpty {
+            notes.append(
+                "Held back there until that clock comes closer: changes of \(SyncReport.names(heldBackThere)).")
+        }
+        return notes
+    }
+
+    private static func names(_ vector: VersionVector) -> String {
+        vector.entries.map(\.origin.short).joined(separator: ", ")
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import Journal
 import Logging
+import Sync
 
 /// What `syncd run` can be told, by flags or by a file of the same names.
 struct Configuration: Sendable, Hashable {
@@ -11,6 +13,10 @@ struct Configuration: Sendable, Hashable {
     var tlsKey: String?
     var tlsAuthority: String?
     var logLevel: Logger.Level?
+    /// Days for which the ledger keeps conflicts.
+    var conflictDays: Int?
+    /// Conflicts that it keeps of one row.
+    var conflictsPerRow: Int?
 
     /// The names in the file, which are those of the flags.
     enum Key: String, CaseIterable, CodingKey {
@@ -21,6 +27,8 @@ struct Configuration: Sendable, Hashable {
         case tlsKey = "tls-key"
         case tlsAuthority = "tls-ca"
         case logLevel = "log-level"
+        case conflictDays = "conflict-days"
+        case conflictsPerRow = "conflicts-per-row"
     }
 }
 
@@ -48,6 +56,16 @@ extension Configuration: Decodable {
             }
             return level
         }
+        conflictDays = try Configuration.positive(container, .conflictDays)
+        conflictsPerRow = try Configuration.positive(container, .conflictsPerRow)
+    }
+
+    private static func positive(_ container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Int? {
+        guard let number = try container.decodeIfPresent(Int.self, forKey: key) else { return nil }
+        guard (1...1_000_000).contains(number) else {
+            throw Failure("unusable \(key.rawValue): \(number)", hint: "it is a number from 1 to 1 000 000")
+        }
+        return number
     }
 
     private struct AnyKey: CodingKey {
@@ -98,6 +116,14 @@ extension Configuration {
         }
     }
 
+    /// The limits of replication that the configuration changes.
+    var limits: Limits {
+        var limits = Limits.standard
+        if let conflictDays { limits.conflictRetention.days = conflictDays }
+        if let conflictsPerRow { limits.conflictRetention.entriesPerKey = conflictsPerRow }
+        return limits
+    }
+
     /// This configuration with what `flags` says on top: a flag wins over the file, and peers of both are followed.
     func overridden(by flags: Configuration) -> Configuration {
         var result = self
@@ -108,6 +134,8 @@ extension Configuration {
         result.tlsKey = flags.tlsKey ?? tlsKey
         result.tlsAuthority = flags.tlsAuthority ?? tlsAuthority
         result.logLevel = flags.logLevel ?? logLevel
+        result.conflictDays = flags.conflictDays ?? conflictDays
+        result.conflictsPerRow = flags.conflictsPerRow ?? conflictsPerRow
         return result
     }
 }

@@ -40,7 +40,8 @@ struct Daemon {
         replica = try Replica.open(at: path, options: Daemon.options(logger))
         lock = try FileLock(database: path)
         replicator = try Replicator(
-            replica: replica, peers: try Daemon.peers(configuration, token), clock: DrainingClock(), logger: logger)
+            replica: replica, peers: try Daemon.peers(configuration, token), limits: configuration.limits,
+            clock: DrainingClock(), logger: logger)
     }
 
     private static func peers(_ configuration: Configuration, _ token: Token?) throws -> [PeerConfiguration] {

@@ -63,7 +63,7 @@ struct Dashboard {
             conflicts.map { conflict in
                 [
                     ConsoleText.time(Date(timeIntervalSince1970: conflict.time)), conflict.table,
-                    conflict.key.map(\.value.shown).joined(separator: ", "), conflict.kind,
+                    conflict.key.map(\.value.shown).joined(separator: ", "), conflict.kind.rawValue,
                     conflict.lostText, conflict.keptText,
                 ]
             })

@@ -25,6 +25,27 @@ enum ConsoleText {
         time(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
     }
 
+    /// A time as somebody types it: `2026-11-21`, `2026-11-21T08:40:19Z`, with or without fractions, or with an offset.
+    ///
+    /// - Returns: Seconds since 1970; nil for anything else.
+    static func parseTime(_ text: String) -> Double? {
+        for fraction in [false, true] {
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: fraction)
+            if let date = try? Date(text, strategy: style) { return date.timeIntervalSince1970 }
+        }
+        let day = Date.ISO8601FormatStyle().year().month().day()
+        return (try? Date(text, strategy: day))?.timeIntervalSince1970
+    }
+
+    /// `4 min`, `3 h`, `3 653 days`: the greatest unit of which there are at least two.
+    static func duration(_ milliseconds: Int64) -> String {
+        let seconds = milliseconds / 1_000
+        if seconds >= 2 * 86_400 { return count(seconds / 86_400, "day") }
+        if seconds >= 2 * 3_600 { return number(seconds / 3_600) + " h" }
+        if seconds >= 120 { return number(seconds / 60) + " min" }
+        return number(seconds) + " s"
+    }
+
     /// `3 503`: thousands set apart by a space.
     static func number(_ value: some BinaryInteger) -> String {
         let digits = String(value.magnitude)

@@ -19,6 +19,8 @@ struct StatusReport: Sendable {
         let lag: Int64?
         let lastContact: Date?
         let lastError: String?
+        /// Milliseconds by which its clock was ahead at the last greeting; only a running daemon knows.
+        var clockOffset: Int64?
     }
 
     let path: String
@@ -28,13 +30,20 @@ struct StatusReport: Sendable {
     let vector: VersionVector
     let tables: [Table]
     let journalRows: Int64
-    let held: Int
+    /// Rows that are set aside, by reason.
+    let heldByReason: [(reason: String, rows: Int)]
+    /// Open entries of the ledger.
     let conflicts: Int
+    /// Entries that the ledger ever dropped for their age, or because a row had too many.
+    let droppedConflicts: Int
+    let clocks: ClockReport
     let peers: [Peer]
     let sqliteVersion: String
     /// Bytes of the database and of its write-ahead log.
     let fileBytes: Int64
     let walBytes: Int64
+
+    var held: Int { heldByReason.reduce(0) { $0 + $1.rows } }
 
     /// - Parameters:
     ///   - countingRows: Counting takes a walk through each table; a page that is fetched every few seconds does without.
@@ -54,8 +63,10 @@ struct StatusReport: Sendable {
         vector = snapshot.vector
         tables = snapshot.tables
         journalRows = snapshot.journalRows
-        held = snapshot.held
+        heldByReason = snapshot.heldByReason
         conflicts = snapshot.conflicts
+        droppedConflicts = snapshot.droppedConflicts
+        clocks = snapshot.clocks
         let vector = snapshot.vector
         peers = live.map { $0.peers.map { Peer($0, behind: vector) } } ?? snapshot.peers
         sqliteVersion = snapshot.sqliteVersion
@@ -66,8 +77,10 @@ struct StatusReport: Sendable {
         let vector: VersionVector
         let tables: [Table]
         let journalRows: Int64
-        let held: Int
+        let heldByReason: [(reason: String, rows: Int)]
         let conflicts: Int
+        let droppedConflicts: Int
+        let clocks: ClockReport
         let peers: [Peer]
         let sqliteVersion: String
 
@@ -77,7 +90,7 @@ struct StatusReport: Sendable {
             identity = reader.identity
             self.vector = vector
             tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
-                let quoted = SQL.quote(identifier: name)
+                let quoted = SQLText.quote(identifier: name)
                 let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
                 return Table(name: name, rows: rows)
             }
@@ -85,8 +98,10 @@ struct StatusReport: Sendable {
             journalRows =
                 try Int64.fetchOne(
                     db, sql: "SELECT (SELECT max(seq) FROM _journal) - (SELECT min(seq) FROM _journal) + 1") ?? 0
-            held = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_held") ?? 0
-            conflicts = try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0
+            heldByReason = try HeldEntries.counts(db)
+            conflicts = try ConflictLedger.counts(db)[.open] ?? 0
+            droppedConflicts = try ConflictLedger.dropped(db).total
+            clocks = try ClockReport(db, now: ClockCommand.now)
             peers = try PeerLedger.all(db).map { Peer($0, behind: vector) }
             sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         }
@@ -112,7 +127,12 @@ extension StatusReport {
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),
             "journal_rows": .integer(journalRows),
             "held": .integer(Int64(held)),
+            "held_by_reason": .object(
+                heldByReason.map { JSON.Member(name: $0.reason, value: .integer(Int64($0.rows))) }),
             "conflicts": .integer(Int64(conflicts)),
+            "conflicts_dropped": .integer(Int64(droppedConflicts)),
+            "clock_ahead_ms": .integer(clocks.ownAheadMilliseconds),
+            "held_back": .array(clocks.origins.filter { $0.hold != nil }.map(\.json)),
             "peers": .array(peers.map(\.json)),
             "file_bytes": .integer(fileBytes),
             "wal_bytes": .integer(walBytes),
@@ -128,10 +148,20 @@ extension StatusReport {
             ["cluster", ConsoleText.printable(cluster)],
             ["journal", ConsoleText.count(journalRows, "row")],
             ["conflicts", ConsoleText.number(conflicts)],
-            ["held", ConsoleText.number(held)],
+            ["held", heldText],
             ["file", "\(ConsoleText.number(fileBytes)) bytes, log \(ConsoleText.number(walBytes)) bytes"],
             ["software", "syncd \(Version.current), SQLite \(sqliteVersion), format \(formatVersion)"],
         ]
+        if droppedConflicts > 0 {
+            rows.append(["conflicts", ConsoleText.number(droppedConflicts) + " dropped for age or number"])
+        }
+        if clocks.isHeldBackByOthers {
+            rows.append([
+                "clock",
+                "own changes carry times \(ConsoleText.duration(clocks.ownAheadMilliseconds)) ahead: peers hold them back",
+            ])
+        }
+        rows += clocks.origins.filter { $0.hold != nil }.map { ["held back", $0.text] }
         rows += vector.entries.map { entry in
             [
                 "knows",
@@ -149,6 +179,15 @@ extension StatusReport {
     }
 }
 
+extension StatusReport {
+    /// `3 (unique 2, foreign_key 1)`
+    private var heldText: String {
+        guard held > 0 else { return "0" }
+        let reasons = heldByReason.map { "\(ConsoleText.printable($0.reason)) \(ConsoleText.number($0.rows))" }
+        return "\(ConsoleText.number(held)) (\(reasons.joined(separator: ", ")))"
+    }
+}
+
 extension StatusReport.Peer {
     init(_ record: PeerRecord, behind vector: VersionVector) {
         self.init(
@@ -161,7 +200,7 @@ extension StatusReport.Peer {
         self.init(
             url: status.name, origin: status.origin, lag: StatusReport.lag(of: status.vector, behind: vector),
             lastContact: status.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            lastError: status.lastError?.message)
+            lastError: status.lastError?.message, clockOffset: status.clockOffsetMilliseconds)
     }
 
     var json: JSON {
@@ -171,6 +210,7 @@ extension StatusReport.Peer {
             "lag": .optional(lag) { .integer($0) },
             "last_contact": .optional(lastContact) { .string(ConsoleText.time($0)) },
             "last_error": .optional(lastError) { .string($0) },
+            "clock_offset_ms": .optional(clockOffset) { .integer($0) },
         ])
     }
 
@@ -183,6 +223,10 @@ extension StatusReport.Peer {
         case let lag?: parts.append(ConsoleText.count(lag, "change") + " behind")
         }
         if let lastContact { parts.append("seen \(ConsoleText.time(lastContact))") }
+        if let clockOffset, clockOffset.magnitude > UInt64(Limits.standard.clockSkewMilliseconds) {
+            let time = ConsoleText.duration(Int64(clamping: clockOffset.magnitude))
+            parts.append("clock \(time) \(clockOffset > 0 ? "ahead" : "behind")")
+        }
         if let lastError { parts.append("last error: \(ConsoleText.printable(lastError))") }
         return parts.joined(separator: ", ")
     }

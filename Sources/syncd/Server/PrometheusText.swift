@@ -1,5 +1,6 @@
 import Foundation
 import Journal
+import Sync
 
 /// The text format of `/metrics` (https://prometheus.io/docs/instrumenting/exposition_formats/).
 struct PrometheusText {
@@ -57,7 +58,19 @@ extension PrometheusText {
             ])
         add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
         add("tandem_conflicts", "Entries of the conflict ledger.", report.conflicts)
+        add(
+            "tandem_conflicts_dropped_total", "Conflicts dropped for their age, or because one row had too many.",
+            type: "counter", report.droppedConflicts)
         add("tandem_held_rows", "Rows that are set aside.", report.held)
+        add(
+            "tandem_held_rows_by_reason", "Rows that are set aside, by reason.",
+            report.heldByReason.map { (labels: ["reason": $0.reason], value: Int64($0.rows)) })
+        add(
+            "tandem_clock_ahead_milliseconds", "How far the next local change's stamp lies ahead of the clock.",
+            report.clocks.ownAheadMilliseconds)
+        add(
+            "tandem_held_back_origins", "Origins whose changes wait until this clock reaches their stamps.",
+            report.clocks.origins.count { $0.hold != nil })
         add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
         add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)
         add(

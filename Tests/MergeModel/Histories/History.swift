@@ -153,7 +153,7 @@ final class History {
         try checkNames(replica, place)
         let content = try HistoryContent(replica)
         let name = "\(replica.read) \(replica.schemaName)"
-        let images = try replica.rows("SELECT key, reason, detail, stamp, origin, image FROM _journal_held").map {
+        let images = try replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
             $0.map(\.plain).joined(separator: " ")
         }.sorted()
         if let known = seen[name] {

@@ -180,7 +180,7 @@ final class HistoryReplica {
     func plainRows() throws -> [String] {
         let queries =
             schema.tables.map { "SELECT '\($0.name)', * FROM \($0.name)" } + [
-                "SELECT 'held', tbl, key, reason, detail, stamp, origin, image FROM _journal_held",
+                "SELECT 'held', tbl, key, reason, detail, shown, image FROM _journal_held",
                 """
                 SELECT 'lost', c.tbl, key, kind, columns, o.origin, lost_version, kept_life, kept_stamp, kept_origin
                 FROM _journal_conflicts AS c JOIN _journal_origins AS o ON o.id = lost_origin

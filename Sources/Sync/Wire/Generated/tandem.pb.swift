@@ -195,11 +195,22 @@ nonisolated struct Tandem_V1_PushReply: Sendable {
   /// changes of this push that were new
   var applied: UInt64 = 0
 
+  /// seen, but not taken for stamps too far ahead; need not be sent again now
+  var heldBack: Tandem_V1_Vector {
+    get {_heldBack ?? Tandem_V1_Vector()}
+    set {_heldBack = newValue}
+  }
+  /// Returns true if `heldBack` has been explicitly set.
+  var hasHeldBack: Bool {self._heldBack != nil}
+  /// Clears the value of `heldBack`. Subsequent reads from it will return its default value.
+  mutating func clearHeldBack() {self._heldBack = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _vector: Tandem_V1_Vector? = nil
+  fileprivate var _heldBack: Tandem_V1_Vector? = nil
 }
 
 /// What stands before the payload of each frame of a stream.
@@ -297,11 +308,22 @@ nonisolated struct Tandem_V1_FrameHeader: Sendable {
     /// it holds more than it sent: ask again at once
     var more: Bool = false
 
+    /// as in PushReply, of the sender of an answer to a pull
+    var heldBack: Tandem_V1_Vector {
+      get {_heldBack ?? Tandem_V1_Vector()}
+      set {_heldBack = newValue}
+    }
+    /// Returns true if `heldBack` has been explicitly set.
+    var hasHeldBack: Bool {self._heldBack != nil}
+    /// Clears the value of `heldBack`. Subsequent reads from it will return its default value.
+    mutating func clearHeldBack() {self._heldBack = nil}
+
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
     init() {}
 
     fileprivate var _vector: Tandem_V1_Vector? = nil
+    fileprivate var _heldBack: Tandem_V1_Vector? = nil
   }
 
   init() {}
@@ -480,6 +502,9 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
 
     /// columns carried besides the key; 63 a word, the lowest column in the lowest bit
     var mask: [UInt64] = []
+
+    /// a delete: the next version of the origin inserts the row under its new key
+    var keyChange: Bool = false
 
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -907,7 +932,7 @@ nonisolated extension Tandem_V1_PullRequest: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".PushReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}applied\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}applied\0\u{4}\u{c}held_back\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -918,6 +943,7 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.wireVersion) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._vector) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.applied) }()
+      case 15: try { try decoder.decodeSingularMessageField(value: &self._heldBack) }()
       default: break
       }
     }
@@ -937,6 +963,9 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
     if self.applied != 0 {
       try visitor.visitSingularUInt64Field(value: self.applied, fieldNumber: 3)
     }
+    try { if let v = self._heldBack {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -944,6 +973,7 @@ nonisolated extension Tandem_V1_PushReply: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.wireVersion != rhs.wireVersion {return false}
     if lhs._vector != rhs._vector {return false}
     if lhs.applied != rhs.applied {return false}
+    if lhs._heldBack != rhs._heldBack {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1115,7 +1145,7 @@ nonisolated extension Tandem_V1_FrameHeader.Batch: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Tandem_V1_FrameHeader.End: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_FrameHeader.protoMessageName + ".End"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vector\0\u{1}more\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}vector\0\u{1}more\0\u{4}\u{d}held_back\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1125,6 +1155,7 @@ nonisolated extension Tandem_V1_FrameHeader.End: SwiftProtobuf.Message, SwiftPro
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._vector) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      case 15: try { try decoder.decodeSingularMessageField(value: &self._heldBack) }()
       default: break
       }
     }
@@ -1141,12 +1172,16 @@ nonisolated extension Tandem_V1_FrameHeader.End: SwiftProtobuf.Message, SwiftPro
     if self.more != false {
       try visitor.visitSingularBoolField(value: self.more, fieldNumber: 2)
     }
+    try { if let v = self._heldBack {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Tandem_V1_FrameHeader.End, rhs: Tandem_V1_FrameHeader.End) -> Bool {
     if lhs._vector != rhs._vector {return false}
     if lhs.more != rhs.more {return false}
+    if lhs._heldBack != rhs._heldBack {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1433,7 +1468,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Shape: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_ChangeBatch.protoMessageName + ".Kind"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1444,6 +1479,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.shape) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.operation) }()
       case 3: try { try decoder.decodeRepeatedUInt64Field(value: &self.mask) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.keyChange) }()
       default: break
       }
     }
@@ -1459,6 +1495,9 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if !self.mask.isEmpty {
       try visitor.visitPackedUInt64Field(value: self.mask, fieldNumber: 3)
     }
+    if self.keyChange != false {
+      try visitor.visitSingularBoolField(value: self.keyChange, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1466,6 +1505,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if lhs.shape != rhs.shape {return false}
     if lhs.operation != rhs.operation {return false}
     if lhs.mask != rhs.mask {return false}
+    if lhs.keyChange != rhs.keyChange {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,11 +1,9 @@
-import Journal
-
-/// A row by column name, complete or not, as the held table keeps it.
-struct RowImage: Hashable {
-    var columns: [String: Value] = [:]
+/// A row by column name, complete or not, as `_journal_held.image` keeps it.
+public struct RowImage: Hashable, Sendable {
+    public var columns: [String: Value] = [:]
 
     /// Name and value pairs in name order, each length-prefixed: see `docs/JOURNAL.md`.
-    func encoded() -> [UInt8] {
+    public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in columns.sorted(by: { $0.key < $1.key }) {
             RowImage.append(Array(name.utf8)[...], to: &bytes)
@@ -20,10 +18,18 @@ struct RowImage: Hashable {
         return bytes
     }
 
-    init() {}
+    public init() {}
+
+    /// - Parameter row: In the order of ``TableInspection/stored``.
+    public init(_ row: [Value], of table: TableInspection) {
+        for (column, value) in zip(table.stored, row) { columns[column.name] = value }
+    }
+
+    /// The value of the stored column at `column` of `table`.
+    public subscript(table: TableInspection, column: Int) -> Value? { columns[table.stored[column].name] }
 
     /// - Returns: nil when the bytes are not what ``encoded()`` writes.
-    init?(encoded bytes: Bytes) {
+    public init?(encoded bytes: Bytes) {
         var reader = ByteReader(rest: bytes)
         while !reader.rest.isEmpty {
             guard let name = reader.bytes(), let tag = reader.byte() else { return nil }

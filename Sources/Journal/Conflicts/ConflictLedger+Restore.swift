@@ -1,0 +1,183 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension ConflictLedger {
+    /// Writes the lost values of entries back, as an ordinary local write: captured, sent to peers, and the latest of all.
+    ///
+    /// If the row is there, its columns that lost are set; after a key change that won, in the row under the new key. If it
+    /// is not, it is inserted again with all its columns as the loser's writer had them, as far as the journal tells.
+    ///
+    /// Call it in a write of ``Replica/write(_:)``, whose triggers capture the change.
+    ///
+    /// - Parameters:
+    ///   - ids: ``ConflictEntry/id``; entries that were dismissed or restored before may be restored again.
+    ///   - time: Now, in seconds since 1970.
+    /// - Returns: The entries as they are now.
+    /// - Throws: ``JournalError``: `unknownConflict`, `unknownTable`, `unknownColumn`, `rowIsHeld`, `refused` with what
+    ///   a constraint or trigger said. The transaction must then be rolled back.
+    @discardableResult
+    public func restore(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+        try ids.map { id in
+            let conflict = try known(id)
+            try restore(conflict)
+            return try close(conflict, .restored, time: time)
+        }
+    }
+
+    // MARK: - One entry
+
+    private func restore(_ conflict: ConflictEntry) throws {
+        guard let table = try TableInspection.named(conflict.table, db),
+            reader.registry.tracked(table: conflict.table) != nil
+        else {
+            throw JournalError(
+                .unknownTable,
+                "conflict \(conflict.id) cannot be restored: there is no tracked table \(conflict.table)",
+                hint: "Create or track the table again, or dismiss the conflict.")
+        }
+        let target = try Target(conflict, table: table, db)
+        let lost = try conflict.lost.map { (index: try target.place(of: $0.column), value: $0.value) }
+        if try target.update(lost) { return }
+        guard let loser = try reader.entry(at: conflict.lostSeq) else {
+            throw JournalError(.corrupt, "the journal no longer holds the change that conflict \(conflict.id) is about")
+        }
+        // What the table no longer has is left out; the columns that lost were all found above.
+        var row: [Int: Value] = [:]
+        for (column, value) in try RowHistory(db: db, reader: reader).columns(after: loser) {
+            if let index = target.index(of: column) { row[index] = value }
+        }
+        for (index, value) in lost { row[index] = value }
+        try target.insert(row)
+    }
+
+    func known(_ id: Int64) throws -> ConflictEntry {
+        guard let entry = try entry(id) else {
+            throw JournalError(
+                .unknownConflict, "the ledger has no conflict \(id)", hint: "`syncd conflicts` lists them.")
+        }
+        return entry
+    }
+
+    func close(_ conflict: ConflictEntry, _ state: ConflictEntry.State, time: Double) throws -> ConflictEntry {
+        try db.execute(
+            sql: "UPDATE _journal_conflicts SET state = ?, closed = ? WHERE id = ?",
+            arguments: [state.rawValue, time, conflict.id])
+        return try known(conflict.id)
+    }
+}
+
+/// The row that a restore writes to.
+private struct Target {
+    let conflict: ConflictEntry
+    let table: TableInspection
+    let key: [Value]
+    let db: Database
+    /// True when the row went on under another key and is there.
+    private let isMoved: Bool
+
+    init(_ conflict: ConflictEntry, table: TableInspection, _ db: Database) throws {
+        self.conflict = conflict
+        self.table = table
+        self.db = db
+        let names = Set(table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) })
+        guard names == Set(conflict.key.map { SQLText.foldedName($0.column) }) else {
+            throw JournalError(
+                .unknownColumn, "conflict \(conflict.id) cannot be restored: \(table.name) has another primary key now",
+                hint: "Dismiss the conflict.")
+        }
+        func ordered(_ key: [ConflictEntry.Column]) -> [Value] {
+            table.stored.prefix(table.keyCount).compactMap { column in
+                key.first { SQLText.foldedName($0.column) == SQLText.foldedName(column.name) }?.value
+            }
+        }
+        if let moved = conflict.movedTo.map(ordered), try Target.exists(moved, in: table, db) {
+            key = moved
+            isMoved = true
+        } else {
+            key = ordered(conflict.key)
+            isMoved = false
+        }
+    }
+
+    func index(of column: String) -> Int? {
+        table.stored.firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(column) }
+    }
+
+    func place(of column: String) throws -> Int {
+        guard let index = index(of: column) else {
+            throw JournalError(
+                .unknownColumn,
+                "conflict \(conflict.id) cannot be restored: \(table.name) has no column \(column) any more",
+                hint: "Dismiss the conflict, or write its values by hand.")
+        }
+        return index
+    }
+
+    /// - Returns: False when there is no such row.
+    func update(_ columns: [(index: Int, value: Value)]) throws -> Bool {
+        guard try Target.exists(key, in: table, db) else { return false }
+        guard !columns.isEmpty else { return true }
+        let assignments = columns.map { "\(name($0.index)) = ?" }.joined(separator: ", ")
+        try run(
+            "UPDATE \(quotedTable) SET \(assignments) WHERE \(Target.keyCondition(table))", columns.map(\.value) + key)
+        return true
+    }
+
+    func insert(_ columns: [Int: Value]) throws {
+        let bytes = Key(key, collations: table.keyCollations).bytes
+        let held = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT reason FROM _journal_held WHERE key = ?
+                  AND tbl IN (SELECT tbl FROM _journal_tables WHERE lower(name) = lower(?))
+                """, arguments: [Data(bytes), table.name])
+        if let held {
+            throw JournalError(
+                .rowIsHeld,
+                "conflict \(conflict.id) cannot be restored: its row is set aside (\(held["reason"] as String))",
+                hint: "`syncd held` shows why; restore the conflict when the row is back.")
+        }
+        let others = columns.keys.filter { $0 >= table.keyCount }.sorted()
+        let names = (0..<table.keyCount).map(name) + others.map(name)
+        try run(
+            "INSERT INTO \(quotedTable) (\(names.joined(separator: ", "))) "
+                + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))", key + others.compactMap { columns[$0] })
+    }
+
+    // MARK: - Pieces
+
+    private var quotedTable: String { SQLText.quote(identifier: table.name) }
+    private func name(_ index: Int) -> String { SQLText.quote(identifier: table.stored[index].name) }
+
+    private static func keyCondition(_ table: TableInspection) -> String {
+        table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }.joined(
+            separator: " AND ")
+    }
+
+    private static func exists(_ key: [Value], in table: TableInspection, _ db: Database) throws -> Bool {
+        let select = try RawStatement(
+            db, "SELECT 1 FROM \(SQLText.quote(identifier: table.name)) WHERE \(keyCondition(table))")
+        for (index, value) in key.enumerated() { try select.bind(value, at: Int32(index + 1)) }
+        defer { select.reset() }
+        return try select.step()
+    }
+
+    private func run(_ sql: String, _ values: [Value]) throws {
+        let before = db.totalChangesCount
+        do {
+            let statement = try RawStatement(db, sql)
+            for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+            try statement.run()
+        } catch let error as JournalError where error.sqliteCode.map({ $0 & 0xFF == SQLITE_CONSTRAINT }) == true {
+            throw JournalError(
+                .refused, "conflict \(conflict.id) cannot be restored: \(error.message)",
+                hint: "Change what stands in its way first, or dismiss the conflict.", sqliteCode: error.sqliteCode)
+        }
+        guard db.totalChangesCount > before else {
+            throw JournalError(
+                .refused, "conflict \(conflict.id) cannot be restored: a trigger of \(table.name) ignores the write",
+                hint: "Dismiss the conflict, or write its values by hand.")
+        }
+    }
+}

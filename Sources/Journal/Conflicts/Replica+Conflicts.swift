@@ -1,0 +1,30 @@
+import Foundation
+import GRDB
+
+extension Replica {
+    /// Restores entries of the ledger, all of them or none; see ``ConflictLedger/restore(_:time:)``.
+    ///
+    /// - Parameter time: Now, in seconds since 1970.
+    /// - Throws: ``JournalError``; the file is then unchanged.
+    public func restoreConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+        try settle()
+        do {
+            return try write { try ConflictLedger($0).restore(ids, time: time) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            // A deferred foreign key speaks up at the end of the transaction.
+            throw JournalError(
+                .refused, "the conflicts cannot be restored: \(error.message ?? "a constraint failed")",
+                hint: "Restore the rows that they refer to as well, in one command.",
+                sqliteCode: error.extendedResultCode.rawValue)
+        }
+    }
+
+    /// Marks entries of the ledger as looked at, all of them or none; see ``ConflictLedger/dismiss(_:time:)``.
+    ///
+    /// - Parameter time: Now, in seconds since 1970.
+    /// - Throws: ``JournalError``; the file is then unchanged.
+    public func dismissConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+        try settle()
+        return try write { try ConflictLedger($0).dismiss(ids, time: time) }
+    }
+}

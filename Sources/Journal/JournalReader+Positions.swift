@@ -1,0 +1,41 @@
+extension JournalReader {
+    /// The entries at these positions, read in one pass over the runs. Positions that were never written, or whose entries
+    /// were compacted, are left out.
+    public func entries(at positions: [Int64]) throws -> [Int64: JournalEntry] {
+        var wanted = Set(positions).sorted()[...]
+        var found: [Int64: JournalEntry] = [:]
+        guard let first = wanted.first else { return found }
+        for run in try runs.runs(from: first) {
+            wanted = wanted.drop { $0 < run.firstSeq }
+            while let next = wanted.first, next < run.endSeq {
+                let cursor = try cursor(over: run, from: next)
+                while let next = wanted.first, next < run.endSeq, try cursor.next() {
+                    guard cursor.seq >= next else {
+                        // Nothing is derived from a peer's entries before: the next one is sought, not walked to.
+                        if run.origin != identity.origin, next - cursor.seq > JournalReader.entriesPerSeek { break }
+                        continue
+                    }
+                    if cursor.seq == next { found[next] = try entry(at: cursor, in: run) }
+                    wanted = wanted.drop { $0 <= cursor.seq }
+                }
+                if wanted.first == next { wanted = wanted.dropFirst() }
+            }
+        }
+        return found
+    }
+
+    /// Where version `version` of `origin` stands in this file; nil when it is not here.
+    public func position(of origin: OriginID, version: Int64) throws -> Int64? {
+        guard let run = try runs.run(of: origin, holding: version), version < run.endVersion else { return nil }
+        return run.seq(of: version)
+    }
+
+    /// The stamp after which that of the next local write will lie.
+    public func latestStamp() throws -> Stamp {
+        guard let run = try runs.last() else { return .zero }
+        guard let newest = try entry(at: lastSeq()), newest.seq >= run.firstSeq else { return run.floor }
+        return max(run.floor, newest.stamp)
+    }
+
+    private static let entriesPerSeek: Int64 = 1_000
+}

@@ -1,0 +1,86 @@
+import Journal
+
+/// Changes of one origin that are held back, not merged and not kept: this replica's clock has to come closer first, or an
+/// operator has to decide.
+///
+/// Stamps of one origin rise, so all of its later changes are held back too.
+public struct ClockHold: Sendable, Hashable {
+    public let origin: OriginID
+    /// The first version that is held back; the ones before it are here.
+    public var firstVersion: Int64
+    /// The last version that was seen.
+    public var lastVersion: Int64
+    /// The first stamp that lies too far ahead; nil when the changes only build on those of ``cause``.
+    public var stamp: Stamp?
+    /// The origin whose held-back changes the writer had merged.
+    public var cause: OriginID?
+
+    public init(
+        origin: OriginID, firstVersion: Int64, lastVersion: Int64, stamp: Stamp? = nil, cause: OriginID? = nil
+    ) {
+        self.origin = origin
+        self.firstVersion = firstVersion
+        self.lastVersion = lastVersion
+        self.stamp = stamp
+        self.cause = cause
+    }
+}
+
+/// What is held back of which origin, and how far ahead an operator lets origins be.
+///
+/// Pure. Invariant: versions from ``ClockHold/firstVersion`` to ``ClockHold/lastVersion`` exist at the peer that sent them, so
+/// saying that they need not be sent never claims more of an origin than it has made.
+struct ClockHolds: Sendable, Hashable {
+    private(set) var holds: [OriginID: ClockHold] = [:]
+
+    /// Milliseconds that stamps of an origin may lie ahead beyond the usual.
+    private(set) var allowances: [OriginID: Int64] = [:]
+
+    init() {}
+
+    var count: Int { holds.count }
+    var isEmpty: Bool { holds.isEmpty && allowances.isEmpty }
+
+    subscript(origin: OriginID) -> ClockHold? { holds[origin] }
+
+    mutating func set(_ hold: ClockHold) { holds[hold.origin] = hold }
+    mutating func allow(_ milliseconds: Int64, of origin: OriginID) { allowances[origin] = milliseconds }
+
+    /// The greatest stamp to take from `origin`.
+    ///
+    /// - Parameter latest: The greatest stamp to take from anyone.
+    func latest(of origin: OriginID, _ latest: Stamp) -> Stamp {
+        guard let allowance = allowances[origin], allowance > 0 else { return latest }
+        let (sum, overflow) = latest.milliseconds.addingReportingOverflow(allowance)
+        return Stamp(milliseconds: overflow ? .max : sum)
+    }
+
+    /// What `known` builds on and is held back; `have` is what is here.
+    func cause(in known: VersionVector, have: VersionVector) -> OriginID? {
+        guard !holds.isEmpty else { return nil }
+        return known.entries.first { entry in
+            guard let hold = holds[entry.origin] else { return false }
+            return entry.version >= hold.firstVersion && entry.version > have[entry.origin]
+        }?.origin
+    }
+
+    /// True when what is held back of `origin` may be asked for again.
+    func isDue(_ origin: OriginID, latest: Stamp) -> Bool {
+        // Causes can follow one another; a damaged table could hold a circle.
+        var hold = holds[origin]
+        for _ in 0...holds.count {
+            guard let current = hold else { return true }
+            if let stamp = current.stamp { return stamp <= self.latest(of: current.origin, latest) }
+            hold = current.cause.flatMap { holds[$0] }
+        }
+        return true
+    }
+
+    /// What was seen and need not be sent again until it is due.
+    func heldBack(latest: Stamp) -> VersionVector {
+        VersionVector(
+            holds.values.filter { !isDue($0.origin, latest: latest) }.map {
+                VersionVector.Entry(origin: $0.origin, version: $0.lastVersion)
+            })
+    }
+}

@@ -1,0 +1,30 @@
+/// A primary key as somebody writes it on the command line: the value of a single column, or a JSON array of all values.
+struct KeyPattern: Sendable {
+    let text: String
+
+    func matches(_ key: some Sequence<JSON>) -> Bool {
+        let values = Array(key)
+        if JSON.array(values).text == compact { return true }
+        guard values.count == 1, let value = values.first else { return false }
+        if case .string(let string) = value, string == text { return true }
+        return value.text == text
+    }
+
+    /// `[1, "a"]` as ``JSON`` writes it: without the spaces between elements. Spaces inside of strings stay.
+    private var compact: String {
+        var out = ""
+        var inString = false
+        var escaped = false
+        for character in text {
+            if inString {
+                out.append(character)
+                inString = character != "\"" || escaped
+                escaped = character == "\\" && !escaped
+            } else if !character.isWhitespace {
+                out.append(character)
+                inString = character == "\""
+            }
+        }
+        return out
+    }
+}

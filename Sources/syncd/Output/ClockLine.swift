@@ -1,0 +1,37 @@
+import Foundation
+import Journal
+import Sync
+
+// How an origin whose clock is ahead looks in `syncd clock` and in the status.
+
+extension ClockReport.Origin {
+    var json: JSON {
+        .object([
+            "origin": .string(origin.description),
+            "first_version": .optional(hold) { .integer($0.firstVersion) },
+            "changes": .integer(heldChanges),
+            "ahead_ms": .optional(aheadMilliseconds) { .integer($0) },
+            "builds_on": .optional(hold?.cause) { .string($0.description) },
+            "since": .optional(since) { .string(ConsoleText.time(Date(timeIntervalSince1970: $0))) },
+            "allowed_ms": .integer(allowedMilliseconds),
+        ])
+    }
+
+    private var heldChanges: Int64 { hold.map { $0.lastVersion - $0.firstVersion + 1 } ?? 0 }
+
+    var text: String {
+        var parts = [origin.description]
+        if let hold {
+            parts.append(
+                "\(ConsoleText.count(heldChanges, "change")) held back from version \(ConsoleText.number(hold.firstVersion)) on"
+            )
+            if let ahead = aheadMilliseconds { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
+            if let cause = hold.cause { parts.append("built on changes of \(cause.short)") }
+            if let since { parts.append("since \(ConsoleText.time(Date(timeIntervalSince1970: since)))") }
+        }
+        if allowedMilliseconds > 0 {
+            parts.append("accepted up to \(ConsoleText.duration(allowedMilliseconds)) ahead")
+        }
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,49 @@
+import GRDB
+import Journal
+import Sync
+import Testing
+
+@Suite("What is held")
+struct HeldEntriesTests {
+    @Test("a held row is told with its key, its columns and the reason")
+    func rows() throws {
+        let cluster = try Cluster(2, schema: ConvergenceTests.schema)
+        try cluster.execute(0, "INSERT INTO album VALUES('a', NULL, 'A', 'code')")
+        try cluster.execute(1, "INSERT INTO artist VALUES(7, 'x', 1); INSERT INTO album VALUES('b', 7, 'B', 'code')")
+        try cluster.settle()
+        let held = try cluster[0].read { try HeldEntries($0).all() }
+        let entry = try #require(held.first)
+        #expect(held.count == 1 && entry.table == "album" && entry.id != nil)
+        #expect(entry.key.map(\.value) == [.text("b")])
+        #expect(entry.columns.map(\.column) == ["artist", "code", "title"])
+        #expect(entry.reason == "unique")
+        #expect(entry.origin == OriginID(high: 2, low: 1))
+        #expect(try cluster[0].read { try HeldEntries.counts($0).map(\.rows) } == [1])
+        #expect(try cluster[0].read { try HeldEntries($0).all(table: "artist") }.isEmpty)
+        #expect(try cluster[0].read { try HeldEntries($0).all(table: "ALBUM", reason: entry.reason) }.count == 1)
+        #expect(try cluster[0].read { try HeldEntries($0).all(reason: "check") }.isEmpty)
+    }
+
+    @Test("changes of a table or column that is not here are told, and no longer once it is")
+    func unknown() throws {
+        let cluster = try Cluster(schemas: [
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE u(id INTEGER PRIMARY KEY, x)",
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a)",
+        ])
+        try cluster.execute(
+            0, "INSERT INTO t VALUES(1, 1, 1), (2, 2, 2); INSERT INTO u VALUES(1, 1); UPDATE u SET x = 2")
+        try cluster.pull(1, from: 0)
+        let held = try cluster[1].read { try HeldEntries($0).all() }.filter { $0.id == nil }
+        #expect(held.map(\.table).sorted() == ["t", "u"])
+        let column = try #require(held.first { $0.table == "t" })
+        #expect(column.reason == "missing_column" && column.columns.map(\.column) == ["b"] && column.changes == 2)
+        let table = try #require(held.first { $0.table == "u" })
+        #expect(table.reason == "missing_table" && table.changes == 2)
+        #expect(try cluster[1].read { try HeldEntries($0).all(reason: "missing_table").count } == 1)
+        try cluster[1].write {
+            try $0.execute(sql: "ALTER TABLE t ADD COLUMN b; CREATE TABLE u(id INTEGER PRIMARY KEY, x)")
+        }
+        try cluster[1].settle()
+        #expect(try cluster[1].read { try HeldEntries($0).all() }.filter { $0.id == nil }.isEmpty)
+    }
+}
