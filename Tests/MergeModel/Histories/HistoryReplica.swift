@@ -227,7 +227,7 @@ extension ReferenceWrite {
                     stamp: change.stamp, life: change.life, operation: change.operation,
                     row: ReferenceRowID(
                         table: shape.table, key: Key(batch.key(of: change), collations: collations).bytes),
-                    columns: columns, known: run.known)
+                    columns: columns, keyColumns: Set(shape.keyColumns), known: run.known)
             }
         }
     }

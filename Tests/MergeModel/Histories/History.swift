@@ -255,7 +255,7 @@ extension [ChangeBatch] {
 
 extension ChangeBatch {
     /// A batch with nothing but one run of this one.
-    func only(_ run: Run) -> ChangeBatch {
+    public func only(_ run: Run) -> ChangeBatch {
         var part = ChangeBatch()
         part.shapes = shapes
         for index in run.changes {
