@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format demo bench crash-test journal-random clean
+.PHONY: help system-packages build test check lint format demo bench crash-test journal-random merge-random clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -42,6 +42,11 @@ journal-random: system-packages ## random statements on random schemas against t
 	swift build --build-tests
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
 	  swift test --skip-build --filter RandomJournalTests
+
+merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT (200), SETS (2), KNOBS
+	swift build --build-tests
+	TANDEM_SEED=$(SEED) TANDEM_KNOBS=$(or $(KNOBS),standard) TANDEM_HISTORIES=$(or $(COUNT),$(if $(SEED),1)) TANDEM_SETS=$(or $(SETS),$(if $(SEED),1)) \
+	  swift test --skip-build --filter 'RandomHistoryTests|DeliveryOrderTests'
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check

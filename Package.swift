@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "Sync", targets: ["Sync"]),
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "chinook-writer", targets: ["chinook-writer"]),
+        .executable(name: "todo-service", targets: ["todo-service"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -94,15 +95,37 @@ let package = Package(
             ],
             path: "Sources/syncd",
             exclude: ["Main"]),
+        .target(name: "BenchSupport", path: "Benchmarks/Support"),
+        // Apart from tandem-bench, which so needs no macro and no swift-syntax.
+        .executableTarget(
+            name: "store-bench",
+            dependencies: [
+                "Store", "Journal", "BenchSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Benchmarks/StoreBench"),
         .executableTarget(
             name: "tandem-bench",
             dependencies: [
-                "Sync", "Journal", "CCompression",
+                "Sync", "Journal", "CCompression", "BenchSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Benchmarks/Bench"),
         .executableTarget(name: "chinook-writer", dependencies: ["Store"], path: "Examples/ChinookWriter"),
+        .executableTarget(
+            name: "todo-service",
+            dependencies: [
+                "Store",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Examples/TodoService",
+            exclude: ["README.md"]),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -120,6 +143,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "Store", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "StoreMacrosTests",
@@ -145,6 +169,14 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             exclude: ["Fixtures"]),
+        .testTarget(
+            name: "TodoServiceTests",
+            dependencies: [
+                "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 import GRDBSQLite
 
@@ -32,6 +33,7 @@ struct Bench {
             }
             report(keys, rounds)
         }
+        try Growth(directory: directory, isQuick: isQuick).run()
     }
 
     private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {
@@ -64,9 +66,6 @@ struct Bench {
     private static func ratio(_ ratios: [Double]) -> String { String(format: "%.2f", median(ratios)) }
 
     private static func row(_ cells: [String]) {
-        let widths = [18, 9, 9, 5, 19, 5, 9, 9]
-        print(
-            zip(cells, widths).map { $0.padding(toLength: max($1, $0.count), withPad: " ", startingAt: 0) }
-                .joined(separator: "  "))
+        print(tableRow(cells, widths: [18, 9, 9, 5, 19, 5, 9, 9]))
     }
 }

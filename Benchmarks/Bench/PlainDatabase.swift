@@ -1,3 +1,4 @@
+import BenchSupport
 import Foundation
 import GRDBSQLite
 
@@ -80,9 +81,4 @@ final class PlainStatement {
         }
         sqlite3_reset(handle)
     }
-}
-
-struct BenchError: Error, CustomStringConvertible {
-    let description: String
-    init(_ description: String) { self.description = description }
 }

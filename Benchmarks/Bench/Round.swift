@@ -1,3 +1,4 @@
+import BenchSupport
 import CCompression
 import Foundation
 import GRDB

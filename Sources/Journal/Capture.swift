@@ -58,6 +58,33 @@ public enum Capture {
         return report
     }
 
+    /// Leaves tables of this file out of capture from now on: they stay local. They need not exist yet.
+    ///
+    /// - Returns: True when one of them was not left out before; ``refresh(_:)`` then removes its triggers.
+    public static func exclude(_ tables: [String], _ db: Database) throws -> Bool {
+        let excluded = try NameList.decode(
+            String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
+        let known = Set(excluded.map(SQLText.foldedName))
+        let new = tables.filter { !known.contains(SQLText.foldedName($0)) }
+        guard !new.isEmpty else { return false }
+        try db.execute(
+            sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(excluded + new)])
+        return true
+    }
+
+    /// Drops the triggers of the table that this one of them stands on, which keep SQLite from dropping a column.
+    /// ``refresh(_:)`` puts them back, in the same transaction, and journals what happened meanwhile.
+    ///
+    /// - Returns: False when it is no trigger of capture.
+    public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
+        let prefix = JournalSchema.prefix + "_"
+        guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {
+            return false
+        }
+        try dropTriggers(ofTable: id, db)
+        return true
+    }
+
     /// True when the schema changed after capture last looked at it, or when the journal itself is of an earlier release.
     static func isStale(_ db: Database) throws -> Bool {
         if try JournalUpgrade.isDue(db) { return true }
@@ -88,7 +115,9 @@ public enum Capture {
         let rewritten = !(installed.areYoungest && installed.match(wanted))
         if rewritten {
             try dropTriggers(ofTable: entry.table, db)
-            for trigger in installed.foreign { try db.execute(sql: "DROP TRIGGER \(SQL.quote(identifier: trigger))") }
+            for trigger in installed.foreign {
+                try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: trigger))")
+            }
             for trigger in wanted { try db.execute(sql: trigger.sql) }
             try registry.track(entry.id, table: entry.table, in: db)
             if let before {
@@ -116,13 +145,13 @@ public enum Capture {
 
     /// Journals the rows that a table held before it was tracked.
     private static func adopt(_ table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database) throws -> Int64 {
-        let columns = table.stored.map { SQL.quote(identifier: $0.name) }
+        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }
         let notNull = columns.prefix(table.keyCount).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         try db.execute(
             sql: """
                 INSERT INTO _journal (shape, op, stamp, \(columns.indices.map { "v\($0)" }.joined(separator: ", ")))
                 SELECT \(entry.id), \(Operation.insert.rawValue), julianday('now'), \(columns.joined(separator: ", "))
-                FROM \(SQL.quote(identifier: table.name)) WHERE \(notNull)
+                FROM \(SQLText.quote(identifier: table.name)) WHERE \(notNull)
                 """)
         return Int64(db.changesCount)
     }
@@ -137,14 +166,14 @@ public enum Capture {
         guard !new.isEmpty else { return 0 }
         func isWritten(_ index: Int) -> String {
             let column = table.stored[index]
-            let name = SQL.quote(identifier: column.name)
+            let name = SQLText.quote(identifier: column.name)
             // A renamed column may have a default that is computed anew at each use.
             guard column.hasLiteralDefault else { return "1" }
             let literal = column.defaultSQL ?? "NULL"
             let content = "\(name) COLLATE BINARY IS NOT (\(literal))"
             return column.keepsNumericClass ? "(\(content) OR typeof(\(name)) <> typeof(\(literal)))" : "(\(content))"
         }
-        let notNull = table.stored.prefix(table.keyCount).map { "\(SQL.quote(identifier: $0.name)) IS NOT NULL" }
+        let notNull = table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) IS NOT NULL" }
         let words = (0..<JournalSchema.maskWords(forColumns: table.stored.count)).map { word in
             let bits = new.filter { $0 / ColumnMask.bitsPerWord == word }.map {
                 "(\(isWritten($0)))*\(Int64(1) << Int64($0 % ColumnMask.bitsPerWord))"
@@ -158,8 +187,8 @@ public enum Capture {
             sql: """
                 INSERT INTO _journal (\(columns.joined(separator: ", ")))
                 SELECT \(entry.id), \(Operation.update.rawValue), julianday('now'), \(words.joined(separator: ", ")),
-                  \(carried.map { SQL.quote(identifier: table.stored[$0].name) }.joined(separator: ", "))
-                FROM \(SQL.quote(identifier: table.name))
+                  \(carried.map { SQLText.quote(identifier: table.stored[$0].name) }.joined(separator: ", "))
+                FROM \(SQLText.quote(identifier: table.name))
                 WHERE \(notNull.joined(separator: " AND ")) AND (\(new.map(isWritten).joined(separator: " OR ")))
                 """)
         return Int64(db.changesCount)
@@ -170,7 +199,7 @@ public enum Capture {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
             arguments: [prefix.count, prefix])
-        for name in names { try db.execute(sql: "DROP TRIGGER \(SQL.quote(identifier: name))") }
+        for name in names { try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: name))") }
     }
 
     private static func warnings(of table: TableInspection, _ db: Database) throws -> [String] {
@@ -182,10 +211,10 @@ public enum Capture {
         }
         let nullable = table.stored.prefix(table.keyCount).filter { !$0.isNotNull }
         if !table.hasRowidKey, !table.isWithoutRowid, !nullable.isEmpty {
-            let condition = nullable.map { "\(SQL.quote(identifier: $0.name)) IS NULL" }.joined(separator: " OR ")
+            let condition = nullable.map { "\(SQLText.quote(identifier: $0.name)) IS NULL" }.joined(separator: " OR ")
             let count =
                 try Int64.fetchOne(
-                    db, sql: "SELECT count(*) FROM \(SQL.quote(identifier: table.name)) WHERE \(condition)") ?? 0
+                    db, sql: "SELECT count(*) FROM \(SQLText.quote(identifier: table.name)) WHERE \(condition)") ?? 0
             if count > 0 {
                 warnings.append(
                     "\(count) rows have NULL in the primary key and are not replicated: give them a key")
@@ -203,12 +232,12 @@ struct TrackingPolicy {
 
     init(_ db: Database) throws {
         let row = try Row.fetchOne(db, sql: "SELECT include, exclude FROM _journal_replica")
-        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(SQL.foldedName)) }
-        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(SQL.foldedName))
+        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(SQLText.foldedName)) }
+        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(SQLText.foldedName))
     }
 
     func refusal(of table: String) -> String? {
-        let name = SQL.foldedName(table)
+        let name = SQLText.foldedName(table)
         if exclude.contains(name) { return "excluded" }
         if let include, !include.contains(name) { return "not among the tables named at init" }
         return nil

@@ -34,10 +34,10 @@ struct CaptureTriggers {
         return triggers
     }
 
-    private var quotedTable: String { SQL.quote(identifier: table.name) }
+    private var quotedTable: String { SQLText.quote(identifier: table.name) }
     /// What the table is called inside of a trigger, where a table named `new` or `old` would hide the row of that name.
     private var alias: String {
-        ["new", "old"].contains(SQL.foldedName(table.name)) ? "\"\(JournalSchema.prefix)_self\"" : quotedTable
+        ["new", "old"].contains(SQLText.foldedName(table.name)) ? "\"\(JournalSchema.prefix)_self\"" : quotedTable
     }
     private var keys: ArraySlice<TableInspection.Column> { table.stored.prefix(table.keyCount) }
 
@@ -69,7 +69,7 @@ struct CaptureTriggers {
         let values =
             keyValues("NEW", checked: false)
             + changed.map { index in
-                "CASE WHEN \(differs(table.stored[index])) THEN NEW.\(SQL.quote(identifier: table.stored[index].name)) END"
+                "CASE WHEN \(differs(table.stored[index])) THEN NEW.\(SQLText.quote(identifier: table.stored[index].name)) END"
             }
         return trigger(
             "update", "AFTER UPDATE",
@@ -86,8 +86,8 @@ struct CaptureTriggers {
     /// A 1 in the mask of the delete tells the two from a delete and an insert that have nothing to do with each other. It is
     /// set only if the insert will follow, so that the pair is always whole.
     private var keyChange: Trigger {
-        let columns = keys.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
-        let source = keys.map { "t.\(SQL.quote(identifier: $0.name)) IS NEW.\(SQL.quote(identifier: $0.name))" }
+        let columns = keys.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
+        let source = keys.map { "t.\(SQLText.quote(identifier: $0.name)) IS NEW.\(SQLText.quote(identifier: $0.name))" }
         let deleteOld =
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, mask, \(valueColumns(table.keyCount))) "
             + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), "
@@ -98,7 +98,7 @@ struct CaptureTriggers {
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.stored.count))) "
             + "SELECT \(shapeID), \(Operation.insert.rawValue), julianday('now'), "
             + (keyValues("NEW", checked: true)
-            + table.stored.dropFirst(table.keyCount).map { "t.\(SQL.quote(identifier: $0.name))" })
+            + table.stored.dropFirst(table.keyCount).map { "t.\(SQLText.quote(identifier: $0.name))" })
             .joined(separator: ", ")
             + " FROM \(quotedTable) AS t WHERE " + source.joined(separator: " AND ")
         return trigger(
@@ -124,30 +124,31 @@ struct CaptureTriggers {
         let clashes = index.terms.map { term in
             // The subquery gives bare column names in an indexed expression the meaning of the new row's columns.
             let new =
-                term.column.map { "NEW.\(SQL.quote(identifier: $0))" }
+                term.column.map { "NEW.\(SQLText.quote(identifier: $0))" }
                 ?? "(SELECT \(term.sql) FROM (SELECT \(newRow(for: term.sql))) AS \(alias))"
             let old = term.column == nil ? "(\(term.sql))" : "\(alias).\(term.sql)"
-            return "\(old) = \(new) COLLATE \(SQL.quote(identifier: term.collation))"
+            return "\(old) = \(new) COLLATE \(SQLText.quote(identifier: term.collation))"
         }
         let other = keys.map {
-            "\(alias).\(SQL.quote(identifier: $0.name)) IS \(row).\(SQL.quote(identifier: $0.name))"
+            "\(alias).\(SQLText.quote(identifier: $0.name)) IS \(row).\(SQLText.quote(identifier: $0.name))"
         }.joined(separator: " AND ")
         // A rowid that SQLite is still to mint reads as -1 in a BEFORE trigger, so a row -1 may be another one.
-        let isMinted = row == "NEW" && table.hasRowidKey ? " OR NEW.\(SQL.quote(identifier: keys[0].name)) = -1" : ""
+        let isMinted =
+            row == "NEW" && table.hasRowidKey ? " OR NEW.\(SQLText.quote(identifier: keys[0].name)) = -1" : ""
         // A condition may name the table, which the alias hides. Without it more rows are noted, which does no harm.
         let condition = alias == quotedTable ? index.condition.map { ["(\($0))"] } ?? [] : []
         return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, "
             + (0..<table.keyCount).map { "k\($0)" }.joined(separator: ", ") + ") SELECT \(shapeID), "
-            + keys.map { "\(alias).\(SQL.quote(identifier: $0.name))" }.joined(separator: ", ")
+            + keys.map { "\(alias).\(SQLText.quote(identifier: $0.name))" }.joined(separator: ", ")
             + " FROM \(quotedTable)\(alias == quotedTable ? "" : " AS \(alias)") WHERE "
             + (condition + clashes + ["(NOT (\(other))\(isMinted))"]).joined(separator: " AND ")
     }
 
     /// The columns of the new row that `expression` mentions, under their own names.
     private func newRow(for expression: String) -> String {
-        let words = Set(SQLToken.scan(expression).map { SQL.foldedName($0.name) })
-        return table.columns.filter { words.contains(SQL.foldedName($0.name)) }.map {
-            "NEW.\(SQL.quote(identifier: $0.name)) AS \(SQL.quote(identifier: $0.name))"
+        let words = Set(SQLToken.scan(expression).map { SQLText.foldedName($0.name) })
+        return table.columns.filter { words.contains(SQLText.foldedName($0.name)) }.map {
+            "NEW.\(SQLText.quote(identifier: $0.name)) AS \(SQLText.quote(identifier: $0.name))"
         }.joined(separator: ", ")
     }
 
@@ -176,10 +177,10 @@ struct CaptureTriggers {
 
     private func keyValues(_ row: String, checked: Bool) -> [String] {
         keys.map { column in
-            let value = "\(row).\(SQL.quote(identifier: column.name))"
+            let value = "\(row).\(SQLText.quote(identifier: column.name))"
             guard checked, hasNullableKey, !column.isNotNull else { return value }
             let message = "NULL in the primary key of \(table.name) cannot be replicated: declare it NOT NULL"
-            return "CASE WHEN \(value) IS NULL THEN RAISE(ABORT, \(SQL.quote(literal: message))) ELSE \(value) END"
+            return "CASE WHEN \(value) IS NULL THEN RAISE(ABORT, \(SQLText.quote(literal: message))) ELSE \(value) END"
         }
     }
 
@@ -190,17 +191,17 @@ struct CaptureTriggers {
 
     /// True in SQL for a row whose key holds no NULL.
     private func isNamed(_ row: String) -> String {
-        keys.map { "\(row).\(SQL.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
+        keys.map { "\(row).\(SQLText.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
     }
 
     private func rowValues(_ row: String) -> [String] {
         keyValues(row, checked: true)
-            + table.stored.dropFirst(table.keyCount).map { "\(row).\(SQL.quote(identifier: $0.name))" }
+            + table.stored.dropFirst(table.keyCount).map { "\(row).\(SQLText.quote(identifier: $0.name))" }
     }
 
     /// True when SQL can see that the column changed its storage class or its content.
     private func differs(_ column: TableInspection.Column) -> String {
-        let name = SQL.quote(identifier: column.name)
+        let name = SQLText.quote(identifier: column.name)
         let collate = column.collation.uppercased() == "BINARY" ? "" : " COLLATE BINARY"
         let content = "OLD.\(name) IS NOT NEW.\(name)\(collate)"
         guard column.keepsNumericClass else { return content }

@@ -30,20 +30,39 @@ final class Checkpointer: Sendable {
             return true
         }
         guard isDue else { return }
-        try? checkpoint(db, restarting: size >= JournalLimits.walBytesPerRestart)
+        _ = try? checkpoint(db, size >= JournalLimits.walBytesPerRestart ? .restart : .passive)
     }
 
-    /// - Parameter restarting: Also wait for readers, so that the log starts over from its beginning.
-    func checkpoint(_ db: Database, restarting: Bool) throws {
+    /// - Returns: nil when another process holds the lock.
+    func checkpoint(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
         let lock = open(path + "-checkpoint", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { return }
+        guard lock >= 0 else { return nil }
         defer { close(lock) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
-        try db.execute(sql: "PRAGMA wal_checkpoint(\(restarting ? "RESTART" : "PASSIVE"))")
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode.rawValue))")
+        return Checkpoint(isBlocked: row?[0] ?? false, logPages: row?[1] ?? 0, movedPages: row?[2] ?? 0)
     }
 
     private var walSize: Int64 {
         var status = stat()
         return stat(path + "-wal", &status) == 0 ? Int64(status.st_size) : 0
     }
+}
+
+/// What a checkpoint did (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+public struct Checkpoint: Sendable, Hashable {
+    public enum Mode: String, Sendable {
+        /// Moves what no reader still needs, and waits for nobody.
+        case passive = "PASSIVE"
+        /// Also waits for readers, so that the log starts over from its beginning.
+        case restart = "RESTART"
+        /// Also cuts the log's file to nothing.
+        case truncate = "TRUNCATE"
+    }
+
+    /// True when readers or writers kept it from moving all of the log.
+    public let isBlocked: Bool
+    /// The pages in the log, and how many of them are in the database now.
+    public let logPages: Int
+    public let movedPages: Int
 }

@@ -71,6 +71,16 @@ public struct ColumnMask: Hashable, Sendable {
         return result
     }
 
+    /// True when no column from position `first` on is in both sets.
+    public func isDisjoint(with other: ColumnMask, ignoring first: Int) -> Bool {
+        if rest.isEmpty || other.rest.isEmpty, first < ColumnMask.bitsPerWord {
+            return (self.first & other.first) >> UInt64(first) == 0
+        }
+        var isDisjoint = true
+        intersection(other).forEach { if $0 >= first { isDisjoint = false } }
+        return isDisjoint
+    }
+
     /// Calls `body` with each column of the set, ascending.
     public func forEach(_ body: (Int) throws -> Void) rethrows {
         try ColumnMask.visit(first, base: 0, body)

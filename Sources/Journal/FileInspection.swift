@@ -6,9 +6,10 @@ import GRDB
 
 /// What a path is, looked at before SQLite opens it, so that a wrong file gets a clear sentence and stays untouched.
 enum FileInspection {
+    /// - Parameter isReadable: False for an encrypted file, whose header tells nothing.
     /// - Throws: ``JournalError`` when `path` is not a file that can be a SQLite database.
     /// - Returns: False when there is no such file.
-    static func check(_ path: String) throws -> Bool {
+    static func check(_ path: String, isReadable: Bool = true) throws -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else {
             if errno == ENOENT { return false }
@@ -24,7 +25,7 @@ enum FileInspection {
             throw JournalError(
                 .notADatabase, "\(path) is not a regular file", hint: "Name a SQLite file on a local disk.")
         }
-        try checkHeader(path, size: Int64(status.st_size))
+        if isReadable { try checkHeader(path, size: Int64(status.st_size)) }
         return true
     }
 

@@ -16,19 +16,16 @@ public struct Identity: Sendable, Hashable {
 
     /// - Throws: ``JournalError`` with `notAReplica` before `init`, `unsupportedFormat` for a file of a later release.
     public init(_ db: Database) throws {
-        guard try db.tableExists("_journal_replica") else {
-            throw JournalError(
-                .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
-        }
+        guard try db.tableExists("_journal_replica") else { throw JournalError.notAReplica }
         guard let row = try Row.fetchOne(db, sql: "SELECT * FROM _journal_replica WHERE id = 1") else {
             throw JournalError(
                 .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }
         let format: Int64 = row["format"]
-        guard format == JournalSchema.format else {
+        guard (1...JournalSchema.format).contains(format) else {
             throw JournalError(
                 .unsupportedFormat,
-                "the journal has format \(format), and this release reads format \(JournalSchema.format)",
+                "the journal has format \(format), and this release reads formats up to \(JournalSchema.format)",
                 hint: "Upgrade Tandem on this machine.")
         }
         let bytes: Data = row["origin"]

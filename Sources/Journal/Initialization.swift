@@ -36,15 +36,15 @@ extension OriginID {
 enum Initialization {
     static func run(_ request: InitializeRequest, _ db: Database) throws -> CaptureReport {
         let tables = try TableInspection.all(db)
-        let existing = Set(tables.map { SQL.foldedName($0.name) })
-        for name in (request.tables ?? []) + request.excluding where !existing.contains(SQL.foldedName(name)) {
+        let existing = Set(tables.map { SQLText.foldedName($0.name) })
+        for name in (request.tables ?? []) + request.excluding where !existing.contains(SQLText.foldedName(name)) {
             throw JournalError(
                 .unknownTable, "there is no ordinary table named \(name)",
                 hint: existing.isEmpty ? "The database has no tables." : "Check the spelling; views cannot be tracked.")
         }
         // Left out in silence, a table that was asked for by name would look like a tracked one.
-        let named = Set((request.tables ?? []).map { SQL.foldedName($0) })
-        for table in tables where named.contains(SQL.foldedName(table.name)) {
+        let named = Set((request.tables ?? []).map { SQLText.foldedName($0) })
+        for table in tables where named.contains(SQLText.foldedName(table.name)) {
             guard let reason = table.refusal else { continue }
             throw JournalError(
                 .unsupportedTable, "the table \(table.name) cannot be tracked: \(reason)",

@@ -42,6 +42,11 @@ public final class JournalAppender {
         try registry.register(shape, in: db)
     }
 
+    /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/joined``.
+    public func join(_ columns: [String], of shape: Int64) throws {
+        try registry.join(columns, of: shape, in: db)
+    }
+
     /// Starts a stretch of consecutive versions of one origin.
     public func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {

@@ -48,7 +48,8 @@ final class JournalCursor {
         self.lives = lives
         sealedSeq = identity.sealedSeq
         entry = ShapeRegistry.Entry(
-            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false)
+            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false,
+            joined: nil)
     }
 
     var version: Int64 { run.version(at: seq) }
@@ -100,9 +101,18 @@ final class JournalCursor {
     }
 
     var key: Key {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        appendKey(to: &bytes)
+        return Key(bytes: bytes)
+    }
+
+    /// Appends the canonical bytes of the key (``Key``).
+    func appendKey(to bytes: inout [UInt8]) {
         let first = 6 + maskWords
-        return Key(
-            (0..<entry.shape.keyCount).map { statement.column(first + Int32($0)) }, collations: entry.collations)
+        Key.append(
+            (0..<entry.shape.keyCount).lazy.map { self.statement.column(first + Int32($0)) },
+            collations: entry.collations, to: &bytes)
     }
 
     /// The lives that the unsealed rows visited so far changed.

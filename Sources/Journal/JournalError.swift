@@ -44,6 +44,11 @@ public struct JournalError: Error, Sendable, Hashable {
     }
 }
 
+extension JournalError {
+    static let notAReplica = JournalError(
+        .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
+}
+
 extension JournalError: CustomStringConvertible {
     public var description: String {
         hint.map { "\(message). \($0)" } ?? message

@@ -36,13 +36,61 @@ public struct ScannedChange: Sendable {
     }
 }
 
+/// What the entries of a stretch of the journal share.
+public struct ScannedRun: Sendable {
+    public let origin: OriginID
+    /// What the writer had merged when it wrote them.
+    public let known: VersionVector
+    public let firstSeq: Int64
+    public let firstVersion: Int64
+
+    public init(origin: OriginID, known: VersionVector, firstSeq: Int64, firstVersion: Int64) {
+        self.origin = origin
+        self.known = known
+        self.firstSeq = firstSeq
+        self.firstVersion = firstVersion
+    }
+
+    public func version(at seq: Int64) -> Int64 { firstVersion + (seq - firstSeq) }
+    public func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
+}
+
+/// The entry that a scan stands on. Its parts are read on demand; it means something only until the scan goes on.
+public struct ScannedRow {
+    let cursor: JournalCursor
+
+    public var seq: Int64 { cursor.seq }
+    public var tableID: Int64 { cursor.entry.table }
+    public var shapeID: Int64 { cursor.entry.id }
+    public var stamp: Stamp { cursor.stamp }
+    public var life: Int64 { cursor.life }
+    public var operation: Operation { cursor.operation }
+
+    public func mask() throws -> ColumnMask { try cursor.mask() }
+    public func appendKey(to bytes: inout [UInt8]) { cursor.appendKey(to: &bytes) }
+}
+
 extension JournalReader {
     /// Calls `body` with each entry from position `seq` on, in journal order.
-    public func scan(from seq: Int64, _ body: (ScannedChange) throws -> Void) throws {
+    public func scan(from seq: Int64, _ body: (ScannedRun, ScannedRow) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
+            let scanned = ScannedRun(
+                origin: run.origin, known: run.known, firstSeq: run.firstSeq, firstVersion: run.firstVersion)
             let cursor = try cursor(over: run, from: seq)
             while try cursor.next() {
-                guard cursor.seq >= seq else { continue }
+                if cursor.seq >= seq { try body(scanned, ScannedRow(cursor: cursor)) }
+            }
+        }
+    }
+}
+
+extension JournalReader {
+    /// Calls `body` with each entry of the tables with the ids `tables`, in journal order. Looks at the whole journal.
+    public func scan(tables: Set<Int64>, _ body: (ScannedChange) throws -> Void) throws {
+        for run in try runs.runs(from: 0) {
+            let cursor = try cursor(over: run, from: run.firstSeq)
+            while try cursor.next() {
+                guard tables.contains(cursor.entry.table) else { continue }
                 try body(
                     ScannedChange(
                         seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,

@@ -9,7 +9,7 @@ import GRDB
 /// 4. Local rows above `sealed_seq` all lie in the last run.
 enum JournalSchema {
     /// Rises when a file written by this release would be misread by an older one.
-    static let format: Int64 = 1
+    static let format: Int64 = 2
 
     /// Every table, index, view and trigger of Tandem starts with this.
     static let prefix = "_journal"
@@ -37,7 +37,8 @@ enum JournalSchema {
           columns TEXT NOT NULL,
           key_count INTEGER NOT NULL CHECK (key_count > 0),
           collations TEXT NOT NULL,
-          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1))
+          tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
+          joined TEXT
         ) STRICT;
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
@@ -88,6 +89,10 @@ enum JournalSchema {
           closed REAL,
           UNIQUE (lost_origin, lost_version)
         ) STRICT;
+        CREATE TABLE _journal_policies (
+          name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
+          policy TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
         CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key);
         CREATE TABLE _journal_ledger (
           id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -102,9 +107,8 @@ enum JournalSchema {
           key BLOB NOT NULL,
           reason TEXT NOT NULL,
           detail TEXT NOT NULL,
-          stamp INTEGER NOT NULL,
-          origin BLOB NOT NULL,
           image BLOB NOT NULL,
+          shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
           UNIQUE (tbl, key)
         ) STRICT;
         CREATE TABLE _journal_inbox (

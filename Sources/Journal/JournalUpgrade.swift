@@ -1,28 +1,38 @@
 import GRDB
 
-/// Adds what this release needs to a file that an earlier one made a replica, in place.
+/// Brings a file that an earlier release made a replica up to this release's format, in place.
 ///
-/// Only additions, so an earlier release goes on working with the file; what it would misread raises
-/// ``JournalSchema/format`` instead.
+/// From then on the earlier release refuses the file with a clear sentence (``JournalSchema/format``).
 enum JournalUpgrade {
-    /// The newest addition: a file that has it has all of them.
-    private static let marker = "_journal_clocks"
-
-    static func isDue(_ db: Database) throws -> Bool { try !db.tableExists(marker) }
+    static func isDue(_ db: Database) throws -> Bool {
+        try Int64.fetchOne(db, sql: "SELECT format FROM _journal_replica") != JournalSchema.format
+    }
 
     /// Inside of a write transaction.
     static func run(_ db: Database) throws {
         guard try isDue(db) else { return }
-        let columns = Set(try db.columns(in: "_journal_conflicts").map(\.name))
-        let added = ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"]
-        for column in added where !columns.contains(String(column.prefix { $0 != " " })) {
-            try db.execute(sql: "ALTER TABLE _journal_conflicts ADD COLUMN \(column)")
+        try addColumns(
+            ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"],
+            to: "_journal_conflicts", db)
+        try addColumns(["joined TEXT"], to: "_journal_tables", db)
+        try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
+        // Claims are read from the journal now.
+        for column in ["stamp", "origin"] where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {
+            try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
-        let names = ["_journal_conflicts_by_key", "_journal_ledger", marker]
+        let names = ["_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies"]
         for statement in JournalSchema.statements.split(separator: ";") {
             let words = statement.split { $0 == " " || $0 == "\n" }
             guard words.count > 2, names.contains(String(words[2])) else { continue }
             if try !exists(words[2], db) || words[0] == "INSERT" { try db.execute(sql: String(statement)) }
+        }
+        try db.execute(sql: "UPDATE _journal_replica SET format = ?", arguments: [JournalSchema.format])
+    }
+
+    private static func addColumns(_ definitions: [String], to table: String, _ db: Database) throws {
+        let known = Set(try db.columns(in: table).map(\.name))
+        for definition in definitions where !known.contains(String(definition.prefix { $0 != " " })) {
+            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(definition)")
         }
     }
 

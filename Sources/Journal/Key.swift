@@ -20,10 +20,17 @@ public struct Key: Hashable, Sendable {
     public init(_ values: some Sequence<Value>, collations: [KeyCollation] = []) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
-        for (index, value) in values.enumerated() {
-            Key.append(value, collation: index < collations.count ? collations[index] : .binary, to: &bytes)
-        }
+        Key.append(values, collations: collations, to: &bytes)
         self.bytes = bytes
+    }
+
+    /// Appends the bytes that a key of `values` consists of.
+    public static func append(
+        _ values: some Sequence<Value>, collations: [KeyCollation], to bytes: inout [UInt8]
+    ) {
+        for (index, value) in values.enumerated() {
+            append(value, collation: index < collations.count ? collations[index] : .binary, to: &bytes)
+        }
     }
 
     public func hash(into hasher: inout Hasher) {

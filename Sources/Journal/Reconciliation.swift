@@ -22,8 +22,8 @@ struct Reconciliation {
         var missing = expected
         var inserts: [[Value]] = []
         var updates: [(row: [Value], mask: ColumnMask)] = []
-        let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
-        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQL.quote(identifier: table.name))")
+        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
+        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
         let defaults = try defaultValues()
         while try rows.step() {
             let row = table.stored.indices.map { rows.column(Int32($0)) }
@@ -31,6 +31,8 @@ struct Reconciliation {
             guard !keyValues.contains(.null) else { continue }
             let key = Key(keyValues, collations: entry.collations)
             missing[key] = nil
+            // With a substitute for a missing parent a row differs from the journal, and nobody has written that.
+            guard !held.contains(key) else { continue }
             guard let known = expected[key] else {
                 inserts.append(row)
                 continue
@@ -69,17 +71,24 @@ struct Reconciliation {
     private func expectedRows() throws -> [Key: Expected] {
         let reader = try JournalReader(db)
         var rows: [Key: Expected] = [:]
+        // What a peer's shape has and rows here do not show yet is not expected of them.
+        let unjoined = Dictionary(
+            reader.registry.entries.values.compactMap { entry in
+                entry.joined.map { (entry.shape, Set(entry.shape.valueColumns).subtracting($0)) }
+            }, uniquingKeysWith: { $0.union($1) })
         var position: Int64 = 0
         while true {
             let entries = try reader.entries(after: position, limit: 4_096)
             guard let last = entries.last else { break }
             position = last.seq
             for change in entries where change.tableID == entry.table {
+                let hidden = unjoined[change.shape] ?? []
+                if !hidden.isEmpty, hidden.count == change.shape.valueColumns.count { continue }
                 let origin = change.origin ?? reader.identity.origin
                 var row = rows[change.key] ?? Expected(life: change.life, key: Array(change.keyValues))
                 guard change.life >= row.life else { continue }
                 if change.life > row.life { row = Expected(life: change.life, key: Array(change.keyValues)) }
-                for (name, value) in change.columns {
+                for (name, value) in change.columns where !hidden.contains(name) {
                     if let column = row.columns[name], (column.stamp, column.origin) > (change.stamp, origin) {
                         continue
                     }

@@ -23,6 +23,9 @@ public final class Replica: Sendable {
         public var logger: Logger?
         /// The most connections that read at once.
         public var maximumReaders = 5
+        /// Called for each new connection before anything is read, as for the key of an encrypted file. When it is set, the
+        /// file's header is not looked at.
+        public var unlock: (@Sendable (Database) throws -> Void)?
         /// Called for each new connection, after Tandem's own settings.
         public var prepare: (@Sendable (Database) throws -> Void)?
 
@@ -36,31 +39,81 @@ public final class Replica: Sendable {
 
     public let path: String
     /// For SQL that needs no journal: reads of any kind. Write through ``write(_:)``, which marks transactions.
-    public let pool: DatabasePool
+    public let connections: any DatabaseWriter
     public let options: Options
-    private let checkpointer: Checkpointer
+    public let isReadOnly: Bool
+    /// False for a file without journal, which only ``reading(_:options:)`` opens.
+    public let hasJournal: Bool
+    /// nil where nothing is ever moved: in memory, and for reading only.
+    private let checkpointer: Checkpointer?
 
-    /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica. Nothing is written.
+    /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
+    ///
+    /// Nothing is written, but for a file of an earlier release, whose journal is brought up to date.
     ///
     /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `corrupt`, `readOnly`, `busy`.
     ///   The file is then unchanged.
     public static func open(at path: String, options: Options = Options()) throws -> Replica {
-        guard try FileInspection.check(path) else {
+        do {
+            // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.
+            guard try hasJournal(path, options) else { throw JournalError.notAReplica }
+            let replica = try Replica(path: path, options: options)
+            if try replica.read(JournalUpgrade.isDue) { try replica.write(JournalUpgrade.run) }
+            return replica
+        } catch {
+            throw JournalError(error, operation: "opening \(path)")
+        }
+    }
+
+    /// Opens any SQLite file, a replica or not, for reading only. No byte of the file is written, and no capture installed.
+    ///
+    /// A file in WAL mode that nobody else has open needs a directory in which SQLite may make its shared memory
+    /// (https://sqlite.org/wal.html#read_only_databases).
+    ///
+    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `unsupportedFormat`, `corrupt`, `busy`.
+    public static func reading(_ path: String, options: Options = Options()) throws -> Replica {
+        do {
+            return try Replica(readOnly: path, hasJournal: hasJournal(path, options), options: options)
+        } catch {
+            throw JournalError(error, operation: "opening \(path)")
+        }
+    }
+
+    /// A replica in memory, for one process and as long as it is open.
+    ///
+    /// There is one connection: reads wait for writes.
+    public static func inMemory(_ request: InitializeRequest, options: Options = Options()) throws -> Replica {
+        do {
+            let queue = try DatabaseQueue(configuration: Replica.configuration(options))
+            _ = try queue.writeWithoutTransaction { db in
+                try Replica.transaction(db) { try Initialization.run(request, db) }
+            }
+            return Replica(inMemory: queue, options: options)
+        } catch {
+            throw JournalError(error, operation: "making a replica in memory")
+        }
+    }
+
+    /// Whether the file has a journal that this release reads.
+    private static func hasJournal(_ path: String, _ options: Options) throws -> Bool {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil) else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Check the path; `syncd init` works on an existing database.")
         }
-        do {
-            // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(options.busySeconds)
-            let probe = try DatabaseQueue(path: path, configuration: configuration)
-            _ = try probe.read { try Identity($0) }
-            try probe.close()
-            return try Replica(path: path, options: options)
-        } catch {
-            throw JournalError(error, operation: "opening \(path)")
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .timeout(options.busySeconds)
+        if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
+        let probe = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? probe.close() }
+        return try probe.read { db in
+            do {
+                _ = try Identity(db)
+                return true
+            } catch let error as JournalError where error.code == .notAReplica {
+                return false
+            }
         }
     }
 
@@ -73,7 +126,7 @@ public final class Replica: Sendable {
     public static func create(
         at path: String, _ request: InitializeRequest, mayCreate: Bool = false, options: Options = Options()
     ) throws -> (replica: Replica, report: CaptureReport) {
-        guard try FileInspection.check(path) || mayCreate else {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil) || mayCreate else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Create the database and its tables first; then make it a replica.")
@@ -96,12 +149,34 @@ public final class Replica: Sendable {
     private init(path: String, options: Options) throws {
         self.path = path
         self.options = options
+        isReadOnly = false
+        hasJournal = true
         checkpointer = Checkpointer(path: path)
-        pool = try DatabasePool(path: path, configuration: Replica.configuration(options))
-        try pool.writeWithoutTransaction { db in
+        connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
+        try connections.writeWithoutTransaction { db in
             // DatabasePool sets NORMAL when it switches to WAL.
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
         }
+    }
+
+    private init(readOnly path: String, hasJournal: Bool, options: Options) throws {
+        self.path = path
+        self.options = options
+        self.hasJournal = hasJournal
+        isReadOnly = true
+        checkpointer = nil
+        var configuration = Replica.configuration(options)
+        configuration.readonly = true
+        connections = try DatabasePool(path: path, configuration: configuration)
+    }
+
+    private init(inMemory queue: DatabaseQueue, options: Options) {
+        path = queue.path
+        self.options = options
+        isReadOnly = false
+        hasJournal = true
+        checkpointer = nil
+        connections = queue
     }
 
     public func identity() throws -> Identity {
@@ -110,18 +185,24 @@ public final class Replica: Sendable {
 
     /// Runs `body` on one snapshot of the file.
     public func read<T>(_ body: (Database) throws -> T) throws -> T {
-        try pool.read(body)
+        try connections.read(body)
     }
 
     /// Runs `body` in one write transaction, marks the transaction's end in the journal, and commits.
     ///
     /// The transaction takes the write lock at its start, so `body` never fails half-way because another process wrote.
     ///
+    /// - Parameter enforcingForeignKeys: False leaves out checks and actions of foreign keys, as the rebuild of a table needs
+    ///   (https://sqlite.org/lang_altertable.html#otheralter, step 1); `body` then checks them at its end.
     /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `busy` when the lock is not free in time.
-    public func write<T>(_ body: (Database) throws -> T) throws -> T {
-        try pool.writeWithoutTransaction { db in
-            let result = try Replica.transaction(db) { try body(db) }
-            checkpointer.afterCommit(db)
+    public func write<T>(enforcingForeignKeys: Bool = true, _ body: (Database) throws -> T) throws -> T {
+        try connections.writeWithoutTransaction { db in
+            // The pragma does nothing inside of a transaction.
+            if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
+            let outcome = Result { try Replica.transaction(db) { try body(db) } }
+            if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
+            let result = try outcome.get()
+            checkpointer?.afterCommit(db)
             return result
         }
     }
@@ -133,6 +214,7 @@ public final class Replica: Sendable {
     /// - Returns: What changed in capture, nil when nothing did.
     @discardableResult
     public func settle() throws -> CaptureReport? {
+        if isReadOnly { return nil }
         let due = try read { db in (capture: try Capture.isStale(db), seal: try Seal.isDue(db)) }
         guard due.capture || due.seal else { return nil }
         return try write { db in
@@ -149,13 +231,24 @@ public final class Replica: Sendable {
     ///
     /// Triggers off means no echo into the journal; the effects of a user's triggers arrive as changes of their own.
     public func openMergeConnection() throws -> MergeConnection {
-        try MergeConnection(path: path, options: options, checkpointer: checkpointer)
+        guard let checkpointer else {
+            throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
+        }
+        return try MergeConnection(path: path, options: options, checkpointer: checkpointer)
+    }
+
+    /// Moves the write-ahead log into the database, under the lock that all processes with Tandem agree on.
+    ///
+    /// - Returns: nil when another process is at it, and where there is no log: in memory, and for reading only.
+    public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
+        guard let checkpointer else { return nil }
+        return try connections.writeWithoutTransaction { try checkpointer.checkpoint($0, mode) }
     }
 
     /// Moves the write-ahead log into the database and closes every connection. The replica cannot be used afterwards.
     public func close() throws {
-        try pool.writeWithoutTransaction { try checkpointer.checkpoint($0, restarting: false) }
-        try pool.close()
+        _ = try checkpoint()
+        try connections.close()
     }
 
     // MARK: - Connections
@@ -165,6 +258,7 @@ public final class Replica: Sendable {
         configuration.busyMode = .timeout(options.busySeconds)
         configuration.maximumReaderCount = options.maximumReaders
         configuration.label = "tandem"
+        if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
         configuration.prepareDatabase { db in
             // Evictions by REPLACE fire delete triggers only with recursive triggers
             // (https://sqlite.org/lang_conflict.html).

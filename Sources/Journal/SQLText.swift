@@ -1,5 +1,5 @@
 /// How names and texts are written into SQL that Tandem generates. Values are bound, never written.
-public enum SQL {
+public enum SQLText {
     /// `name` as a quoted identifier, each `"` doubled (https://sqlite.org/lang_keywords.html).
     public static func quote(identifier name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""

@@ -106,8 +106,8 @@ enum Seal {
     }
 
     private static func exists(_ key: [Value], in shape: TableShape, _ db: Database) throws -> Bool {
-        let condition = shape.keyColumns.map { "\(SQL.quote(identifier: $0)) IS ?" }.joined(separator: " AND ")
-        let select = try RawStatement(db, "SELECT 1 FROM \(SQL.quote(identifier: shape.table)) WHERE \(condition)")
+        let condition = shape.keyColumns.map { "\(SQLText.quote(identifier: $0)) IS ?" }.joined(separator: " AND ")
+        let select = try RawStatement(db, "SELECT 1 FROM \(SQLText.quote(identifier: shape.table)) WHERE \(condition)")
         for (index, value) in key.enumerated() { try select.bind(value, at: Int32(index + 1)) }
         defer { select.reset() }
         return try select.step()

@@ -14,6 +14,28 @@ public struct UniqueIndex: Sendable, Hashable {
     public let terms: [Term]
     /// The WHERE clause of a partial index.
     public let condition: String?
+
+    /// True when a change of `column` can change which rows clash in the index.
+    ///
+    /// A term over a generated column depends on what that is made of, which only its text tells: any column then counts.
+    public func depends(on column: String, of table: TableInspection) -> Bool {
+        let folded = SQLText.foldedName(column)
+        for term in terms {
+            guard let name = term.column else {
+                if UniqueIndex.names(in: term.sql).contains(folded) { return true }
+                continue
+            }
+            if SQLText.foldedName(name) == folded { return true }
+            if table.columns.contains(where: { $0.isGenerated && SQLText.foldedName($0.name) == SQLText.foldedName(name) }) {
+                return true
+            }
+        }
+        return condition.map { UniqueIndex.names(in: $0).contains(folded) } ?? false
+    }
+
+    private static func names(in sql: String) -> Set<String> {
+        Set(SQLToken.scan(sql).map { SQLText.foldedName($0.name) })
+    }
 }
 
 extension UniqueIndex {
@@ -37,7 +59,7 @@ extension UniqueIndex {
                 let column: String? = row["name"]
                 let expression = definition.flatMap { index < $0.terms.count ? $0.terms[index] : nil }
                 return Term(
-                    sql: column.map { SQL.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
+                    sql: column.map { SQLText.quote(identifier: $0) } ?? expression ?? "NULL", column: column,
                     collation: row["coll"] ?? "BINARY")
             }
             return UniqueIndex(name: name, terms: terms, condition: definition?.condition)

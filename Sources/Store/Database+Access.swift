@@ -22,6 +22,19 @@ extension Database {
         return try write { _ in try body() }
     }
 
+    /// Runs `body` in a transaction that sends no change events. Live objects, caches, live queries and observers follow all the
+    /// same, and the journal records everything.
+    ///
+    /// Inside of another transaction it silences its own part alone: what the others have changed is told when they commit.
+    ///
+    /// ```swift
+    /// try db.silently { try bob.save { $0.lastSeen = .now } }
+    /// ```
+    @discardableResult
+    public func silently<Result>(_ body: () throws -> Result) throws -> Result {
+        try transaction { try write { try $0.silently(body) } }
+    }
+
     /// Runs `body` on one snapshot: all its queries see the same moment.
     ///
     /// Inside of a transaction it is a part of that.
@@ -47,12 +60,16 @@ extension Database {
                 return try ThreadContext.with(context) { try body(context) }
             }
         } catch {
-            throw StoreError.wrapping(error, operation: "reading")
+            throw options.failed(error, operation: "reading")
         }
     }
 
     /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own.
-    func write<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
+    ///
+    /// - Parameter enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
+    func write<Result>(
+        enforcingForeignKeys: Bool = true, _ body: (WriteContext) throws -> Result
+    ) throws -> Result {
         if let access = ThreadContext.access(to: self) {
             guard let context = access as? WriteContext else {
                 throw StoreError(
@@ -62,9 +79,10 @@ extension Database {
             return try body(context)
         }
         try checkOpen()
+        try checkWritable()
         var context: WriteContext?
         do {
-            let result = try replica.write { db in
+            let result = try replica.write(enforcingForeignKeys: enforcingForeignKeys) { db in
                 let current = WriteContext(self, db)
                 context = current
                 db.afterNextTransaction { _ in
@@ -83,11 +101,13 @@ extension Database {
             // SQLite reports no commit for a transaction that wrote nothing.
             context?.committed()
             recheck(context?.recheck ?? [])
+            context?.announce()
+            analyzeWhenDue(upTo: context?.position ?? 0)
             return result
         } catch {
             context?.rolledBack()
             recheck(context?.recheck ?? [])
-            throw StoreError.wrapping(error, operation: "writing")
+            throw options.failed(error, operation: "writing")
         }
     }
 }

@@ -55,9 +55,9 @@ extension Database {
 
     func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL) throws -> [Row] {
         try query(sql.expanding(type.schema)) { statement in
-            let names = statement.columnNames.map { Journal.SQL.foldedName($0) }
+            let names = statement.columnNames.map { SQLText.foldedName($0) }
             let positions = type.schema.columns.map { column in
-                names.firstIndex(of: Journal.SQL.foldedName(column.name)).map { Int32($0) } ?? -1
+                names.firstIndex(of: SQLText.foldedName(column.name)).map { Int32($0) } ?? -1
             }
             let row = NamedRow(row: statement.row, positions: positions, schema: type.schema)
             var rows: [Row] = []
@@ -89,7 +89,7 @@ extension Database {
             return try access { context in
                 // An `INSERT … RETURNING` in a transaction writes too.
                 try (context as? WriteContext)?.confirm()
-                let statement = try PreparedStatement(context.db, sql.text)
+                let statement = try context.prepare(sql.text)
                 try Database.refuseTransactionControl(sql.text)
                 let result = try statement.run { statement in
                     try statement.bind(sql.bindings)
@@ -127,7 +127,7 @@ extension WriteContext {
                 var handle: OpaquePointer?
                 var tail: UnsafePointer<CChar>?
                 guard sqlite3_prepare_v3(connection, current, -1, 0, &handle, &tail) == SQLITE_OK else {
-                    throw StoreError(connection: connection)
+                    throw StoreError(connection: connection, sql: String(cString: current))
                 }
                 next = tail
                 // White space or a comment at the end.
@@ -158,9 +158,18 @@ extension WriteContext {
         let before = sqlite3_total_changes(connection)
         var code = sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
-        guard code == SQLITE_DONE else { throw StoreError(connection: connection) }
+        if code == SQLITE_ERROR, try releaseCapture(connection) { return try run(handle, connection) }
+        guard code == SQLITE_DONE else { throw StoreError(statement: handle) }
         // A statement that changes nothing leaves the count of the one before it.
         return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
+    }
+
+    /// Takes the triggers of capture out of the way of a DROP COLUMN; the caller lets capture follow.
+    private func releaseCapture(_ connection: OpaquePointer) throws -> Bool {
+        let words = String(cString: sqlite3_errmsg(connection)).split(separator: " ")
+        // "error in trigger _journal_1_insert after drop column: no such column: NEW.nick"
+        guard words.starts(with: ["error", "in", "trigger"]), words.count > 4, words[4] == "after" else { return false }
+        return try Capture.release(tableOf: String(words[3]), db)
     }
 
     private func argumentCount(_ sql: SQL) -> StoreError {

@@ -17,31 +17,23 @@ import Synchronization
 /// }
 /// ```
 public final class Database: Sendable {
-    public struct Options: Sendable {
-        /// How long a write waits for another process's write lock.
-        public var busyTimeout: Duration = .seconds(10)
-        public var durability: Replica.Durability = .full
-        /// The most reads at once, 1 or more.
-        public var maximumReaders = 5
-        public var createIfMissing = true
-        /// True to give a SQLite file that has tables, but no journal, a journal: its rows become this replica's first
-        /// changes. False refuses such a file.
-        public var adoptsExistingFile = false
-        /// The name that all replicas of one set share; used when the journal is made.
-        public var cluster = InitializeRequest.defaultCluster
-        public var logger: Logger?
-
-        public init() {}
-    }
-
     public let path: String
     public let options: Options
     let replica: Replica
     let pipeline = LivePipeline()
+    let dependents = Dependents()
+    let counters = Counters()
+    let cache: ResultCache
     private let models = Mutex(Models())
-    private let watch: FileWatch
+    /// nil in memory, where nobody else writes.
+    private let watch: FileWatch?
+    private let report = Mutex(SchemaReport())
     private let followTask = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic<Bool>(false)
+    /// The journal position up to which no text index was found to be behind.
+    let textPosition = Atomic<Int64>(0)
+    let analyzedPosition = Atomic<Int64>(0)
+    let workers: Workers
 
     private struct Models {
         var byType: [ObjectIdentifier: any AnyLiveInstances] = [:]
@@ -53,24 +45,56 @@ public final class Database: Sendable {
     /// - Parameter schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction;
     ///   when one fails, the schema is as it was. Left out, the schema is neither read nor changed.
     /// - Throws: ``StoreError``, or what a step throws.
-    public init(path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }) throws {
+    public convenience init(
+        path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
+    ) throws {
         var builder = SchemaBuilder()
         schema(&builder)
-        let versions = try builder.checked()
-        self.path = path
-        self.options = options
-        do {
-            replica = try Database.openReplica(path, options)
-            watch = try FileWatch(path: path)
-        } catch {
-            throw StoreError.wrapping(error, operation: "opening the database")
+        try self.init(builder, options) {
+            (try Database.openReplica(path, options), try FileWatch(path: path))
         }
+    }
+
+    /// Opens a database in memory: a replica like any other, with a journal, that is gone when it is closed.
+    ///
+    /// There is one connection, so reads wait for writes. `syncd` and other processes cannot see it.
+    ///
+    /// ```swift
+    /// let db = try Database.inMemory { $0.automatic(Person.self) }
+    /// ```
+    public static func inMemory(
+        options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
+    ) throws -> Database {
+        var builder = SchemaBuilder()
+        schema(&builder)
+        return try Database(builder, options) {
+            let request = InitializeRequest(cluster: options.cluster)
+            return (try Replica.inMemory(request, options: Replica.Options(options, path: ":memory:")), nil)
+        }
+    }
+
+    private init(_ schema: SchemaBuilder, _ options: Options, _ open: () throws -> (Replica, FileWatch?)) throws {
+        self.options = options
+        cache = ResultCache(counters: counters)
+        dependents.add(cache)
+        workers = Workers(readers: options.maximumReaders)
+        let migration: Migration
+        do {
+            migration = Migration(try schema.checked(), automatic: schema.automatic, localTables: schema.localTables)
+            (replica, watch) = try open()
+        } catch {
+            throw options.failed(error, operation: "opening the database")
+        }
+        path = replica.path
         do {
             try replica.settle()
             let last = try replica.read { try JournalTail.lastSeq($0) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
-            try Migration(versions).run(self)
+            analyzedPosition.store(try replica.read { try Maintenance.lastAnalyzed($0) } ?? 0, ordering: .relaxed)
+            let result = try migration.run(self)
+            report.withLock { $0 = result }
+            try followTextIndexes()
         } catch {
             try? close()
             throw StoreError.wrapping(error, operation: "opening the database")
@@ -79,16 +103,16 @@ public final class Database: Sendable {
     }
 
     deinit {
-        watch.stop()
+        watch?.stop()
         followTask.withLock { $0?.cancel() }
     }
 
+    /// What opening did to the schema, and what it left undone and why.
+    public var schemaReport: SchemaReport { report.withLock { $0 } }
+
     private static func openReplica(_ path: String, _ options: Options) throws -> Replica {
-        var replicaOptions = Replica.Options()
-        replicaOptions.busyTimeout = options.busyTimeout
-        replicaOptions.durability = options.durability
-        replicaOptions.logger = options.logger
-        replicaOptions.maximumReaders = max(1, options.maximumReaders)
+        let replicaOptions = Replica.Options(options, path: path)
+        if options.isReadOnly { return try Replica.reading(path, options: replicaOptions) }
         let request = InitializeRequest(cluster: options.cluster)
         do {
             return try Replica.open(at: path, options: replicaOptions)
@@ -114,9 +138,10 @@ public final class Database: Sendable {
             throw StoreError(.busy, "a database cannot be closed by an access to it", hint: "Close it afterwards.")
         }
         guard closed.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
-        watch.stop()
+        watch?.stop()
         followTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
+        dependents.finish()
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
@@ -161,16 +186,20 @@ public final class Database: Sendable {
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(.writeInsideRead, "a refresh waits for the end of the access", hint: "Call it afterwards.")
         }
+        // In memory nobody else writes. And the one connection may be a writer's, who waits for the pipeline.
+        if watch == nil { return }
         do {
+            guard try pipeline.advance(self) else { return }
             // Rows that another program evicted unseen by the triggers are found here, and changes of the schema.
-            if try pipeline.advance(self), try replica.settle() != nil { try pipeline.advance(self) }
+            if try replica.settle() != nil { try pipeline.advance(self) }
+            try followTextIndexes()
         } catch {
-            throw StoreError.wrapping(error, operation: "refreshing")
+            throw options.failed(error, operation: "refreshing")
         }
     }
 
     private func follow() {
-        let signals = watch.changes
+        guard let signals = watch?.changes else { return }
         let queue = DispatchQueue(label: "tandem.store.follow")
         // Not a child of any task: it lives as long as the database is open, and no caller waits for it.
         let task = Task { [weak self] in
@@ -200,13 +229,17 @@ public final class Database: Sendable {
     /// Reads objects again that may have missed a commit.
     func recheck(_ objects: [any Refreshable]) {
         if objects.isEmpty { return }
+        let publication = Publication(self)
         do {
             try replica.read { db in
                 let position = try JournalTail.lastSeq(db)
-                for object in objects { try object.refresh(db, asOf: position) }
+                for object in objects { try object.refresh(db, asOf: position, publication) }
             }
+            publication.eventsAreSent()
+            publication.announce()
         } catch {
             // They stay marked as stale: a save reads them first.
+            _ = options.failed(error, operation: "refreshing objects")
             options.logger?.warning("refreshing objects of \(path): \(error)")
         }
     }

@@ -1,3 +1,4 @@
+@_exported import struct Journal.Checkpoint
 @_exported import struct Journal.OriginID
 @_exported import enum Journal.Value
 
@@ -25,11 +26,13 @@
 ///
 /// - Parameter table: The table's name; the type's own name when left out.
 @attached(
-    member, names: named(Fields), named(ID), named(schema), named(_storage), named(init), named(_withState),
-    named(database), named(id))
+    member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
+    named(init),
+    named(_withState), named(_announce), named(_observeState), named(_isObserved), named(database), named(id))
 @attached(memberAttribute)
 @attached(
-    extension, conformances: Model, ValueModel, names: named(schema), named(init))
+    extension, conformances: TableModel, Model, ValueModel, names: named(schema), named(Columns), named(columns),
+    named(init))
 public macro Model(table: String? = nil) = #externalMacro(module: "StoreMacros", type: "ModelMacro")
 
 /// Gives a property a column of another name, or another way to store its value.
@@ -51,6 +54,21 @@ public macro Column<Coding: ColumnCoding>(as coding: Coding.Type) =
 /// Makes a property part of the primary key. Several together form a composite key, in the order of the source.
 @attached(peer)
 public macro PrimaryKey() = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
+
+/// Makes an integer property the primary key, and says who makes the keys of new rows.
+///
+/// `.rowid` lets SQLite mint them: the greatest key plus one. Two machines that never met would mint the same, so it is for
+/// tables that stay on this machine only (``SchemaBuilder/local(_:)``); on a captured table, opening throws.
+///
+/// ```swift
+/// @Model
+/// final class Draft {
+///     @PrimaryKey(.rowid) var number: Int64
+///     var text: String = ""
+/// }
+/// ```
+@attached(peer)
+public macro PrimaryKey(_ source: KeySource) = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
 /// Stores a Codable property as JSON text.
 @attached(peer)

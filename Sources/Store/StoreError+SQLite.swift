@@ -4,10 +4,17 @@ import Journal
 
 extension StoreError {
     /// The failure that a connection reported last.
-    init(connection: OpaquePointer?, operation: String? = nil) {
+    init(connection: OpaquePointer?, operation: String? = nil, sql: String? = nil) {
         self.init(
             sqlite: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
             operation: operation)
+        self.sql = sql
+    }
+
+    /// The failure of a statement.
+    init(statement: OpaquePointer) {
+        self.init(
+            connection: sqlite3_db_handle(statement), sql: sqlite3_sql(statement).map { String(cString: $0) })
     }
 
     /// Translates SQLite's code and message. The messages name tables and columns, never values.
@@ -62,8 +69,12 @@ extension StoreError {
     static func wrapping(_ error: any Error, operation: String? = nil) -> any Error {
         switch error {
         case let error as DatabaseError:
-            return StoreError(
+            var wrapped = StoreError(
                 sqlite: error.extendedResultCode.rawValue, message: error.message ?? "no message", operation: operation)
+            wrapped.sql = error.sql
+            return wrapped
+        case let error as JournalError where error.code == .sqlite && error.sqliteCode != nil:
+            return StoreError(sqlite: error.sqliteCode ?? SQLITE_ERROR, message: error.message, operation: operation)
         case let error as JournalError:
             let code: Code =
                 switch error.code {
@@ -119,6 +130,10 @@ private struct SQLitePlace {
             table = String(first[..<dot])
             column = message.contains(",") ? nil : String(first[first.index(after: dot)...])
             return
+        }
+        if let range = message.firstRange(of: " has no column named "), message.hasPrefix("table ") {
+            table = String(message[..<range.lowerBound].dropFirst(6))
+            column = String(message[range.upperBound...])
         }
         if message.hasPrefix("no such table: ") { table = String(message.dropFirst(15)) }
         if message.hasPrefix("no such column: ") {

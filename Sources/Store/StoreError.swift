@@ -52,12 +52,17 @@ public struct StoreError: Error, Sendable {
         // Files.
         public static let closed = Code("closed")
         public static let notFound = Code("not_found")
+        public static let alreadyExists = Code("already_exists")
         public static let notADatabase = Code("not_a_database")
         public static let notAReplica = Code("not_a_replica")
         public static let unsupportedFormat = Code("unsupported_format")
         /// The file's schema is of a later release of the program.
         public static let newerSchema = Code("newer_schema")
         public static let invalidSchema = Code("invalid_schema")
+        /// A row does not fit a changed schema.
+        public static let invalidRow = Code("invalid_row")
+        /// Values that were given from outside do not fit the model.
+        public static let invalidInput = Code("invalid_input")
         public static let readOnly = Code("read_only")
         public static let busy = Code("busy")
         public static let full = Code("full")
@@ -77,20 +82,29 @@ public struct StoreError: Error, Sendable {
     public internal(set) var column: String?
     /// What was tried: "saving", "creating", …
     public internal(set) var operation: String?
+    /// The statement that failed, as it was written, with `?` for bound values. Not part of the description: SQL that a program
+    /// puts together may hold values.
+    public internal(set) var sql: String?
     /// The extended SQLite result code, when SQLite reported the failure (https://sqlite.org/rescode.html).
     public let sqliteCode: Int32?
 
     init(
         _ code: Code, _ message: String, hint: String? = nil, table: String? = nil, column: String? = nil,
-        operation: String? = nil, sqliteCode: Int32? = nil
+        operation: String? = nil, sqliteCode: Int32? = nil, sql: String? = nil
     ) {
         self.code = code
+        self.sql = sql
         self.message = message
         self.hint = hint
         self.table = table
         self.column = column
         self.operation = operation
         self.sqliteCode = sqliteCode
+    }
+
+    /// True for a constraint of the schema.
+    var isConstraint: Bool {
+        [.unique, .primaryKey, .notNull, .check, .foreignKey, .constraint].contains(code)
     }
 
     /// True for a failure that may pass by itself: trying again later makes sense.

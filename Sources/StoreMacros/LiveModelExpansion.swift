@@ -11,6 +11,7 @@ struct LiveModelExpansion {
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = [DeclSyntax(stringLiteral: fields)]
         if model.keys.count > 1 { members.append(DeclSyntax(stringLiteral: compositeKey)) }
+        members.append(contentsOf: model.columnDeclarations.map { DeclSyntax(stringLiteral: $0) })
         members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
         return members
     }
@@ -38,6 +39,16 @@ struct LiveModelExpansion {
                 try _storage.withState(body)
             }
             """)
+        declarations.append(
+            """
+            \(access)func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
+            \(lines(Array(model.columns.enumerated())) { "    if changes.contains(\($0.offset)) { _storage.announce(self, \\.\($0.element.name)) }" })
+            \(lines(model.transients) { "    if transients { _storage.announce(self, \\.\($0.name)) }" })
+                if status { _storage.announce(self, \\.rowState) }
+            }
+            """)
+        declarations.append("\(access)func _observeState() { _storage.observe(self, \\.rowState) }")
+        declarations.append("\(access)var _isObserved: Bool { _storage.isObserved }")
         declarations.append("\(access)var database: Store.Database { _storage.database }")
         if model.keys.count > 1 {
             declarations.append("\(access)var id: ID { _storage.read { $0._key } }")
@@ -104,8 +115,36 @@ struct LiveModelExpansion {
                 \(access)mutating func _normalize() {
             \(lines(model.columns.filter(\.mayRound)) { "        \($0.name) = Store.ColumnSet.stored(\($0.name)\($0.codingArgument))" })
                 }
+            \(exactValues)
             }
             """
+    }
+
+    /// The values one by one, for what asks for a column by its position: import and export, statements as values, schemas.
+    private var exactValues: String {
+        let columns = Array(model.columns.enumerated())
+        let keySource = model.mintsKey ? "\n    \(access)static var _keySource: Store.KeySource { .rowid }" : ""
+        return """
+                \(access)static var _storage: [Store.ColumnStorage] {
+                    [\(model.columns.map(storage).joined(separator: ", "))]
+                }\(keySource)
+                \(access)func _value(_ column: Int) throws -> Store.Value {
+                    switch column {
+            \(lines(columns) { "        case \($0.offset): return try Store.ColumnSet.value(self.\($0.element.name)\($0.element.codingArgument))" })
+                    default: return .null
+                    }
+                }
+                \(access)mutating func _set(_ column: Int, to value: Store.Value) throws {
+                    switch column {
+            \(lines(columns) { "        case \($0.offset): self.\($0.element.name) = try Store.ColumnSet.decode(value\($0.element.codingArgument))" })
+                    default: break
+                    }
+                }
+            """
+    }
+
+    private func storage(_ property: ModelProperty) -> String {
+        property.coding.map { "\($0).columnStorage" } ?? "(\(property.type)).columnStorage"
     }
 
     private func property(_ property: ModelProperty, at position: Int) -> String {
@@ -136,6 +175,9 @@ struct LiveModelExpansion {
                     \(access)static func _key(of values: Store.KeyValues) throws -> ID {
                         try values.read(0\(key.codingArgument))
                     }
+                    \(access)static func _keyValues(_ key: ID) throws -> [Store.Value] {
+                        try [Store.ColumnSet.value(key\(key.codingArgument))]
+                    }
                     \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
                         try statement.bind(key, at: parameter\(key.codingArgument))
                     }
@@ -150,6 +192,9 @@ struct LiveModelExpansion {
                 }
                 \(access)static func _key(of values: Store.KeyValues) throws -> ID {
                     try ID(\(positions.map { "\($0.element.name): values.read(\($0.offset)\($0.element.codingArgument))" }.joined(separator: ", ")))
+                }
+                \(access)static func _keyValues(_ key: ID) throws -> [Store.Value] {
+                    try [\(positions.map { "Store.ColumnSet.value(key.\($0.element.name)\($0.element.codingArgument))" }.joined(separator: ", "))]
                 }
                 \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
             \(lines(positions) { "        try statement.bind(key.\($0.element.name), at: parameter + \($0.offset)\($0.element.codingArgument))" })
@@ -181,6 +226,18 @@ extension ModelProperty {
 }
 
 extension ModelDeclaration {
+    /// `Columns`, by whose key paths queries name the columns, and the one value of it.
+    var columnDeclarations: [String] {
+        [
+            """
+            \(access)struct Columns: Sendable {
+            \(lines(Array(columns.enumerated())) { "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \($0.element.type)>(\($0.offset)\($0.element.codingArgument))" })
+                fileprivate init() {}
+            }
+            """, "\(access)static let columns = Columns()",
+        ]
+    }
+
     /// `static let schema`: table, columns and key for run time.
     var schemaDeclaration: String {
         let columns = columns.map { column in

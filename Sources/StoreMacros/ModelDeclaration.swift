@@ -26,6 +26,8 @@ struct ModelDeclaration {
     /// Positions of the key in ``columns``.
     var keyPositions: [Int] { columns.indices.filter { columns[$0].isKey } }
     var keys: [ModelProperty] { keyPositions.map { columns[$0] } }
+    /// True when SQLite mints the key of a new row.
+    var mintsKey: Bool { keys.contains(where: \.isRowid) }
 
     /// The name of the key's type as generated code spells it.
     var keyType: String { keys.count == 1 ? keys[0].type : "ID" }
@@ -85,6 +87,11 @@ struct ModelDeclaration {
         }
         for property in properties where property.isKey && property.isOptional {
             fail(property.optionalKeyDiagnostic())
+        }
+        for property in properties where property.isRowid {
+            let isInteger = ["Int64", "Int"].contains(property.type)
+            guard !isInteger || properties.filter(\.isKey).count > 1 else { continue }
+            fail(ModelProblem.rowidKey(property.name).at(property.node))
         }
         if kind == .liveClass, !failed, !properties.contains(where: \.isKey) {
             fail(ModelProblem.noPrimaryKey(name.text).at(name, fixIts: [addingKey(to: declaration)]))

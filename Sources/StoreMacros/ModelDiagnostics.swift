@@ -9,6 +9,7 @@ enum ModelProblem {
     case initializer
     case noPrimaryKey(String)
     case optionalKey(String)
+    case rowidKey(String)
     case severalBindings
     case notAName
     case noType(String)
@@ -40,6 +41,8 @@ enum ModelProblem {
             "'\(name)' has no primary key: name a property 'id', or mark one or several with '@PrimaryKey'"
         case .optionalKey(let name):
             "the primary key '\(name)' cannot be optional"
+        case .rowidKey(let name):
+            "'\(name)' cannot be minted by SQLite: a rowid key is one property of type Int64 or Int"
         case .severalBindings:
             "declare each property of a model with a 'var' of its own"
         case .notAName:

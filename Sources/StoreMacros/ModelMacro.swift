@@ -55,10 +55,13 @@ extension ModelMacro: ExtensionMacro {
         guard let model = ModelDeclaration.parse(declaration, attribute: node, report: { _ in }) else { return [] }
         switch model.kind {
         case .liveClass:
-            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.Model {}")]
+            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.TableModel, Store.Model {}")]
         case .value:
             let body = ValueModelExpansion(model: model).body
-            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.ValueModel {\n\(raw: body)\n}")]
+            return [
+                try ExtensionDeclSyntax(
+                    "extension \(type.trimmed): Store.TableModel, Store.ValueModel {\n\(raw: body)\n}")
+            ]
         }
     }
 }

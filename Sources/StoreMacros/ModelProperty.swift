@@ -16,6 +16,8 @@ struct ModelProperty {
     /// The type that reads and writes the column; nil when the property's own type does.
     let coding: String?
     var isKey: Bool
+    /// True for a key that SQLite mints.
+    let isRowid: Bool
     let isTransient: Bool
 
     /// The access modifier with a trailing space; empty for internal.
@@ -112,7 +114,7 @@ struct ModelProperty {
             initializer: binding.initializer?.value.trimmedDescription,
             column: markers.column ?? name.unquoted,
             coding: coding,
-            isKey: markers.isKey, isTransient: markers.isTransient,
+            isKey: markers.isKey, isRowid: markers.isRowid, isTransient: markers.isTransient,
             access: variable.modifiers.propertyAccess, node: Syntax(identifier), typeNode: annotation)
     }
 
@@ -125,7 +127,9 @@ struct ModelProperty {
 
     /// Members of every model, which a property would hide.
     private static let reserved: Set<String> = [
-        "database", "isDeleted", "existsInDatabase", "refreshError", "schema", "save", "delete", "reload", "_storage",
+        "database", "isDeleted", "existsInDatabase", "refreshError", "rowState", "schema", "columns", "save", "edit",
+        "delete",
+        "reload", "values", "_storage",
     ]
 }
 

@@ -14,7 +14,14 @@ public struct ModelPropertyMacro: AccessorMacro {
         guard let variable = declaration.as(VariableDeclSyntax.self),
             let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.trimmed
         else { return [] }
-        return ["get { _storage.read { $0.\(name) } }"]
+        return [
+            """
+            get {
+                _storage.observe(self, \\.\(name))
+                return _storage.read { $0.\(name) }
+            }
+            """
+        ]
     }
 }
 

@@ -6,6 +6,7 @@ struct PropertyMarkers {
     private(set) var column: String?
     private(set) var coding: String?
     private(set) var isKey = false
+    private(set) var isRowid = false
     private(set) var isJSON = false
     private(set) var isTransient = false
 
@@ -25,7 +26,9 @@ struct PropertyMarkers {
             seen[name] = attribute
             switch name {
             case "Column": readColumn(attribute, report: report)
-            case "PrimaryKey": isKey = true
+            case "PrimaryKey":
+                isKey = true
+                isRowid = attribute.argument(labeled: nil)?.trimmedDescription.hasSuffix(".rowid") == true
             case "JSON": isJSON = true
             case "Transient": isTransient = true
             case _ where PropertyMarkers.harmless.contains(name): continue

@@ -6,6 +6,8 @@ struct ValueModelExpansion {
         """
         \(model.schemaDeclaration)
 
+        \(model.columnDeclarations.joined(separator: "\n\n"))
+
         \(model.access)init(_row row: Store.NamedRow) throws {
         \(lines(Array(model.columns.enumerated())) { "    \(read($0.element, at: $0.offset))" })
         }

@@ -20,8 +20,8 @@ enum ReplayCheck {
             for table in try TableInspection.all(db) {
                 guard let entry = registry.tracked(table: table.name) else { continue }
                 var rows: [Key: [Value]] = [:]
-                let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
-                let select = try RawStatement(db, "SELECT \(columns) FROM \(SQL.quote(identifier: table.name))")
+                let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
+                let select = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
                 while try select.step() {
                     let row = table.stored.indices.map { select.column(Int32($0)) }
                     rows[Key(row.prefix(table.keyCount), collations: entry.collations)] = row

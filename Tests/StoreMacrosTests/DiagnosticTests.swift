@@ -68,6 +68,18 @@ struct DiagnosticTests {
                 """)
     }
 
+    @Test("[6] a key that SQLite mints must be one integer")
+    func rowidKey() {
+        expectProblem(
+            "'code' cannot be minted by SQLite: a rowid key is one property of type Int64 or Int",
+            in: """
+                @Model
+                final class Draft {
+                    @PrimaryKey(.rowid) var code: String
+                }
+                """, line: 3, column: 29)
+    }
+
     @Test("a constant is refused at the let")
     func constant() {
         expectProblem(

@@ -29,7 +29,7 @@ func expectProblem(
     _ message: String, in source: String, line: Int, column: Int, fixIt: String? = nil, fixed: String? = nil,
     fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
 ) {
-    let unmarked = ["@Model(table: \"\")", "@Model(table: name)", "@Model", "@Transient", "@PrimaryKey", "@JSON"]
+    let unmarked = ["@Model(table: \"\")", "@Model(table: name)", "@Model", "@Transient", "@PrimaryKey(.rowid)", "@PrimaryKey", "@JSON"]
     var expanded = source
     for marker in unmarked { expanded = expanded.replacingLine(marker) }
     expectExpansion(
@@ -55,7 +55,7 @@ extension String {
 }
 
 private let macros: [String: MacroSpec] = [
-    "Model": MacroSpec(type: ModelMacro.self, conformances: ["Model", "ValueModel"]),
+    "Model": MacroSpec(type: ModelMacro.self, conformances: ["TableModel", "Model", "ValueModel"]),
     "_ModelProperty": MacroSpec(type: ModelPropertyMacro.self),
     "Column": MacroSpec(type: PropertyMarkerMacro.self),
     "PrimaryKey": MacroSpec(type: PropertyMarkerMacro.self),

@@ -26,7 +26,7 @@ struct ExpansionTests {
                     var label: String { name }
                 }
 
-                extension Row: Store.ValueModel {
+                extension Row: Store.TableModel, Store.ValueModel {
                     public static let schema = Store.ModelSchema(
                         table: "people",
                         columns: [
@@ -36,6 +36,17 @@ struct ExpansionTests {
                             Store.ColumnDescription("tags", property: "tags", type: "[String]?", isOptional: true),
                         ],
                         key: [0])
+
+                    public struct Columns: Sendable {
+                        let id = Store.Column<Row, Int64>(0)
+                        let name = Store.Column<Row, String>(1)
+                        let age = Store.Column<Row, Int?>(2)
+                        let tags = Store.Column<Row, [String]?>(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        fileprivate init() {
+                        }
+                    }
+
+                    public static let columns = Columns()
 
                     public init(_row row: Store.NamedRow) throws {
                         self.id = try row.read(0)

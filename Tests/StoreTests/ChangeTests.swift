@@ -10,7 +10,7 @@ struct ChangeTests {
 
     init() throws { test = try TestDatabase() }
 
-    @Test("one event for each commit, with kinds, keys, columns and origin")
+    @Test("[39] [40] one event for each commit, with kinds, keys, columns and origin")
     func events() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
         let bob = try test.person("Bob", age: 1)
@@ -38,7 +38,7 @@ struct ChangeTests {
         #expect(fourth.columns.isEmpty)
     }
 
-    @Test("trap 3, 8, 42: no event for a rollback, a no-op, or a second delete")
+    @Test("[T3] [T8] [42] no event for a rollback, a no-op, or a second delete")
     func silence() async throws {
         let bob = try test.person("Bob", age: 1)
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -64,7 +64,7 @@ struct ChangeTests {
         #expect(try #require(await events.next()).inserted.count == 1)
     }
 
-    @Test("a part of a transaction that was rolled back is not in its event")
+    @Test("[38] a part of a transaction that was rolled back is not in its event")
     func savepointEvent() async throws {
         let bob = try test.person("Bob", age: 1)
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -81,14 +81,14 @@ struct ChangeTests {
         #expect(event.columns == ["age"])
     }
 
-    @Test("trap 7: a model whose name is not its table's gets its events")
+    @Test("[T7] a model whose name is not its table's gets its events")
     func otherName() async throws {
         let events = PersonView.changes(in: db).makeAsyncIterator()
         let bob = try test.person("Bob")
         #expect(try #require(await events.next()).inserted == [bob.id])
     }
 
-    @Test("bulk SQL, foreign-key actions and triggers are told with exact keys")
+    @Test("[18] [39] bulk SQL, foreign-key actions and triggers are told with exact keys")
     func bulkEvents() async throws {
         let people = try Person.create(from: 0..<3, in: db) {
             $0.name = "p\($1)"; $0.age = $1; $0.createdTime = .now
@@ -103,7 +103,7 @@ struct ChangeTests {
         #expect(try #require(await items.next()).deleted == [item.id])
     }
 
-    @Test("a second database on the same file follows the first, and sends its events")
+    @Test("[47] [48] a second database on the same file follows the first, and sends its events")
     func secondDatabase() async throws {
         let bob = try test.person("Bob", age: 1)
         let other = try Database(path: test.path, options: TestDatabase.options)
@@ -124,7 +124,7 @@ struct ChangeTests {
         try other.close()
     }
 
-    @Test("a live object follows a writer in Python's sqlite3, and the event tells what it did")
+    @Test("[47] a live object follows a writer in Python's sqlite3, and the event tells what it did")
     func pythonWriter() async throws {
         let bob = try test.person("Bob", age: 1)
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -150,7 +150,7 @@ struct ChangeTests {
         #expect(process.terminationStatus == 0)
     }
 
-    @Test("changes of another machine carry its origin, and live objects follow them")
+    @Test("[39] changes of another machine carry its origin, and live objects follow them")
     func remoteOrigin() async throws {
         let bob = try test.person("Bob", age: 1)
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -163,7 +163,7 @@ struct ChangeTests {
         #expect(bob.age == 42)
     }
 
-    @Test("a listener that falls behind is told so, and the writer does not wait")
+    @Test("[39] a listener that falls behind is told so, and the writer does not wait")
     func overflow() async throws {
         let bob = try test.person("Bob", age: 0)
         let changes = Person.changes(in: db)
@@ -179,7 +179,7 @@ struct ChangeTests {
         #expect(last?.isComplete == false)
     }
 
-    @Test("events end when the database is closed")
+    @Test("[39] [51] events end when the database is closed")
     func end() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
         try db.close()

@@ -106,8 +106,8 @@ struct ConflictTests {
         try replica.write { db in
             try db.execute(
                 sql: """
-                    INSERT INTO _journal_held (tbl, key, reason, detail, stamp, origin, image)
-                    SELECT tbl, x'01', 'unique', 'taken', 65536, x'00000000000000010000000000000001', ?
+                    INSERT INTO _journal_held (tbl, key, reason, detail, image)
+                    SELECT tbl, x'01', 'unique', 'taken', ?
                     FROM _journal_tables WHERE name = 'Person'
                     """, arguments: [Data(image.encoded())])
         }

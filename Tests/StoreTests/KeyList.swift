@@ -3,8 +3,17 @@ import Synchronization
 /// Keys handed out in a fixed order; the last one again and again.
 final class KeyList: Sendable {
     private let keys = Mutex<[Int64]>([])
+    private let turn = Mutex<Void>(())
 
     func reset(_ list: [Int64]) { keys.withLock { $0 = list } }
+
+    /// Runs `body` with keys that no other test takes or changes.
+    func use(_ list: [Int64], _ body: () throws -> Void) throws {
+        try turn.withLock { _ in
+            reset(list)
+            try body()
+        }
+    }
 
     func next() -> Int64? { keys.withLock { $0.count > 1 ? $0.removeFirst() : $0.first } }
 }

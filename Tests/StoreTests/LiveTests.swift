@@ -9,7 +9,7 @@ struct LiveTests {
 
     init() throws { test = try TestDatabase() }
 
-    @Test("trap 4: bulk updates refresh live objects, outside and inside of transactions")
+    @Test("[18] [T4] bulk updates refresh live objects, outside and inside of transactions")
     func bulkUpdate() throws {
         let people = try Person.create(from: 0..<20, in: db) {
             $0.name = "p\($1)"; $0.age = 1; $0.createdTime = .now
@@ -27,7 +27,7 @@ struct LiveTests {
         #expect(people[1].age == 3)
     }
 
-    @Test("trap 2 and 11: objects are marked after a bulk DELETE, also one without WHERE")
+    @Test("[T2] [T11] [17] objects are marked after a bulk DELETE, also one without WHERE")
     func bulkDelete() throws {
         let people = try Person.create(from: 0..<4, in: db) {
             $0.name = "p\($1)"; $0.createdTime = .now
@@ -39,7 +39,7 @@ struct LiveTests {
         #expect(try Person.all(in: db).isEmpty)
     }
 
-    @Test("REPLACE marks the rows that it evicts")
+    @Test("[18] REPLACE marks the rows that it evicts")
     func replace() throws {
         let bob = try test.person("Bob")
         try db.execute("REPLACE INTO Person (id, name, created_time) VALUES (99, 'Bob', 1)")
@@ -47,7 +47,7 @@ struct LiveTests {
         #expect(try Person.find(99, in: db)?.name == "Bob")
     }
 
-    @Test("a changed key is a deleted object and a new one")
+    @Test("[18] a changed key is a deleted object and a new one")
     func changedKey() throws {
         let bob = try test.person("Bob")
         try db.execute("UPDATE Person SET id = 5")
@@ -55,7 +55,7 @@ struct LiveTests {
         #expect(try Person.find(5, in: db)?.name == "Bob")
     }
 
-    @Test("trap 1: reload says true for a row that is there, and marks one that is gone")
+    @Test("[15] [T1] reload says true for a row that is there, and marks one that is gone")
     func reload() throws {
         let bob = try test.person("Bob")
         #expect(try bob.reload())
@@ -64,7 +64,7 @@ struct LiveTests {
         #expect(bob.isDeleted)
     }
 
-    @Test("objects that nobody holds are released, and read again when asked for")
+    @Test("[3] objects that nobody holds are released, and read again when asked for")
     func weak() throws {
         let id = try test.person("Bob").id
         weak let released = try Person.find(id, in: db)
@@ -72,7 +72,7 @@ struct LiveTests {
         #expect(try Person.find(id, in: db)?.name == "Bob")
     }
 
-    @Test("two models of one table follow both, each with objects of its own")
+    @Test("[30] two models of one table follow both, each with objects of its own")
     func twoModels() throws {
         let bob = try test.person("Bob", age: 1)
         let view = try #require(try PersonView.find(bob.id, in: db))
@@ -82,7 +82,7 @@ struct LiveTests {
         #expect(bob.name == "Rob")
     }
 
-    @Test("trap 3 and 38: a rollback restores memory, and what was created in it does not exist")
+    @Test("[T3] [38] a rollback restores memory, and what was created in it does not exist")
     func rollback() throws {
         let bob = try test.person("Bob", age: 1)
         let ann = try test.person("Ann")
@@ -105,7 +105,7 @@ struct LiveTests {
         #expect(try bob.save { $0.age = 3 })
     }
 
-    @Test("trap 10 and 15: an inner transaction that fails undoes its own part, and the outer one goes on and commits")
+    @Test("[T10] [T15] [37] an inner transaction that fails undoes its own part, and the outer one goes on and commits")
     func savepoints() throws {
         let bob = try test.person("Bob", age: 1)
         try db.transaction {
@@ -128,7 +128,7 @@ struct LiveTests {
         #expect(row[0].values == [.text("Second"), .integer(2)])
     }
 
-    @Test("other threads do not see what a transaction has not committed")
+    @Test("[37] [49] other threads do not see what a transaction has not committed")
     func isolation() async throws {
         let bob = try test.person("Bob", age: 1)
         let db = db
@@ -146,7 +146,7 @@ struct LiveTests {
         #expect(bob.age == 2)
     }
 
-    @Test("an update is never lost: tasks that add to one number at the same time add up")
+    @Test("[49] an update is never lost: tasks that add to one number at the same time add up")
     func noLostUpdate() async throws {
         let bob = try test.person("Bob", age: 0)
         let id = bob.id
@@ -169,7 +169,7 @@ struct LiveTests {
         #expect(try db.value(Int.self, "SELECT age FROM Person") == 80)
     }
 
-    @Test("an object of another database is refused")
+    @Test("[48] an object of another database is refused")
     func otherDatabase() throws {
         let other = try TestDatabase()
         let stranger = try other.person("Stranger")
@@ -199,7 +199,7 @@ struct SnapshotTests {
 
     init() throws { test = try TestDatabase() }
 
-    @Test("a read sees one moment; objects first read in it are brought up to date when it ends")
+    @Test("[49] a read sees one moment; objects first read in it are brought up to date when it ends")
     func staleSnapshot() throws {
         let id = try test.person("Bob", age: 1).id
         let db = db
@@ -215,7 +215,7 @@ struct SnapshotTests {
         #expect(bob.age == 3)
     }
 
-    @Test("an object found by another thread while a transaction changes its row is right after the commit")
+    @Test("[49] an object found by another thread while a transaction changes its row is right after the commit")
     func foundDuringTransaction() throws {
         let id = try test.person("Bob", age: 1).id
         let db = db
@@ -229,7 +229,7 @@ struct SnapshotTests {
         #expect(bob?.age == 2)
     }
 
-    @Test("an object read first inside of a transaction that rolls back shows what was committed")
+    @Test("[38] an object read first inside of a transaction that rolls back shows what was committed")
     func readInRolledBack() throws {
         let id = try test.person("Bob", age: 1).id
         var bob: Person?
@@ -243,7 +243,7 @@ struct SnapshotTests {
         #expect(bob?.isDeleted == false)
     }
 
-    @Test("a schema change that an inner transaction undoes leaves capture and models working")
+    @Test("[38] a schema change that an inner transaction undoes leaves capture and models working")
     func undoneSchemaChange() throws {
         let bob = try test.person("Bob", age: 1)
         try db.transaction {
@@ -260,7 +260,7 @@ struct SnapshotTests {
         #expect(bob.age == 3)
     }
 
-    @Test("trap 16: names with quotes, keywords and other scripts are quoted right")
+    @Test("[T16] names with quotes, keywords and other scripts are quoted right")
     func names() throws {
         try db.execute("CREATE TABLE \"we\"\"ird\" (\"select\" INTEGER PRIMARY KEY, \"ü \"\"x\" TEXT NOT NULL)")
         let weird = try Weird.create(in: db) { $0.text = "a" }

@@ -17,7 +17,7 @@ struct QueryTests {
         }
     }
 
-    @Test("where, tails, first, all, count")
+    @Test("[20] where, tails, first, all, count")
     func queries() throws {
         #expect(try Person.where("age > \(20) ORDER BY age DESC LIMIT 2", in: db).map(\.name) == ["p5", "p4"])
         #expect(try Person.where("age > ? AND name <> ?", 20, "p4", in: db).count == 2)
@@ -30,7 +30,7 @@ struct QueryTests {
         #expect(try Person.find([4, 99, 2], in: db).map(\.id) == [4, 2])
     }
 
-    @Test("an interpolated value binds, whatever it contains; raw SQL must be spelled so")
+    @Test("[21] an interpolated value binds, whatever it contains; raw SQL must be spelled so")
     func interpolation() throws {
         let hostile = "x'; DROP TABLE Person; --"
         #expect(try Person.where("name = \(hostile)", in: db).isEmpty)
@@ -43,7 +43,7 @@ struct QueryTests {
         #expect(try Person.where("age IS \(Int?.none)", in: db).isEmpty)
     }
 
-    @Test("$T and $PK are replaced outside of literals, names, comments and longer parameters")
+    @Test("[18] $T and $PK are replaced outside of literals, names, comments and longer parameters")
     func placeholders() throws {
         let changed = try Person.execute(
             """
@@ -54,7 +54,7 @@ struct QueryTests {
         #expect(try Person.find(1, in: db)?.name == "$T '$PKp1")
     }
 
-    @Test("a wrong number of arguments is refused before anything runs")
+    @Test("[21] a wrong number of arguments is refused before anything runs")
     func arity() throws {
         #expect(code { _ = try Person.where("name = ?", in: db) } == .argumentCount)
         #expect(code { _ = try Person.where("name = ?", "a", "b", in: db) } == .argumentCount)
@@ -63,7 +63,7 @@ struct QueryTests {
         #expect(try db.value(Int.self, "SELECT count(*) FROM Person WHERE age = 1") == 0)
     }
 
-    @Test("trap 15: constraint failures are told apart, with table and column")
+    @Test("[T15] constraint failures are told apart, with table and column")
     func constraints() throws {
         func failure(_ sql: SQL) -> StoreError? {
             do {
@@ -86,14 +86,14 @@ struct QueryTests {
         #expect(failure("UPDATE Person SET")?.code == .sql)
     }
 
-    @Test("a column that the table lacks is an error, not the text of its name")
+    @Test("[52] a column that the table lacks is an error, not the text of its name")
     func missingColumn() throws {
         try db.execute("CREATE TABLE Narrow (id INTEGER PRIMARY KEY)")
         #expect(code { _ = try Narrow.all(in: db) } == .missingColumn)
         #expect(code { try Narrow.create(in: db) } == .missingColumn)
     }
 
-    @Test("a script that fails leaves nothing behind, and transaction control is refused in SQL")
+    @Test("[53] a script that fails leaves nothing behind, and transaction control is refused in SQL")
     func scripts() throws {
         #expect(code { try db.execute("UPDATE Person SET age = 1; UPDATE Person SET age = 1000") } == .check)
         #expect(try db.value(Int.self, "SELECT max(age) FROM Person") == 50)
@@ -103,7 +103,7 @@ struct QueryTests {
         #expect(try db.execute("UPDATE Person SET age = 1 WHERE id = 1; UPDATE Person SET age = 2 WHERE id > 3;") == 3)
     }
 
-    @Test("rows deliver columns by name with exact values")
+    @Test("[25] rows deliver columns by name with exact values")
     func rows() throws {
         let rows = try db.rows("SELECT 1 AS one, NULL AS none, x'00ff' AS blob")
         #expect(rows[0]["ONE"] == .integer(1))
@@ -114,7 +114,7 @@ struct QueryTests {
         #expect(try db.value(Int.self, "SELECT max(age) FROM Person WHERE id > ?", 100) == nil)
     }
 
-    @Test("a write inside of a read is refused, with every kind of write")
+    @Test("[49] a write inside of a read is refused, with every kind of write")
     func writeInsideRead() throws {
         let bob = try #require(try Person.find(1, in: db))
         try db.read {

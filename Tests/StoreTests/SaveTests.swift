@@ -9,7 +9,7 @@ struct SaveTests {
 
     init() throws { test = try TestDatabase() }
 
-    @Test("create generates a positive random key, and find returns the same object")
+    @Test("[4] [7] create generates a positive random key, and find returns the same object")
     func createAndFind() throws {
         let bob = try test.person("Bob")
         #expect(bob.id > 0)
@@ -19,7 +19,7 @@ struct SaveTests {
         #expect(try test.person("Ann").id != bob.id)
     }
 
-    @Test("a key that was given is taken, and the same key again is refused as a taken primary key")
+    @Test("[7] a key that was given is taken, and the same key again is refused as a taken primary key")
     func givenKey() throws {
         let first = try Person.create(7, in: db) {
             $0.name = "Seven"; $0.createdTime = .now
@@ -34,19 +34,19 @@ struct SaveTests {
         #expect(try Person.count(in: db) == 1)
     }
 
-    @Test("findOrMake makes a row once")
-    func findOrMake() throws {
-        let made = try Person.findOrMake(5, in: db) {
+    @Test("[7] findOrCreate makes a row once")
+    func findOrCreate() throws {
+        let made = try Person.findOrCreate(5, in: db) {
             $0.name = "Five"; $0.createdTime = .now
         }
-        let found = try Person.findOrMake(5, in: db) {
+        let found = try Person.findOrCreate(5, in: db) {
             $0.name = "Other"; $0.createdTime = .now
         }
         #expect(made === found)
         #expect(found.name == "Five")
     }
 
-    @Test("save writes only the changed columns, and says that it wrote")
+    @Test("[9] [13] save writes only the changed columns, and says that it wrote")
     func changedColumnsOnly() throws {
         let bob = try test.person("Bob", age: 30)
         #expect(try bob.save { $0.age = 31 })
@@ -55,7 +55,7 @@ struct SaveTests {
         #expect(bob.age == 31)
     }
 
-    @Test("trap 42: a save that changes nothing writes nothing")
+    @Test("[42] a save that changes nothing writes nothing")
     func noOp() throws {
         let bob = try test.person("Bob", age: 30)
         let before = try test.journalCount()
@@ -64,7 +64,7 @@ struct SaveTests {
         #expect(try test.journalCount() == before)
     }
 
-    @Test("a failed save leaves memory, file and journal as they were")
+    @Test("[9] a failed save leaves memory, file and journal as they were")
     func failedSave() throws {
         let bob = try test.person("Bob", age: 30)
         try test.person("Ann")
@@ -87,7 +87,7 @@ struct SaveTests {
         #expect(try db.value(String.self, "SELECT name FROM Person WHERE id = ?", bob.id) == "Bob")
     }
 
-    @Test("trap 9: after errors of every kind the database stays usable")
+    @Test("[T9] after errors of every kind the database stays usable")
     func usableAfterErrors() throws {
         let bob = try test.person("Bob")
         for _ in 0..<3 {
@@ -98,20 +98,23 @@ struct SaveTests {
         #expect(try bob.save { $0.name = "Robert" })
     }
 
-    @Test("trap 5: a generated key that is taken is drawn again, and after many tries it is an error")
+    @Test("[4] [T5] a generated key that is taken is drawn again, and after many tries it is an error")
     func keyCollision() throws {
         try db.execute("CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
-        Colliding.keys.reset([1, 1, 1, 2])
-        #expect(try Colliding.create(in: db).id == 1)
-        #expect(try Colliding.create(in: db).id == 2)
-        Colliding.keys.reset(Array(repeating: 1, count: 100))
-        #expect(code { try Colliding.create(in: db) } == .keyCollision)
+        try Colliding.keys.use([1, 1, 1, 2]) { () throws in
+            #expect(try Colliding.create(in: db).id == 1)
+            #expect(try Colliding.create(in: db).id == 2)
+        }
+        try Colliding.keys.use([1]) { () throws in
+            #expect(code { try Colliding.create(in: db) } == .keyCollision)
+        }
         try db.execute("DELETE FROM Colliding")
-        Colliding.keys.reset([3])
-        #expect(try Colliding.create(in: db).id == 3)
+        try Colliding.keys.use([3]) { () throws in
+            #expect(try Colliding.create(in: db).id == 3)
+        }
     }
 
-    @Test("a required property that was not set is named, before SQL runs")
+    @Test("[31] a required property that was not set is named, before SQL runs")
     func missingValue() throws {
         let error = #expect(throws: StoreError.self) { try Person.create(in: db) { $0.name = "Bob" } }
         #expect(error?.code == .missingValue)
@@ -119,13 +122,13 @@ struct SaveTests {
         #expect(error?.table == "Person")
     }
 
-    @Test("the key of a row cannot be changed by a save")
+    @Test("[9] the key of a row cannot be changed by a save")
     func keyChange() throws {
         let bob = try test.person("Bob")
         #expect(code { try bob.save { $0.id = 1 } } == .keyChanged)
     }
 
-    @Test("trap 8: delete is idempotent and tells once")
+    @Test("[17] [T8] delete is idempotent and tells once")
     func delete() throws {
         let bob = try test.person("Bob")
         #expect(try bob.delete())
@@ -138,7 +141,7 @@ struct SaveTests {
         #expect(try Person.find(bob.id, in: db) == nil)
     }
 
-    @Test("a deleted object that someone holds comes back to life with its row")
+    @Test("[8] a deleted object that someone holds comes back to life with its row")
     func resurrection() throws {
         let bob = try test.person("Bob")
         try bob.delete()
@@ -150,7 +153,7 @@ struct SaveTests {
         #expect(bob.name == "Bob again")
     }
 
-    @Test("save-all writes all rows or none")
+    @Test("[11] save-all writes all rows or none")
     func saveAll() throws {
         let people = try Person.create(from: 0..<10, in: db) {
             $0.name = "p\($1)"; $0.age = $1; $0.createdTime = .now
@@ -163,7 +166,7 @@ struct SaveTests {
         #expect(try db.value(Int.self, "SELECT sum(age) FROM Person") == 55)
     }
 
-    @Test("a save inside of the block of a save of the same object keeps both changes")
+    @Test("[9] a save inside of the block of a save of the same object keeps both changes")
     func reentrantSave() throws {
         let bob = try test.person("Bob", age: 1)
         try bob.save { draft in
@@ -174,7 +177,7 @@ struct SaveTests {
         #expect(bob.age == 2)
     }
 
-    @Test("trap 13: a save never replaces another row, even where the schema says ON CONFLICT REPLACE")
+    @Test("[9] [T13] a save never replaces another row, even where the schema says ON CONFLICT REPLACE")
     func noReplace() throws {
         try db.execute(
             "CREATE TABLE Colliding (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, n INTEGER NOT NULL UNIQUE ON CONFLICT REPLACE)"
@@ -187,7 +190,7 @@ struct SaveTests {
         #expect(try Colliding.count(in: db) == 2)
     }
 
-    @Test("a transient property is kept in memory, changes inside of save, and is never written")
+    @Test("[30] a transient property is kept in memory, changes inside of save, and is never written")
     func transient() throws {
         let bob = try test.person("Bob")
         let before = try test.journalCount()
@@ -199,7 +202,7 @@ struct SaveTests {
         #expect(try test.journalCount() == before + 1)
     }
 
-    @Test("a trigger that changes the row again is seen in memory")
+    @Test("[9] a trigger that changes the row again is seen in memory")
     func userTrigger() throws {
         try db.execute(
             """
@@ -212,7 +215,7 @@ struct SaveTests {
         #expect(bob.name == "ROBERT")
     }
 
-    @Test("a foreign-key action marks the objects whose rows it deleted")
+    @Test("[17] a foreign-key action marks the objects whose rows it deleted")
     func cascade() throws {
         let bob = try test.person("Bob")
         let item = try Item.create(in: db) {

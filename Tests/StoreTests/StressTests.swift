@@ -9,7 +9,7 @@ struct StressTests {
     private static let workers = 6
     private static let rounds = 40
 
-    @Test("whatever tasks of two databases on one file do, no update is lost, and every held object shows its row")
+    @Test("[49] whatever tasks of two databases on one file do, no update is lost, and every held object shows its row")
     func twoDatabases() async throws {
         let test = try TestDatabase()
         let other = try Database(path: test.path, options: TestDatabase.options)

@@ -14,7 +14,7 @@ struct ValueTests {
         try Database(path: test.path, options: TestDatabase.options).read(key)
     }
 
-    @Test("every type comes back as it was stored")
+    @Test("[28] every type comes back as it was stored")
     func roundTrip() throws {
         let uuid = UUID()
         let moment = Date(timeIntervalSinceReferenceDate: 812_345_678.123456789)
@@ -61,7 +61,7 @@ struct ValueTests {
         #expect(try db.value(String.self, "SELECT typeof(uuidBlob) FROM \"every thing\"") == "blob")
     }
 
-    @Test("trap 15: empty data is an empty blob, not NULL, and text is not cut at NUL")
+    @Test("[T15] empty data is an empty blob, not NULL, and text is not cut at NUL")
     func emptyData() throws {
         try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good; $0.text = "a\0b"
@@ -73,7 +73,7 @@ struct ValueTests {
         #expect(try row.first?.value(Int.self, "t") == 3)
     }
 
-    @Test("nil is NULL, both ways, for plain and for coded columns")
+    @Test("[31] nil is NULL, both ways, for plain and for coded columns")
     func null() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good; $0.address = .init(city: "x", zip: 1)
@@ -87,7 +87,7 @@ struct ValueTests {
         #expect(try reread("k").address == nil)
     }
 
-    @Test("trap 14: an integer does not travel through a double")
+    @Test("[T14] an integer does not travel through a double")
     func exactIntegers() throws {
         let odd = (1 << 53) + 1
         try Everything.create("k", in: db) {
@@ -98,7 +98,7 @@ struct ValueTests {
         #expect(code { _ = try reread("k") } == .undecodable)
     }
 
-    @Test("keys are told apart by their bytes: two normal forms of a word are two rows and two objects")
+    @Test("[5] keys are told apart by their bytes: two normal forms of a word are two rows and two objects")
     func normalForms() throws {
         let (nfc, nfd) = ("\u{e9}", "e\u{301}")
         #expect(nfc == nfd)
@@ -115,7 +115,7 @@ struct ValueTests {
         #expect(try first.save { $0.text = nfd })
     }
 
-    @Test("a value that the type cannot take names table and column, never the value")
+    @Test("[28] a value that the type cannot take names table and column, never the value")
     func undecodable() throws {
         try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -128,7 +128,7 @@ struct ValueTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("a text that is not UTF-8 is an error, as value and as key, not a repaired text")
+    @Test("[28] a text that is not UTF-8 is an error, as value and as key, not a repaired text")
     func invalidText() throws {
         try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -139,7 +139,7 @@ struct ValueTests {
         #expect(code { _ = try Everything.all(in: db) } == .undecodable)
     }
 
-    @Test("a value that SQLite cannot hold is refused with its column, before anything is written")
+    @Test("[28] a value that SQLite cannot hold is refused with its column, before anything is written")
     func unstorable() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -152,7 +152,7 @@ struct ValueTests {
         #expect(made.double == 0)
     }
 
-    @Test("a live object keeps its values and says why when its row no longer decodes")
+    @Test("[15] a live object keeps its values and says why when its row no longer decodes")
     func refreshError() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -165,7 +165,7 @@ struct ValueTests {
         #expect(made.refreshError == nil)
     }
 
-    @Test("composite keys find, save and delete one row; the key's columns may stand in another order in the table")
+    @Test("[5] composite keys find, save and delete one row; the key's columns may stand in another order in the table")
     func compositeKeys() throws {
         let line = try OrderLine.create(.init(order: 1, line: "a"), in: db) { $0.count = 2 }
         try OrderLine.create(.init(order: 1, line: "b"), in: db)
@@ -180,7 +180,7 @@ struct ValueTests {
         #expect(code { try OrderLine.create(in: db) } == .missingValue)
     }
 
-    @Test("UUID keys are generated in time order, as lower-case text")
+    @Test("[4] UUID keys are generated in time order, as lower-case text")
     func uuidKeys() throws {
         let item = try Item.create(in: db) { $0.title = "hat" }
         let text = try db.value(String.self, "SELECT id FROM Item")
@@ -188,7 +188,7 @@ struct ValueTests {
         #expect(text?.dropFirst(14).first == "7")
     }
 
-    @Test("a struct decodes from any SELECT by column names, with defaults for what is not selected")
+    @Test("[2] a struct decodes from any SELECT by column names, with defaults for what is not selected")
     func structs() throws {
         let bob = try test.person("Bob", age: 3)
         let rows = try db.rows(as: PersonRow.self, "SELECT upper(name) AS NAME, id FROM Person WHERE id = ?", bob.id)
@@ -197,7 +197,7 @@ struct ValueTests {
         #expect(code { _ = try db.rows(as: PersonRow.self, "SELECT id FROM Person") } == .missingColumn)
     }
 
-    @Test("a model's schema can be read at run time")
+    @Test("[32] a model's schema can be read at run time")
     func schema() {
         #expect(OrderLine.schema.table == "order_line")
         #expect(OrderLine.schema.columns.map(\.name) == ["order", "line_name", "count"])

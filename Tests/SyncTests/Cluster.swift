@@ -14,12 +14,16 @@ final class Cluster {
     /// Milliseconds since 1970, for all inboxes.
     static let now = Stamp(milliseconds: 4_000_000_000_000)
 
-    convenience init(_ count: Int, schema: String, limits: Limits = .standard) throws {
-        try self.init(schemas: Array(repeating: schema, count: count), limits: limits)
+    convenience init(
+        _ count: Int, schema: String, limits: Limits = .standard, functions: [ConflictFunctions] = []
+    ) throws {
+        try self.init(schemas: Array(repeating: schema, count: count), limits: limits, functions: functions)
     }
 
     /// One replica for each schema.
-    init(schemas: [String], limits: Limits = .standard) throws {
+    ///
+    /// - Parameter functions: For the conflicts of each replica; none when empty.
+    init(schemas: [String], limits: Limits = .standard, functions: [ConflictFunctions] = []) throws {
         self.limits = limits
         var replicas: [Replica] = []
         for (index, schema) in schemas.enumerated() {
@@ -35,7 +39,12 @@ final class Cluster {
                 ).replica)
         }
         self.replicas = replicas
-        inboxes = try replicas.map { try Inbox(replica: $0, limits: limits, wallClock: { Cluster.now }) }
+        inboxes = try replicas.enumerated().map { index, replica in
+            try Inbox(
+                replica: replica, limits: limits,
+                functions: index < functions.count ? functions[index] : ConflictFunctions(),
+                wallClock: { Cluster.now })
+        }
     }
 
     subscript(index: Int) -> Replica { replicas[index] }
@@ -89,12 +98,12 @@ final class Cluster {
             var lines: [String] = []
             for table in try TableInspection.all(db) {
                 let columns = table.stored.map {
-                    "typeof(\(SQL.quote(identifier: $0.name))) || ':' || quote(\(SQL.quote(identifier: $0.name)))"
+                    "typeof(\(SQLText.quote(identifier: $0.name))) || ':' || quote(\(SQLText.quote(identifier: $0.name)))"
                 }
                 for row in try String.fetchAll(
                     db,
                     sql:
-                        "SELECT \(columns.joined(separator: " || ' | ' || ")) FROM \(SQL.quote(identifier: table.name))"
+                        "SELECT \(columns.joined(separator: " || ' | ' || ")) FROM \(SQLText.quote(identifier: table.name))"
                 ).sorted() { lines.append("\(table.name): \(row)") }
             }
             for row in try String.fetchAll(

@@ -80,15 +80,15 @@ private struct Target {
         self.conflict = conflict
         self.table = table
         self.db = db
-        let names = Set(table.stored.prefix(table.keyCount).map { SQL.foldedName($0.name) })
-        guard names == Set(conflict.key.map { SQL.foldedName($0.column) }) else {
+        let names = Set(table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) })
+        guard names == Set(conflict.key.map { SQLText.foldedName($0.column) }) else {
             throw JournalError(
                 .unknownColumn, "conflict \(conflict.id) cannot be restored: \(table.name) has another primary key now",
                 hint: "Dismiss the conflict.")
         }
         func ordered(_ key: [ConflictEntry.Column]) -> [Value] {
             table.stored.prefix(table.keyCount).compactMap { column in
-                key.first { SQL.foldedName($0.column) == SQL.foldedName(column.name) }?.value
+                key.first { SQLText.foldedName($0.column) == SQLText.foldedName(column.name) }?.value
             }
         }
         if let moved = conflict.movedTo.map(ordered), try Target.exists(moved, in: table, db) {
@@ -101,7 +101,7 @@ private struct Target {
     }
 
     func index(of column: String) -> Int? {
-        table.stored.firstIndex { SQL.foldedName($0.name) == SQL.foldedName(column) }
+        table.stored.firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(column) }
     }
 
     func place(of column: String) throws -> Int {
@@ -147,16 +147,16 @@ private struct Target {
 
     // MARK: - Pieces
 
-    private var quotedTable: String { SQL.quote(identifier: table.name) }
-    private func name(_ index: Int) -> String { SQL.quote(identifier: table.stored[index].name) }
+    private var quotedTable: String { SQLText.quote(identifier: table.name) }
+    private func name(_ index: Int) -> String { SQLText.quote(identifier: table.stored[index].name) }
 
     private static func keyCondition(_ table: TableInspection) -> String {
-        table.stored.prefix(table.keyCount).map { "\(SQL.quote(identifier: $0.name)) = ?" }.joined(separator: " AND ")
+        table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }.joined(separator: " AND ")
     }
 
     private static func exists(_ key: [Value], in table: TableInspection, _ db: Database) throws -> Bool {
         let select = try RawStatement(
-            db, "SELECT 1 FROM \(SQL.quote(identifier: table.name)) WHERE \(keyCondition(table))")
+            db, "SELECT 1 FROM \(SQLText.quote(identifier: table.name)) WHERE \(keyCondition(table))")
         for (index, value) in key.enumerated() { try select.bind(value, at: Int32(index + 1)) }
         defer { select.reset() }
         return try select.step()

@@ -24,10 +24,10 @@ struct RowHistory {
         var places: [String: Int] = [:]
         for change in seen.sorted(by: { ($0.stamp, $0.origin ?? own) < ($1.stamp, $1.origin ?? own) }) {
             for (name, value) in change.columns {
-                if let place = places[SQL.foldedName(name)] {
+                if let place = places[SQLText.foldedName(name)] {
                     columns[place] = (column: name, value: value)
                 } else {
-                    places[SQL.foldedName(name)] = columns.count
+                    places[SQLText.foldedName(name)] = columns.count
                     columns.append((column: name, value: value))
                 }
             }

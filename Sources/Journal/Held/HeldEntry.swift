@@ -9,7 +9,7 @@ public struct HeldEntry: Sendable {
     public let table: String
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
-    /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `incomplete`, `missing_table`, `missing_column`; more may
+    /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `incomplete`, `policy`, `missing_table`, `missing_column`; more may
     /// come.
     public let reason: String
     /// The same for a person.
@@ -17,9 +17,8 @@ public struct HeldEntry: Sendable {
     /// The row as merging has made it so far, without its key; the names of the unknown columns with NULL for
     /// `missing_column`.
     public let columns: [ConflictEntry.Column]
-    /// The last change that went into the row.
-    public let origin: OriginID?
-    public let stamp: Stamp?
+    /// True for a row that stands in its table with a substitute for a parent that is not there; ``columns`` are those it lacks.
+    public let isShown: Bool
     /// How many changes of the journal are concerned, where ``id`` is nil.
     public let changes: Int?
 }
@@ -48,20 +47,20 @@ public struct HeldEntries {
 
     /// As ``all(table:reason:)``, one after the other: held rows may be many.
     public func forEach(table: String? = nil, reason: String? = nil, _ body: (HeldEntry) throws -> Void) throws {
-        let folded = table.map(SQL.foldedName)
+        let folded = table.map(SQLText.foldedName)
         let cursor = try Row.fetchCursor(
             db,
             sql: """
-                SELECT id, tbl, key, reason, detail, stamp, origin, image FROM _journal_held
+                SELECT id, tbl, key, reason, detail, image, shown FROM _journal_held
                 WHERE ?1 IS NULL OR reason = ?1 ORDER BY id
                 """, arguments: [reason])
         while let row = try cursor.next() {
             let entry = try entry(row)
-            if folded == nil || folded == SQL.foldedName(entry.table) { try body(entry) }
+            if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }
         for entry in try UnknownChanges(db: db, registry: reader.registry).all() {
             guard reason == nil || reason == entry.reason else { continue }
-            if folded == nil || folded == SQL.foldedName(entry.table) { try body(entry) }
+            if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }
     }
 
@@ -75,21 +74,20 @@ public struct HeldEntries {
     private func entry(_ row: Row) throws -> HeldEntry {
         let table: Int64 = row["tbl"]
         let bytes: Data = row["image"]
-        let origin: Data = row["origin"]
         let shapes = reader.registry.entries.values.filter { $0.table == table }
         guard let image = RowImage(encoded: Array(bytes)[...]),
             let shape = (shapes.first { $0.isTracked } ?? shapes.max { $0.id < $1.id })?.shape
         else { throw JournalError(.corrupt, "a row of _journal_held cannot be read") }
         let folded = Dictionary(
-            image.columns.map { (SQL.foldedName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            image.columns.map { (SQLText.foldedName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
         let keys = shape.keyColumns.compactMap { name in
-            folded[SQL.foldedName(name)].map { (column: name, value: $0) }
+            folded[SQLText.foldedName(name)].map { (column: name, value: $0) }
         }
-        let isKey = Set(shape.keyColumns.map(SQL.foldedName))
+        let isKey = Set(shape.keyColumns.map(SQLText.foldedName))
         return HeldEntry(
             id: row["id"], table: shape.table, key: keys, reason: row["reason"], detail: row["detail"],
-            columns: image.columns.filter { !isKey.contains(SQL.foldedName($0.key)) }
+            columns: image.columns.filter { !isKey.contains(SQLText.foldedName($0.key)) }
                 .sorted { $0.key < $1.key }.map { (column: $0.key, value: $0.value) },
-            origin: OriginID(bytes: origin), stamp: Stamp(rawValue: row["stamp"]), changes: nil)
+            isShown: row["shown"], changes: nil)
     }
 }

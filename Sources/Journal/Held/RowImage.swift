@@ -20,6 +20,14 @@ public struct RowImage: Hashable, Sendable {
 
     public init() {}
 
+    /// - Parameter row: In the order of ``TableInspection/stored``.
+    public init(_ row: [Value], of table: TableInspection) {
+        for (column, value) in zip(table.stored, row) { columns[column.name] = value }
+    }
+
+    /// The value of the stored column at `column` of `table`.
+    public subscript(table: TableInspection, column: Int) -> Value? { columns[table.stored[column].name] }
+
     /// - Returns: nil when the bytes are not what ``encoded()`` writes.
     public init?(encoded bytes: Bytes) {
         var reader = ByteReader(rest: bytes)

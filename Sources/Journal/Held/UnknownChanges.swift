@@ -23,8 +23,8 @@ struct UnknownChanges {
     }
 
     private func missing(_ shape: TableShape, _ here: TableShape) -> [String] {
-        let known = Set(here.columns.map(SQL.foldedName))
-        return shape.columns.filter { !known.contains(SQL.foldedName($0)) }
+        let known = Set(here.columns.map(SQLText.foldedName))
+        return shape.columns.filter { !known.contains(SQLText.foldedName($0)) }
     }
 
     private func changes(of shapes: [Int64]) throws -> [Int64: Int] {
@@ -59,6 +59,6 @@ struct UnknownChanges {
     {
         HeldEntry(
             id: nil, table: table, key: [], reason: reason, detail: detail,
-            columns: columns.map { (column: $0, value: .null) }, origin: nil, stamp: nil, changes: changes)
+            columns: columns.map { (column: $0, value: .null) }, isShown: false, changes: changes)
     }
 }

@@ -6,10 +6,20 @@ class AccessContext {
     let db: GRDB.Database
     /// The access, to another database or this one, that this one is inside of.
     var outer: AccessContext?
+    /// Notes what the access reads, while someone wants to know.
+    var tracker: RegionTracker?
 
     init(_ database: Database, _ db: GRDB.Database) {
         self.database = database
         self.db = db
+    }
+
+    /// A statement of this access, out of the cache.
+    func prepare(_ sql: String) throws -> PreparedStatement {
+        database.counters.countQuery()
+        let statement = try PreparedStatement(db, sql)
+        tracker?.note(statement.region)
+        return statement
     }
 
     /// The live objects for rows that were read in this access.
@@ -18,7 +28,7 @@ class AccessContext {
     /// Reads the rows of a SELECT of the model's columns, `limit` at most.
     func fetch<M: Model>(_ type: M.Type, _ sql: SQL, operation: String, limit: Int = .max) throws -> [M.Fields] {
         do {
-            return try PreparedStatement(db, sql.text).run { statement in
+            return try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
                 while rows.count < limit, try statement.step() { rows.append(try M.Fields(_row: statement.row)) }

@@ -4,7 +4,8 @@ protocol UndoStep {
     ///
     /// - Returns: The object, when it is not known what its row looks like outside of the transaction.
     func undo(_ epoch: Int) -> (any Refreshable)?
-    func publish(_ epoch: Int, asOf position: Int64)
+    /// Makes the overlay what everyone sees.
+    func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication)
 }
 
 struct OverlayUndo<M: Model>: UndoStep {
@@ -20,16 +21,24 @@ struct OverlayUndo<M: Model>: UndoStep {
         return isUnknown ? Row<M>(object: object) : nil
     }
 
-    func publish(_ epoch: Int, asOf position: Int64) {
-        object._withState { state in
-            guard let overlay = state.overlays.first, overlay.epoch == epoch else { return }
+    func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication) {
+        typealias Values = (fields: M.Fields, status: RowStatus)
+        let change = object._withState { state -> (before: Values, after: Values)? in
+            guard let overlay = state.overlays.first, overlay.epoch == epoch else { return nil }
             state.overlays = []
-            guard position >= state.asOf || state.status == .unknown else { return }
+            guard position >= state.asOf || state.status.isProvisional else { return nil }
+            let before = (fields: state.fields, status: state.status)
+            // The row of an object that was made in memory came from elsewhere.
+            if state.status == .new, !overlay.isSaved { state.unsaved = [state.fields] }
             state.fields = overlay.fields
             state.status = overlay.status
             state.asOf = max(state.asOf, position)
             state.isStale = false
             state.refreshError = nil
+            if overlay.isSaved, !state.unsaved.isEmpty { state.unsaved = [] }
+            return (before, (fields: overlay.fields, status: overlay.status))
         }
+        guard let change else { return }
+        publication.note(object, before: change.before, after: change.after, transients: true)
     }
 }

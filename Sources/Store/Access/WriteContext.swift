@@ -27,6 +27,9 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
+    /// What to tell the observers of objects, and hooks of models, when the commit is over.
+    private var publication: Publication?
+    var afterCommit: [HookCall] = []
     /// The shared tail, or one of its own after a schema change that may be rolled back.
     private var tail: JournalTail
     private var changedSchema = false
@@ -63,10 +66,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in
             if let overlay = state.overlays.first, overlay.epoch == epoch { return (overlay.fields, overlay.status) }
             // Registered while this transaction runs, from a snapshot that may be older than its start.
-            if state.isStale || state.epoch >= epoch || state.status == .unknown { return nil }
+            if state.isStale || state.epoch >= epoch || state.status.isProvisional { return nil }
             return (state.fields, state.status)
         }
         if let known { return known }
+        database.counters.countQuery()
         try Row<M>(object: object).refresh(in: self)
         return object._withState { state in
             state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
@@ -89,10 +93,13 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     /// Like ``show(_:_:status:)``, with the transient properties of `fields`.
     func publishLater<M: Model>(_ object: M, _ fields: M.Fields) {
+        // The values were written, or need not be.
         let (owner, epoch) = (owner, epoch)
         let previous = object._withState { state -> Overlay<M.Fields>? in
             let previous = state.overlays.first.flatMap { $0.epoch == epoch ? $0 : nil }
-            state.overlays = [Overlay(owner: owner, epoch: epoch, fields: fields, status: .present)]
+            state.overlays = [
+                Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true)
+            ]
             return previous
         }
         note(object, previous)
@@ -104,6 +111,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
         let instances = database.instances(of: M.self)
+        if isUntouched(instances) {
+            // Nobody else can write now, and this transaction has not: these are the committed rows.
+            return instances.objects(for: rows, asOf: position, in: database, epoch: epoch - 1).objects
+        }
         return rows.map { row in
             let object: M = instances.provisional(for: row, in: database)
             let isSeen = object._withState { state in
@@ -113,6 +124,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             if !isSeen { show(object, row, status: .present) }
             return object
         }
+    }
+
+    /// True when this transaction has surely written nothing to the table.
+    private func isUntouched(_ registry: any AnyLiveInstances) -> Bool {
+        let summary = follower.commits.summary
+        return !mustFollow && !summary.isUnknown && !changedSchema && summary.tables[registry.foldedTable] == nil
     }
 
     // MARK: - Following the journal
@@ -128,6 +145,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let log = follower.log(of: instances)
         log.isTracked = try trackedTables().contains(instances.foldedTable)
         (log as? ModelLog<M>)?.note(key, operation, columns: columns, group: follower.group)
+        follower.commits.note(table: M.schema.table, operation, columns: columns)
         if log.isTracked {
             unconfirmed += 1
             // Another model of the same table has objects and listeners of its own.
@@ -157,13 +175,14 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func absorb() throws {
         try follow()
         let tracked = try trackedTables()
-        // No journal tells which rows of a table without capture changed.
+        // No journal tells which tables without capture changed, and which of their rows.
+        if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
             for object in registry.all() { try object.refresh(in: self) }
         }
     }
 
-    private func trackedTables() throws -> Set<String> {
+    func trackedTables() throws -> Set<String> {
         if let tracked { return tracked }
         let names = try tail.trackedTables(db)
         tracked = names
@@ -181,6 +200,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func schemaChanged() throws {
         db.clearSchemaCache()
         do {
+            // Before capture: its triggers are to be the youngest.
+            try TextIndexStore(db).settle()
             try Capture.refresh(db)
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
@@ -225,20 +246,36 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func committed() {
         if isFinished { return }
         isFinished = true
+        let publication = Publication(database)
+        self.publication = publication
         database.pipeline.publish(
             upTo: position,
             { _ in
-                for step in undo { step.publish(epoch, asOf: position) }
+                for step in undo { step.publish(epoch, asOf: position, publication) }
                 // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
                 // which may want to save one of them.
                 let recent = database.allInstances().flatMap { $0.takeRecent() }
                 for object in recent { object.markStale(before: position) }
                 recheck += recent
+                // Before the events: whoever gets one must not find an older result in a cache.
+                database.dependents.committed(follower.commits.summary)
             },
-            then: { seen in follower.deliver(after: seen) })
+            then: { seen in
+                follower.deliver(after: seen, upTo: position)
+                publication.eventsAreSent()
+            })
         undo = []
         if changedSchema { database.pipeline.tail.invalidate() }
         database.pipeline.clock.endWrite(epoch)
+    }
+
+    /// Runs what waited for the commit: code of the caller, when the writer is free again.
+    func announce() {
+        publication?.announce()
+        publication = nil
+        let due = afterCommit
+        afterCommit = []
+        for hook in due { hook.run() }
     }
 
     /// Drops what the transaction showed. Nothing of it was ever visible to others.

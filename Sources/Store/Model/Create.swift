@@ -35,9 +35,10 @@ extension Model {
         }
     }
 
-    /// The object of the row with this key; made with `fill` when there is none.
+    /// The object of the row with this key; when there is none, the row is written with `fill`. See ``findOrMake(_:in:_:)`` for a
+    /// row that is to be saved later.
     @discardableResult
-    public static func findOrMake(
+    public static func findOrCreate(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }
@@ -50,7 +51,7 @@ extension Model {
 
 extension WriteContext {
     /// How many generated keys may turn out to be taken before it is called a failure.
-    private static let keyAttempts = 16
+    static let keyAttempts = 16
 
     func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
         do {
@@ -64,40 +65,66 @@ extension WriteContext {
     }
 
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
-        let schema = M.schema
-        let isGenerated = schema.key.contains { fields._unset.contains($0) }
+        let isUnset = M.schema.key.contains { fields._unset.contains($0) }
+        let isMinted = isUnset && M.Fields._keySource == .rowid
+        let isGenerated = isUnset && !isMinted
         for attempt in 1... {
+            if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
             if isGenerated { fields._key = try unusedKey(type) }
-            if let missing = fields._unset.positions.first {
-                let column = schema.columns[missing]
-                throw StoreError(
-                    .missingValue, "\(column.property) was not set",
-                    hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
-            }
+            if attempt == 1 { try M.willInsert(&fields) }
+            try requireAll(type, fields)
             fields._normalize()
             do {
-                try insertRow(type, fields)
+                try insertRow(type, &fields, isMinted: isMinted)
                 break
             } catch let error as StoreError where error.code == .primaryKey && isGenerated {
-                guard attempt < WriteContext.keyAttempts else { throw collision(type) }
+                guard attempt < WriteContext.keyAttempts else { throw StoreError.keyCollision(M.schema.table) }
             }
         }
         let object: M = database.instances(of: type).provisional(for: fields, in: database)
         publishLater(object, fields)
+        afterCommit.append(HookCall(object: object, kind: .inserted))
         return object
     }
 
-    private func insertRow<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
-        let touched = try PreparedStatement(db, M.schema.insert).run { statement in
+    /// Writes the row of an object that was made in memory.
+    func insert<M: Model>(_ object: M, _ fields: inout M.Fields) throws {
+        let key = fields._key
+        try M.willInsert(&fields)
+        try requireAll(M.self, fields)
+        fields._normalize()
+        guard fields._key.exact == key.exact else {
+            throw StoreError(
+                .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
+        }
+        try insertRow(M.self, &fields, isMinted: false)
+        publishLater(object, fields)
+        afterCommit.append(HookCall(object: object, kind: .inserted))
+    }
+
+    func requireAll<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
+        guard let missing = fields._unset.positions.first else { return }
+        let column = M.schema.columns[missing]
+        throw StoreError(
+            .missingValue, "\(column.property) was not set",
+            hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
+    }
+
+    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
+    private func insertRow<M: Model>(_ type: M.Type, _ fields: inout M.Fields, isMinted: Bool) throws {
+        let row = fields
+        let (touched, rowid) = try PreparedStatement(db, M.schema.insert).run { statement in
             do {
-                try fields._bindAll(to: statement.parameters)
+                try row._bindAll(to: statement.parameters)
+                if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
             } catch {
-                throw unstorable(type, fields, error)
+                throw unstorable(type, row, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
-            return statement.totalChanges - before
+            do { _ = try statement.step() } catch { throw located(error, type, row) }
+            return (statement.totalChanges - before, statement.lastRowid)
         }
+        if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(rowid)])) }
         try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
     }
 
@@ -105,21 +132,10 @@ extension WriteContext {
     private func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
         let instances = database.instances(of: type)
         for _ in 0..<WriteContext.keyAttempts {
-            guard let key = try M.makePrimaryKey() else {
-                let columns = M.schema.key.map { M.schema.columns[$0].property }.joined(separator: ", ")
-                throw StoreError(
-                    .missingValue, "a key of this type cannot be generated: \(columns) must be set",
-                    hint: "Set it in the block, or write `makePrimaryKey()` in the model.")
-            }
+            let key = try M.generateKey()
             if instances.held(key) == nil { return key }
         }
-        throw collision(type)
-    }
-
-    private func collision<M: Model>(_ type: M.Type) -> StoreError {
-        StoreError(
-            .keyCollision, "\(WriteContext.keyAttempts) generated keys in a row are taken",
-            hint: "Let `makePrimaryKey()` draw from more values.")
+        throw StoreError.keyCollision(M.schema.table)
     }
 
     /// Says which column refused its value.

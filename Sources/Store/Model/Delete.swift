@@ -26,10 +26,10 @@ extension Model {
 
     /// True when the row is deleted, by whomever. Inside of a transaction that deleted it, at once; elsewhere from the commit
     /// on. A row that comes again under the same key makes it false again.
-    public var isDeleted: Bool { _withState { $0.visible.status == .deleted } }
+    public var isDeleted: Bool { rowState == .deleted }
 
     /// True when the row is there, as far as the calling thread can see.
-    public var existsInDatabase: Bool { _withState { $0.visible.status == .present } }
+    public var existsInDatabase: Bool { rowState == .persisted }
 
     /// Why the object could not follow the last change of its row: the row now holds a value that a property's type cannot
     /// take. nil when all is well.
@@ -41,15 +41,17 @@ extension WriteContext {
         do {
             let (fields, status) = try current(object)
             guard status == .present else { return false }
+            try object.willDelete()
             let touched = try PreparedStatement(db, M.schema.delete).run { statement -> Int in
                 try M.Fields._bindKey(fields._key, to: statement.parameters, at: 0)
                 let before = statement.totalChanges
-                _ = try statement.step()
+                do { _ = try statement.step() } catch { throw referrer(error, M.self, fields) }
                 return statement.totalChanges - before
             }
             show(object, nil, status: .deleted)
             if touched == 0 { return false }
             try wrote(M.self, fields._key, .delete, columns: [], rowsTouched: touched)
+            afterCommit.append(HookCall(object: object, kind: .deleted))
             return true
         } catch let error as StoreError {
             throw error.during("deleting", table: M.schema.table)

@@ -9,15 +9,35 @@ extension Model {
     }
 
     /// The objects of the rows with these keys, in the order of `ids`; keys without a row are left out.
+    ///
+    /// Any number of keys: those whose objects are held need no query, the others one for each 500.
     public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
-        try database.access { context in
-            try ids.compactMap { id in try held(id, in: database) ?? context.find(Self.self, id) }
+        let ids = Array(ids)
+        return try database.access { context in
+            var found: [ID.Exact: Self] = [:]
+            var missing: [ID] = []
+            for id in ids {
+                if let object = try held(id, in: database) { found[id.exact] = object } else { missing.append(id) }
+            }
+            for condition in try KeyChunks<Self>(missing).conditions() {
+                for object in try Query(condition).all(in: database) { found[object.id.exact] = object }
+            }
+            return ids.compactMap { found[$0.exact] }
         }
+    }
+
+    /// The objects of the rows with these keys, by key; keys without a row are left out.
+    public static func keyed(_ ids: some Sequence<ID>, in database: Database) throws -> [ID: Self] {
+        try Dictionary(find(ids, in: database).map { ($0.id, $0) }) { first, _ in first }
     }
 
     private static func held(_ id: ID, in database: Database) throws -> Self? {
         try database.checkOpen()
-        guard let object = database.instances(of: Self.self).held(id), object.existsInDatabase else { return nil }
+        // What is found in memory was read too, for whoever wants to know of changes.
+        ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
+        guard let object = database.instances(of: Self.self).held(id),
+            object._withState({ $0.visible.status == .present })
+        else { return nil }
         return object
     }
 
@@ -81,13 +101,18 @@ extension Model {
     /// - Returns: True when the row is there. When it is gone, the object is marked as deleted.
     @discardableResult
     public func reload() throws -> Bool {
+        var due: Publication?
         try database.access { context in
             if let write = context as? WriteContext {
                 try Row<Self>(object: self).refresh(in: write)
             } else {
-                try Row<Self>(object: self).refresh(context.db, asOf: JournalTail.lastSeq(context.db))
+                let publication = Publication(database)
+                try Row<Self>(object: self).refresh(
+                    context.db, asOf: JournalTail.lastSeq(context.db), publication)
+                due = publication
             }
         }
+        due?.announce()
         if let error = refreshError { throw error }
         return existsInDatabase
     }
@@ -112,6 +137,8 @@ extension Model {
 extension AccessContext {
     func find<M: Model>(_ type: M.Type, _ id: M.ID) throws -> M? {
         do {
+            tracker?.note(table: M.schema.table)
+            database.counters.countQuery()
             guard let row = try M.select(id, db) else { return nil }
             return try objects(for: [row], of: type).first
         } catch let error as StoreError {

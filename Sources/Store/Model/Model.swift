@@ -1,17 +1,27 @@
+import Observation
+
 /// A live object that stands for one row. Written by ``Model(table:)``; not to be adopted by hand.
 ///
 /// There is one object for each row and database, as long as someone holds it. Its properties may be read on any thread and
 /// follow every commit: saves, bulk updates, raw SQL, other processes, other machines. They change in memory only after the
 /// commit; inside of a transaction, the code of the transaction itself sees its own changes at once.
-public protocol Model: AnyObject, Sendable, Identifiable where ID == Fields.ID {
+///
+/// Properties take part in `withObservationTracking`: its `onChange` runs after the commit that changed one of them, on the
+/// thread that saw the commit.
+public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable where ID == Fields.ID {
     associatedtype Fields: ModelFields
 
-    static var schema: ModelSchema { get }
     var database: Database { get }
     var id: ID { get }
 
     init(_storage: consuming ModelStorage<Fields>)
     func _withState<Result: Sendable>(_ body: (inout ModelState<Fields>) throws -> Result) rethrows -> Result
+    /// True when a property was read, so that someone may observe it.
+    var _isObserved: Bool { get }
+    /// Notes that ``rowState`` is read.
+    func _observeState()
+    /// Tells those who observe the object what has changed.
+    func _announce(_ changes: ColumnSet, transients: Bool, status: Bool)
 
     /// Makes the key of a new row that was given none. The default takes a random positive Int64, or a UUID of version 7.
     ///
@@ -19,9 +29,39 @@ public protocol Model: AnyObject, Sendable, Identifiable where ID == Fields.ID {
     ///
     /// - Returns: nil when the caller of `create` has to give the key.
     static func makePrimaryKey() throws -> ID?
+
+    /// How long objects are kept that nobody holds; ``CachePolicy/weak`` by default.
+    static var cachePolicy: CachePolicy { get }
+
+    /// The indexes that an automatic schema keeps (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
+    static var indexes: [Index] { get }
+
+    /// The full-text indexes that an automatic schema keeps. None by default.
+    static var textIndexes: [TextIndex] { get }
+
+    // Hooks, for `create`, `save`, `delete` and what is built on them: not for SQL, other processes or peers, whose changes
+    // `changes(in:)` tells. A `will…` runs in the transaction and may throw, which refuses the write; a `did…` runs after the
+    // commit, never after a rollback.
+
+    /// Called before a row is made, after the caller has set the values. May change them. Throwing refuses the row.
+    static func willInsert(_ fields: inout Fields) throws
+    /// Called before changed values are written; `self` still holds the old ones. May change them. Throwing refuses the save.
+    func willUpdate(_ fields: inout Fields) throws
+    /// Called before the row is deleted. Throwing refuses it.
+    func willDelete() throws
+    func didInsert()
+    /// - Parameter columns: The names of the columns that were written.
+    func didUpdate(_ columns: Set<String>)
+    func didDelete()
 }
 
 extension Model {
+    public static var indexes: [Index] { [] }
+    public static var textIndexes: [TextIndex] { [] }
+}
+
+extension Model {
+    public static var cachePolicy: CachePolicy { .weak }
     public static func makePrimaryKey() throws -> ID? { ID.generated() }
 }
 
@@ -38,6 +78,8 @@ public protocol ModelFields: Sendable {
     var _key: ID { get set }
     static func _key(of values: KeyValues) throws -> ID
     static func _bindKey(_ key: ID, to statement: ParameterCursor, at parameter: Int) throws
+    /// The stored values of a key, in the order of the schema's key.
+    static func _keyValues(_ key: ID) throws -> [Value]
 
     func _bind(_ column: Int, to statement: ParameterCursor, at parameter: Int) throws
     /// Binds every column in the schema's order, from parameter 0 on.
@@ -52,10 +94,29 @@ public protocol ModelFields: Sendable {
 
     /// Required columns that were not set yet.
     var _unset: ColumnSet { get }
+
+    /// How each column is stored, in the schema's order.
+    static var _storage: [ColumnStorage] { get }
+    static var _keySource: KeySource { get }
+    /// What is stored in a column; `_set` is its inverse.
+    func _value(_ column: Int) throws -> Value
+    mutating func _set(_ column: Int, to value: Value) throws
+}
+
+extension ModelFields {
+    public static var _keySource: KeySource { .random }
+}
+
+/// A type that stands for the rows of a table: a live ``Model``, or a ``ValueModel``. Written by ``Model(table:)``.
+public protocol TableModel: Sendable {
+    /// One ``Column`` for each stored property, of the property's name; queries name them by key paths such as `\.name`.
+    associatedtype Columns: Sendable
+
+    static var schema: ModelSchema { get }
+    static var columns: Columns { get }
 }
 
 /// A value that a row decodes into by column names. Written by ``Model(table:)`` on a struct.
-public protocol ValueModel: Sendable {
-    static var schema: ModelSchema { get }
+public protocol ValueModel: TableModel {
     init(_row row: NamedRow) throws
 }

@@ -25,6 +25,8 @@ public struct ModelSchema: Sendable {
     /// Positions of the primary key in ``columns``; empty for a struct without one.
     public let key: [Int]
 
+    /// The columns' names as SQL, quoted.
+    let quotedColumns: [String]
     /// The table's name as SQL, quoted.
     let quotedTable: String
     /// The key as SQL: one quoted column, or several in parentheses, a row value.
@@ -38,9 +40,10 @@ public struct ModelSchema: Sendable {
         self.table = table
         self.columns = columns
         self.key = key
-        let names = columns.map { Journal.SQL.quote(identifier: $0.name) }
+        let names = columns.map { SQLText.quote(identifier: $0.name) }
         let keys = key.map { names[$0] }
-        let quoted = Journal.SQL.quote(identifier: table)
+        let quoted = SQLText.quote(identifier: table)
+        quotedColumns = names
         quotedTable = quoted
         quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"
         // Qualified: SQLite takes an unknown bare name in double quotes for a string literal
@@ -54,9 +57,22 @@ public struct ModelSchema: Sendable {
 
     /// The statement that writes these columns of one row; the key's parameters come last.
     func update(_ columns: [Int]) -> String {
-        let assignments = columns.map { "\(Journal.SQL.quote(identifier: self.columns[$0].name)) = ?" }
+        let assignments = columns.map { "\(quotedColumns[$0]) = ?" }
         return "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)"
     }
+
+    /// A column as SQL, qualified by the quoted name of the table or of its alias.
+    ///
+    /// Never without: SQLite takes an unknown bare name in double quotes for a string literal.
+    func qualified(_ column: Int, by table: String) -> String { "\(table).\(quotedColumns[column])" }
+
+    /// All columns as SQL, for a SELECT of one model's rows.
+    func selection(from table: String) -> String {
+        columns.indices.map { qualified($0, by: table) }.joined(separator: ", ")
+    }
+
+    /// The key as SQL, for `IN` and `ORDER BY`: one column, or several separated by commas.
+    func keyList(from table: String) -> String { key.map { qualified($0, by: table) }.joined(separator: ", ") }
 
     var delete: String { "DELETE FROM \(quotedTable) WHERE \(keyCondition)" }
     var selectByKey: String { "\(select) WHERE \(keyCondition)" }

@@ -1,11 +1,17 @@
+import Observation
 import Synchronization
 
 /// Where a row stands.
 public enum RowStatus: Sendable {
     /// Made or first read inside of a transaction that has not committed: nothing is known of it outside.
     case unknown
+    /// Made in memory, and not saved.
+    case new
     case present
     case deleted
+
+    /// True when nothing that was committed is known.
+    var isProvisional: Bool { self == .unknown || self == .new }
 }
 
 /// What a transaction that has not committed yet sees of one object.
@@ -17,6 +23,8 @@ struct Overlay<Fields: ModelFields>: Sendable {
     let epoch: Int
     var fields: Fields
     var status: RowStatus
+    /// True when the object's own values were written, not read.
+    var isSaved = false
 }
 
 /// What a live object holds, behind its lock.
@@ -24,7 +32,8 @@ struct Overlay<Fields: ModelFields>: Sendable {
 /// Invariants:
 /// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without capture.
 /// 2. `overlays` holds at most one element: the writer is exclusive. An array of none costs one word.
-/// 3. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under way.
+/// 3. `unsaved` holds at most one element: what had been filled into a `new` object when its row came from elsewhere.
+/// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under way.
 public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline var fields: Fields
     var status: RowStatus
@@ -33,6 +42,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     /// The write that was running or the last one when the object was registered.
     var epoch: Int
     @usableFromInline var overlays: [Overlay<Fields>] = []
+    var unsaved: [Fields] = []
     var refreshError: StoreError?
 
     init(fields: Fields, status: RowStatus, asOf: Int64, epoch: Int) {
@@ -53,7 +63,8 @@ public struct ModelState<Fields: ModelFields>: Sendable {
 
     /// Takes a committed row that was read at `position`; an older one than the present is ignored.
     mutating func offer(_ row: Fields, asOf position: Int64) {
-        guard position >= asOf || status == .unknown else { return }
+        guard position >= asOf || status.isProvisional else { return }
+        if status == .new { unsaved = [fields] }
         var row = row
         row._takeTransient(from: fields)
         fields = row
@@ -65,35 +76,14 @@ public struct ModelState<Fields: ModelFields>: Sendable {
 
     /// Takes the absence of the row at `position`.
     mutating func offerAbsence(asOf position: Int64) {
+        // What was never there is not deleted.
+        if status == .new {
+            isStale = false
+            return
+        }
         guard position >= asOf || status == .unknown else { return }
         status = .deleted
         asOf = max(asOf, position)
         isStale = false
-    }
-}
-
-/// The lock-backed storage of a live object.
-public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
-    public let database: Database
-    @usableFromInline let state: Mutex<ModelState<Fields>>
-
-    init(database: Database, state: ModelState<Fields>) {
-        self.database = database
-        self.state = Mutex(state)
-    }
-
-    /// Reads one property.
-    @inlinable
-    public borrowing func read<Result: Sendable>(_ body: (Fields) -> Result) -> Result {
-        state.withLock { state in
-            state.overlays.isEmpty ? body(state.fields) : body(state.visibleFields)
-        }
-    }
-
-    @inlinable
-    public borrowing func withState<Result: Sendable>(
-        _ body: (inout ModelState<Fields>) throws -> Result
-    ) rethrows -> Result {
-        try state.withLock { try body(&$0) }
     }
 }

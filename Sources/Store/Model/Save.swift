@@ -34,35 +34,72 @@ extension Model {
     }
 }
 
+extension Model {
+    /// Changes the row with this key: finds it and saves it, in one transaction.
+    ///
+    /// ```swift
+    /// try Person.modify(id, in: db) { $0.visits += 1 }
+    /// ```
+    ///
+    /// - Returns: The object; nil, and `edit` was not called, when there is no such row.
+    @discardableResult
+    public static func modify(
+        _ id: ID, in database: Database, _ edit: (inout Fields) throws -> Void
+    ) throws -> Self? {
+        try database.write { context in
+            guard let object = try context.database.instances(of: Self.self).held(id) ?? context.find(Self.self, id)
+            else { return nil }
+            guard try context.current(object).status == .present else { return nil }
+            try context.save(object, edit)
+            return object
+        }
+    }
+}
+
 extension WriteContext {
+    @discardableResult
     func save<M: Model>(_ object: M, _ edit: (inout M.Fields) throws -> Void) throws -> Bool {
         do {
-            let base = try values(of: object)
+            let (base, status) = try values(of: object)
             var draft = base
             try edit(&draft)
-            draft._normalize()
             try check(draft._key, is: base._key, in: M.schema)
+            if status == .new {
+                try insert(object, &draft)
+                return true
+            }
+            draft._normalize()
             let edited = draft._changes(from: base)
             // The block may have saved the same object itself: what it changed there stays.
-            let now = try values(of: object)
+            let (now, _) = try values(of: object)
             var fields = now
             fields._take(edited, from: draft)
             fields._takeTransient(from: draft)
-            let changes = fields._changes(from: now)
+            var changes = fields._changes(from: now)
+            if !changes.isEmpty {
+                try object.willUpdate(&fields)
+                fields._normalize()
+                try check(fields._key, is: now._key, in: M.schema)
+                changes = fields._changes(from: now)
+            }
             if !changes.isEmpty { try update(object, fields, changes) }
             publishLater(object, fields)
+            if !changes.isEmpty {
+                afterCommit.append(HookCall(object: object, kind: .updated(Set(M.schema.names(changes)))))
+            }
             return !changes.isEmpty
         } catch let error as StoreError {
             throw error.during("saving", table: M.schema.table)
         }
     }
 
-    private func values<M: Model>(of object: M) throws -> M.Fields {
+    /// The values from which a save starts. An object that was never saved starts from those that it was made with.
+    private func values<M: Model>(of object: M) throws -> (fields: M.Fields, status: RowStatus) {
         let (fields, status) = try current(object)
-        guard status == .present else {
+        guard status != .deleted else {
             throw StoreError(.deleted, "the row is deleted", hint: "Look at `isDeleted`, or create the row anew.")
         }
-        return fields
+        return (fields, status)
     }
 
     private func check<ID: ModelKey>(_ new: ID, is old: ID, in schema: ModelSchema) throws {
@@ -85,7 +122,7 @@ extension WriteContext {
                 throw unstorable(M.self, fields, error)
             }
             let before = statement.totalChanges
-            _ = try statement.step()
+            do { _ = try statement.step() } catch { throw located(error, M.self, fields) }
             return statement.totalChanges - before
         }
         if touched == 0 {

@@ -9,6 +9,14 @@ final class Follower {
     private let database: Database
     private var logs: [ObjectIdentifier: any ChangeLog] = [:]
     private(set) var group = 0
+    /// Which tables and columns have changed, of models and others alike.
+    var commits = CommitLog()
+    /// While true, what is noted sends no events; objects, caches and live queries follow all the same.
+    var isSilent = false {
+        didSet {
+            for log in logs.values { log.isSilent = isSilent }
+        }
+    }
 
     init(_ database: Database) { self.database = database }
 
@@ -19,6 +27,7 @@ final class Follower {
         let id = ObjectIdentifier(registry)
         if let log = logs[id] { return log }
         let log = registry.makeLog()
+        log.isSilent = isSilent
         logs[id] = log
         return log
     }
@@ -38,11 +47,12 @@ final class Follower {
             if let known = targets[entry.shape.id] {
                 logs = known
             } else {
-                let table = Journal.SQL.foldedName(entry.shape.shape.table)
+                let table = SQLText.foldedName(entry.shape.shape.table)
                 logs = (registries[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }
                 targets[entry.shape.id] = logs
             }
             for log in logs { log.note(entry, group: group) }
+            commits.note(entry)
             origin = entry.origin
             isInside = !entry.endsTransaction
             if entry.endsTransaction { closeGroup() }
@@ -51,8 +61,12 @@ final class Follower {
 
     func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
 
-    func deliver(after seen: Int64) {
-        for log in logs.values { log.deliver(after: seen) }
+    /// Sends the events of what was noted after position `seen`.
+    ///
+    /// - Parameter position: The last position of a transaction's own entries. A look at the journal, which can come between the
+    ///   commit and this, has told all of them when `seen` is not before it; of tables without capture it knows nothing.
+    func deliver(after seen: Int64, upTo position: Int64 = .max) {
+        for log in logs.values where seen < position || !log.isTracked { log.deliver(after: seen) }
     }
 
     // MARK: - Savepoints

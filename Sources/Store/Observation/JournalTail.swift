@@ -37,11 +37,16 @@ final class JournalTail: Sendable {
 
     private let cache = Mutex(Cache())
 
-    /// The newest position in the snapshot of `db`; 0 for an empty journal.
+    /// The newest position in the snapshot of `db`; 0 for an empty journal, and for a file without one, which can only be
+    /// read.
     static func lastSeq(_ db: GRDB.Database) throws -> Int64 {
-        try PreparedStatement(db, "SELECT max(seq) FROM _journal").run { statement in
-            guard try statement.step() else { return 0 }
-            return sqlite3_column_int64(statement.handle, 0)
+        do {
+            return try PreparedStatement(db, "SELECT max(seq) FROM _journal").run { statement in
+                guard try statement.step() else { return 0 }
+                return sqlite3_column_int64(statement.handle, 0)
+            }
+        } catch let error as StoreError where error.code == .missingTable {
+            return 0
         }
     }
 
@@ -103,7 +108,7 @@ final class JournalTail: Sendable {
     func trackedTables(_ db: GRDB.Database) throws -> Set<String> {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
         return cache.withLock { cache in
-            Set(cache.shapes.values.lazy.filter(\.isTracked).map { Journal.SQL.foldedName($0.shape.table) })
+            Set(cache.shapes.values.lazy.filter(\.isTracked).map { SQLText.foldedName($0.shape.table) })
         }
     }
 }

@@ -20,7 +20,8 @@ final class LivePipeline: Sendable {
     /// - Returns: True when there was something new.
     @discardableResult
     func advance(_ database: Database) throws -> Bool {
-        try lock.withLock { _ in
+        let publication = Publication(database)
+        let isNew = try lock.withLock { _ in
             try database.replica.read { db in
                 let applied = clock.applied.load(ordering: .sequentiallyConsistent)
                 let last = try JournalTail.lastSeq(db)
@@ -29,12 +30,16 @@ final class LivePipeline: Sendable {
                 clock.announce(last)
                 let follower = Follower(database)
                 try follower.scan(after: applied, in: db, tail: tail)
-                for object in follower.takeAffected() { try object.refresh(db, asOf: last) }
+                for object in follower.takeAffected() { try object.refresh(db, asOf: last, publication) }
                 clock.apply(last)
+                database.dependents.committed(follower.commits.summary)
                 follower.deliver(after: applied)
+                publication.eventsAreSent()
                 return true
             }
         }
+        publication.announce()
+        return isNew
     }
 
     /// Runs `publication` when no look at the journal is under way, with the position delivered so far.
@@ -46,5 +51,29 @@ final class LivePipeline: Sendable {
             clock.apply(position)
             deliver(seen)
         }
+    }
+
+    // MARK: - Tables without capture
+
+    /// The last answer, and the version of the schema that it is for.
+    private let uncaptured = Mutex<(version: Int64, answer: Bool)?>(nil)
+
+    /// True when the schema has tables, besides Tandem's and SQLite's own, whose changes no journal tells.
+    func hasUncapturedTables(_ db: GRDB.Database, tracked: Set<String>) throws -> Bool {
+        let version = try PreparedStatement(db, "PRAGMA schema_version").run { statement -> Int64 in
+            try statement.step() ? statement.row.read(0) : 0
+        }
+        if let known = uncaptured.withLock({ $0 }), known.version == version { return known.answer }
+        let names = try PreparedStatement(db, "SELECT name FROM sqlite_schema WHERE type = 'table'").run { statement in
+            var names: [String] = []
+            while try statement.step() { names.append(try statement.row.read(0)) }
+            return names
+        }
+        let answer = names.contains { name in
+            !name.hasPrefix("_journal") && !name.hasPrefix("sqlite_")
+                && !tracked.contains(SQLText.foldedName(name))
+        }
+        uncaptured.withLock { $0 = (version, answer) }
+        return answer
     }
 }

@@ -12,6 +12,18 @@ public struct RowChange<M: Model>: Sendable {
     public let kind: Kind
     /// The names of the changed columns; every column for an inserted row, none for a deleted one.
     public let columns: Set<String>
+    /// The row's values before the commit. Known when someone held the row's live object, or the commit changed it by way of
+    /// one; nil otherwise, and for an inserted row.
+    public internal(set) var old: M.Fields?
+
+    init(id: M.ID, kind: Kind, columns: Set<String>) {
+        self.id = id
+        self.kind = kind
+        self.columns = columns
+    }
+
+    /// True when the row was updated and this column changed: `change.touches(\.name)`.
+    public func touches<V>(_ path: ColumnPath<M, V>) -> Bool { columns.contains(M.columns[keyPath: path].name) }
 }
 
 /// Where a change was made.
@@ -27,7 +39,7 @@ public enum ChangeOrigin: Hashable, Sendable {
 /// Sent after the commit, once for each model and commit, never for a rollback or for a statement that changed nothing.
 /// What several statements of one transaction did to a row is told as one change.
 public struct ModelChange<M: Model>: Sendable {
-    public let changes: [RowChange<M>]
+    public internal(set) var changes: [RowChange<M>]
     public let origin: ChangeOrigin
 
     /// False when something was left out: the listener fell behind by more than ``queueLimit`` commits, a commit changed
@@ -74,9 +86,9 @@ final class Subscription<M: Model>: Sendable {
     let mailbox = Mailbox<ModelChange<M>>(limit: ModelChange<M>.queueLimit) { $0.isComplete = false }
     private let registry: LiveInstances<M>
 
-    init(_ registry: LiveInstances<M>) {
+    init(_ registry: LiveInstances<M>, _ filter: ChangeFilter<M>) {
         self.registry = registry
-        registry.subscribe(mailbox)
+        registry.subscribe(mailbox, filter)
     }
 
     deinit { registry.unsubscribe(mailbox) }
@@ -90,7 +102,31 @@ extension Model {
     ///     print(change.updated, change.columns, change.origin)
     /// }
     /// ```
-    public static func changes(in database: Database) -> ModelChanges<Self> {
-        ModelChanges(subscription: Subscription(database.instances(of: Self.self)))
+    public static func changes(in database: Database) -> ModelChanges<Self> { changes(in: database, ChangeFilter()) }
+
+    /// The changes that touch one of `columns`; inserted and deleted rows are always told.
+    ///
+    /// ```swift
+    /// for await change in Person.changes(in: db, columns: [\.name, \.age]) { … }
+    /// ```
+    public static func changes(
+        in database: Database, columns: [PartialKeyPath<Columns>]
+    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(columns: names(of: columns))) }
+
+    /// The changes but for updates that touch nothing else than `ignored`.
+    public static func changes(
+        in database: Database, ignoring ignored: [PartialKeyPath<Columns>]
+    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(ignored: names(of: ignored))) }
+
+    /// The changes of the rows with these keys.
+    public static func changes(in database: Database, ids: some Sequence<ID>) -> ModelChanges<Self> {
+        changes(in: database, ChangeFilter(ids: Set(ids.map(\.exact))))
+    }
+
+    /// The changes of the row with this key.
+    public static func changes(in database: Database, id: ID) -> ModelChanges<Self> { changes(in: database, ids: [id]) }
+
+    private static func changes(in database: Database, _ filter: ChangeFilter<Self>) -> ModelChanges<Self> {
+        ModelChanges(subscription: Subscription(database.instances(of: Self.self), filter))
     }
 }

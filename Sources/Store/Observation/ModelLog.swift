@@ -3,6 +3,8 @@ import Journal
 /// What a transaction, or a look at the journal, has found to have changed in one model.
 protocol ChangeLog: AnyObject {
     var isTracked: Bool { get set }
+    /// While true, nothing is recorded for listeners.
+    var isSilent: Bool { get set }
     /// The number of records; a mark for ``truncate(to:)``.
     var count: Int { get }
     func note(_ entry: TailEntry, group: Int)
@@ -41,6 +43,7 @@ final class ModelLog<M: Model>: ChangeLog {
     private var lastUpdate: (shape: Int64, mask: ColumnMask, columns: Set<String>)?
     private let allColumns = Set(M.schema.columns.map(\.name))
     var isTracked = true
+    var isSilent = false
 
     init(_ registry: LiveInstances<M>) { self.registry = registry }
 
@@ -49,7 +52,7 @@ final class ModelLog<M: Model>: ChangeLog {
     func note(_ entry: TailEntry, group: Int) {
         let id = key(of: entry)
         if let id, let object = registry.held(id) { affected[id.exact] = object }
-        guard registry.hasListeners else { return }
+        guard registry.hasListeners, !isSilent else { return }
         records.append(
             Record(
                 id: id, operation: entry.operation, columns: columns(of: entry), origin: entry.origin, group: group,
@@ -58,7 +61,7 @@ final class ModelLog<M: Model>: ChangeLog {
 
     /// Records what this transaction did to one row.
     func note(_ id: M.ID, _ operation: Journal.Operation, columns: [String], group: Int) {
-        guard registry.hasListeners else { return }
+        guard registry.hasListeners, !isSilent else { return }
         records.append(
             Record(
                 id: id, operation: operation, columns: operation == .insert ? allColumns : Set(columns), origin: nil,
@@ -97,9 +100,9 @@ final class ModelLog<M: Model>: ChangeLog {
         if let known = keyOrders[entry.shape.id] {
             order = known
         } else {
-            let names = entry.shape.shape.keyColumns.map { Journal.SQL.foldedName($0) }
+            let names = entry.shape.shape.keyColumns.map { SQLText.foldedName($0) }
             order = M.schema.key.compactMap { position in
-                names.firstIndex(of: Journal.SQL.foldedName(M.schema.columns[position].name))
+                names.firstIndex(of: SQLText.foldedName(M.schema.columns[position].name))
             }
             keyOrders[entry.shape.id] = order
         }

@@ -20,6 +20,9 @@ struct PreparedStatement {
 
     var parameters: ParameterCursor { ParameterCursor(statement: handle) }
     var row: RowCursor { RowCursor(statement: handle) }
+    /// The tables and columns that the statement reads.
+    var region: DatabaseRegion { owner.databaseRegion }
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
     var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
     /// Binds `values` to the parameters.
@@ -45,7 +48,7 @@ struct PreparedStatement {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        default: throw StoreError(connection: sqlite3_db_handle(handle))
+        default: throw StoreError(statement: handle)
         }
     }
 
@@ -63,4 +66,7 @@ struct PreparedStatement {
 
     /// Every row ever changed on the connection, those of triggers and foreign-key actions included.
     var totalChanges: Int { Int(sqlite3_total_changes(sqlite3_db_handle(handle))) }
+
+    /// The key of the row that the connection inserted last, as far as SQLite minted it.
+    var lastRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 }

@@ -63,11 +63,41 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         public mutating func appendInterpolation(raw text: String) { self.text += text }
     }
 
+    mutating func bind(_ values: [any ColumnValue]) { bindings.append(contentsOf: values) }
+
     public static func + (a: SQL, b: SQL) -> SQL {
         var sum = a
         sum.text += b.text
         sum.bindings += b.bindings
         return sum
+    }
+
+    /// SQL with values for its `?`, in their order.
+    ///
+    /// - Throws: ``StoreError/Code/argumentCount`` when the text binds interpolated values already.
+    public init(_ sql: SQL, arguments: [(any ColumnValue)?]) throws { self = try sql.binding(arguments) }
+
+    /// SQL with values for its parameters by name: `:name`, `@name` or `$name`. A name may stand several times.
+    ///
+    /// ```swift
+    /// let sql = try SQL("age > :age AND name <> :name", named: ["age": 18, "name": "Bob"])
+    /// try Person.where(sql, in: db)
+    /// ```
+    ///
+    /// - Throws: ``StoreError/Code/argumentCount`` for a parameter without a value, and for a value without a parameter.
+    public init(_ sql: SQL, named values: [String: (any ColumnValue)?]) throws {
+        guard sql.bindings.isEmpty else {
+            throw StoreError(
+                .argumentCount, "values are given both inside of the SQL and by name", hint: "Use one of the two ways.")
+        }
+        let (text, names) = SQLPlaceholders.positional(sql.text, names: Set(values.keys))
+        let unused = Set(values.keys).subtracting(names)
+        guard unused.isEmpty else {
+            throw StoreError(
+                .argumentCount, "the SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))")
+        }
+        self.text = text
+        bindings = names.map { name in (values[name] ?? nil) ?? Value.null }
     }
 
     /// The SQL with `arguments` for its `?`.
@@ -87,10 +117,15 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     }
 
     /// The SQL with a model's table and key in the place of `$T` and `$PK`, outside of quotes and comments.
-    func expanding(_ schema: ModelSchema) -> SQL {
+    ///
+    /// - Parameter table: The quoted name by which the key is qualified, too: of the table, or of an alias for it.
+    func expanding(_ schema: ModelSchema, table: String? = nil) -> SQL {
         guard text.utf8.contains(UInt8(ascii: "$")) else { return self }
         var result = self
-        result.text = SQLPlaceholders.expand(text, table: schema.quotedTable, key: schema.quotedKey)
+        let keys = table.map { schema.keyList(from: $0) }
+        result.text = SQLPlaceholders.expand(
+            text, table: table ?? schema.quotedTable,
+            key: keys.map { schema.key.count == 1 ? $0 : "(\($0))" } ?? schema.quotedKey)
         return result
     }
 }

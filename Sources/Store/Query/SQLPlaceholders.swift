@@ -27,6 +27,38 @@ enum SQLPlaceholders {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Puts `?` in the place of the parameters with one of `names`.
+    ///
+    /// - Returns: The text, and the name that each `?` stands for, in their order. Parameters of other names stay.
+    static func positional(_ sql: String, names: Set<String>) -> (text: String, names: [String]) {
+        let bytes = Array(sql.utf8)
+        let marks = [UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$")]
+        var output: [UInt8] = []
+        var found: [String] = []
+        var index = 0
+        while index < bytes.count {
+            let end = endOfOpaque(bytes, from: index)
+            if end > index {
+                output.append(contentsOf: bytes[index..<end])
+                index = end
+                continue
+            }
+            if marks.contains(bytes[index]) {
+                let name = bytes[(index + 1)...].prefix(while: isNameByte)
+                let text = String(decoding: name, as: UTF8.self)
+                if names.contains(text) {
+                    output.append(UInt8(ascii: "?"))
+                    found.append(text)
+                    index = name.endIndex
+                    continue
+                }
+            }
+            output.append(bytes[index])
+            index += 1
+        }
+        return (String(decoding: output, as: UTF8.self), found)
+    }
+
     /// The first keyword in upper case, after white space and comments.
     static func keyword(_ sql: String) -> String {
         let bytes = Array(sql.utf8)

@@ -9,8 +9,8 @@ public struct SQLRow: Sendable {
 
     /// The value of the first column of this name, as SQLite compares names; nil when there is none.
     public subscript(column: String) -> Value? {
-        let name = Journal.SQL.foldedName(column)
-        return columns.firstIndex { Journal.SQL.foldedName($0) == name }.map { values[$0] }
+        let name = SQLText.foldedName(column)
+        return columns.firstIndex { SQLText.foldedName($0) == name }.map { values[$0] }
     }
 
     /// Reads a column as a Swift value.

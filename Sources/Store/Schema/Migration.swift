@@ -1,4 +1,8 @@
-/// Brings a file's schema to the newest declared version.
+import GRDB
+import GRDBSQLite
+import Journal
+
+/// Brings a file's schema to what is declared: the versions that it lacks, then the models that it follows.
 ///
 /// The version stands in `PRAGMA user_version`: four bytes of the file's header that SQLite leaves to the application
 /// (https://sqlite.org/pragma.html#pragma_user_version). It changes in the same transaction as the schema, survives VACUUM and
@@ -6,29 +10,148 @@
 /// declared versions leaves it alone, so that a program with its own use of it is not disturbed.
 struct Migration {
     private let versions: [SchemaVersion]
+    private let automatic: [AutomaticSchema]
+    private let localTables: [String]
 
-    init(_ versions: [SchemaVersion]) { self.versions = versions }
+    init(_ versions: [SchemaVersion], automatic: [AutomaticSchema], localTables: [String]) {
+        self.versions = versions
+        self.automatic = automatic
+        self.localTables = localTables
+    }
 
-    func run(_ database: Database) throws {
-        guard let newest = versions.last?.number, try current(database) != newest else { return }
-        try database.transaction {
-            // Read again under the write lock: another process may have been faster.
-            let current = try current(database)
-            guard current <= newest else {
-                throw StoreError(
-                    .newerSchema, "the file has version \(current) of the schema, this program knows up to \(newest)",
-                    hint: "Run the newer release of the program.")
-            }
-            for version in versions where version.number > current {
-                try version.steps(SchemaStep(database: database))
-                // Capture has followed: each `execute` that changes the schema lets it.
-                _ = try database.execute(
-                    SQL(raw: "PRAGMA user_version = \(version.number)"), operation: "changing the schema")
-            }
+    func run(_ database: Database) throws -> SchemaReport {
+        var report = SchemaReport()
+        if database.replica.isReadOnly {
+            if let newest = versions.last?.number { try refuse(current(database), beyond: newest) }
+            return report
         }
+        guard try isDue(database) else { return report }
+        // Rebuilding a table that others refer to needs foreign keys off; they are checked before the commit instead.
+        let rebuilds =
+            automatic.contains { $0.allowed.contains(.rebuildTables) } || versions.contains(where: \.rebuildsTables)
+        try database.write(enforcingForeignKeys: !rebuilds) { context in
+            let violations = rebuilds ? try ForeignKeyViolations(context.db) : nil
+            let autoincrements = try TrackedKeys.autoincrements(context.db)
+            try keepLocal(context)
+            try runVersions(database, &report)
+            for settings in automatic {
+                var migration = AutomaticMigration(context, settings, report: report)
+                try migration.run()
+                report = migration.report
+            }
+            if !report.done.isEmpty { try context.schemaChanged() }
+            try context.absorb()
+            try TrackedKeys.check(automatic.flatMap(\.models), knowing: autoincrements, context)
+            try violations?.checkNothingNew(context.db)
+        }
+        return report
+    }
+
+    /// Looks without a lock. What follows models is compared in the transaction only.
+    private func isDue(_ database: Database) throws -> Bool {
+        if !automatic.isEmpty || !localTables.isEmpty { return true }
+        guard let newest = versions.last?.number else { return false }
+        return try current(database) != newest
+    }
+
+    private func keepLocal(_ context: WriteContext) throws {
+        guard !localTables.isEmpty else { return }
+        do {
+            if try Capture.exclude(localTables, context.db) { try context.schemaChanged() }
+        } catch {
+            throw StoreError.wrapping(error, operation: "keeping tables local")
+        }
+    }
+
+    private func runVersions(_ database: Database, _ report: inout SchemaReport) throws {
+        guard let newest = versions.last?.number else { return }
+        // Read under the write lock: another process may have been faster.
+        let current = try current(database)
+        try refuse(current, beyond: newest)
+        report.previousVersion = current
+        report.version = newest
+        for version in versions where version.number > current {
+            try version.steps(SchemaStep(database: database))
+            // Capture has followed: each `execute` that changes the schema lets it.
+            _ = try database.execute(
+                SQL(raw: "PRAGMA user_version = \(version.number)"), operation: "changing the schema")
+        }
+    }
+
+    private func refuse(_ current: Int, beyond newest: Int) throws {
+        guard current > newest else { return }
+        throw StoreError(
+            .newerSchema, "the file has version \(current) of the schema, this program knows up to \(newest)",
+            hint: "Run the newer release of the program.")
     }
 
     private func current(_ database: Database) throws -> Int {
         try database.value(Int.self, "PRAGMA user_version") ?? 0
+    }
+}
+
+/// Rows whose parent is missing, counted for each foreign key.
+private struct ForeignKeyViolations {
+    private struct Place: Hashable {
+        let table: String
+        let parent: String
+        let index: Int
+    }
+
+    private let counts: [Place: Int]
+
+    init(_ db: GRDB.Database) throws {
+        let rows = try GRDB.Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
+        var counts: [Place: Int] = [:]
+        while let row = try rows.next() {
+            counts[Place(table: row[0], parent: row[2], index: row[3]), default: 0] += 1
+        }
+        self.counts = counts
+    }
+
+    /// - Throws: ``StoreError/Code/foreignKey`` when there are more than before.
+    func checkNothingNew(_ db: GRDB.Database) throws {
+        for (place, count) in try ForeignKeyViolations(db).counts where count > counts[place] ?? 0 {
+            throw StoreError(
+                .foreignKey, "after the migration, \(count) rows refer to rows of \(place.parent) that are not there",
+                hint: "Correct them in the same migration.", table: place.table, operation: "changing the schema")
+        }
+    }
+}
+
+/// Keys that SQLite mints can be minted twice on two machines, so a captured table must not rely on them.
+private enum TrackedKeys {
+    /// - Parameter known: Tables that had AUTOINCREMENT before: a file that came so is left alone.
+    static func check(_ models: [any Model.Type], knowing known: Set<String>, _ context: WriteContext) throws {
+        let tracked = try context.trackedTables()
+        for model in models { try checkRowidKey(of: model, tracked) }
+        for table in try autoincrements(context.db).subtracting(known)
+        where tracked.contains(SQLText.foldedName(table)) {
+            throw StoreError(
+                .invalidSchema, "AUTOINCREMENT mints keys that another machine mints too",
+                hint: "Leave AUTOINCREMENT out; models make random keys. For keys in sequence keep the table local.",
+                table: table)
+        }
+    }
+
+    /// The names of the tables whose keys SQLite mints and never uses twice.
+    static func autoincrements(_ db: GRDB.Database) throws -> Set<String> {
+        Set(try TableInspection.all(db).filter { isAutoincrement($0, db) }.map(\.name))
+    }
+
+    private static func checkRowidKey<M: Model>(of model: M.Type, _ tracked: Set<String>) throws {
+        guard M.Fields._keySource == .rowid, tracked.contains(SQLText.foldedName(M.schema.table)) else { return }
+        throw StoreError(
+            .invalidSchema, "the model lets SQLite mint the keys of a captured table",
+            hint: "Declare the table with `schema.local`, or leave `.rowid` out.", table: M.schema.table,
+            column: M.schema.key.first.map { M.schema.columns[$0].name })
+    }
+
+    private static func isAutoincrement(_ table: TableInspection, _ db: GRDB.Database) -> Bool {
+        guard table.hasRowidKey, let key = table.stored.first else { return false }
+        var isAutoincrement: Int32 = 0
+        sqlite3_table_column_metadata(
+            db.sqliteConnection, "main", table.name, key.name, nil, nil, nil, nil, &isAutoincrement)
+        return isAutoincrement != 0
     }
 }

@@ -1,22 +1,61 @@
-/// Declares the versions of a schema, oldest first.
+/// Declares the schema of a database: versions, oldest first, and models that it follows by itself.
 ///
 /// ```swift
 /// let db = try Database(path: path) { schema in
 ///     schema.version(1) { try $0.execute("CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)") }
 ///     schema.version(2) { try $0.execute("ALTER TABLE Person ADD COLUMN email TEXT") }
+///     schema.automatic(Department.self)
 /// }
 /// ```
 ///
-/// A version that was released is never changed; what is new goes into the next one.
+/// A version that was released is never changed; what is new goes into the next one. Versions run first, then the automatic
+/// part; all of it is one transaction, and capture follows in it.
 public struct SchemaBuilder {
     private(set) var versions: [SchemaVersion] = []
+    private(set) var automatic: [AutomaticSchema] = []
+    private(set) var localTables: [String] = []
 
     /// - Parameters:
     ///   - number: 1 or more, greater than the one before.
+    ///   - rebuildsTables: True when the steps drop and make anew tables that others refer to: foreign keys are then off while
+    ///     they run, and are checked at the end (https://sqlite.org/lang_altertable.html#otheralter).
     ///   - steps: What leads from the version before to this one. Runs once for each file, in the transaction that opens it.
-    public mutating func version(_ number: Int, _ steps: @escaping (SchemaStep) throws -> Void) {
-        versions.append(SchemaVersion(number: number, steps: steps))
+    public mutating func version(
+        _ number: Int, rebuildsTables: Bool = false, _ steps: @escaping (SchemaStep) throws -> Void
+    ) {
+        versions.append(SchemaVersion(number: number, rebuildsTables: rebuildsTables, steps: steps))
     }
+
+    /// Lets the tables of these models follow their declarations at each opening: tables are made, columns added, and
+    /// indexes made and dropped. What would lose data is done only when it is allowed; what is left undone, and why, is told by
+    /// ``Database/schemaReport``.
+    ///
+    /// ```swift
+    /// schema.automatic(Person.self, Department.self, renaming: [.column("nick", to: "nickname", in: "Person")])
+    /// ```
+    ///
+    /// A new table is STRICT. Its columns take type and NOT NULL from the properties, and DEFAULT from their initial values.
+    ///
+    /// - Parameters:
+    ///   - allowed: Steps that lose data or rewrite tables. None by default.
+    ///   - renames: Old names of tables and columns. Done before anything else.
+    ///   - invalidRows: What becomes of rows of a changed table that do not decode as the model, or break a constraint of the
+    ///     rebuilt one.
+    public mutating func automatic(
+        _ models: any Model.Type..., allowing allowed: DestructiveSteps = [], renaming renames: [SchemaRename] = [],
+        invalidRows: InvalidRows = .fail
+    ) {
+        automatic.append(
+            AutomaticSchema(models: models, allowed: allowed, renames: renames, invalidRows: invalidRows))
+    }
+
+    /// Keeps these tables of this file out of the journal: they stay on this machine, and may have keys that SQLite mints.
+    /// Other machines may decide otherwise.
+    ///
+    /// ```swift
+    /// schema.local("Draft", "Cache")
+    /// ```
+    public mutating func local(_ tables: String...) { localTables += tables }
 
     /// - Throws: ``StoreError/Code/invalidSchema`` for numbers that do not rise, or do not fit SQLite's 32 bits.
     func checked() throws -> [SchemaVersion] {
@@ -35,21 +74,6 @@ public struct SchemaBuilder {
 
 struct SchemaVersion {
     let number: Int
+    let rebuildsTables: Bool
     let steps: (SchemaStep) throws -> Void
-}
-
-/// The database as the steps of one version see it: inside of the transaction that brings the schema up to date.
-public struct SchemaStep {
-    let database: Database
-
-    /// Runs SQL: a statement with its values, or a script without any.
-    @discardableResult
-    public func execute(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> Int {
-        try database.execute(sql.binding(arguments), operation: "changing the schema")
-    }
-
-    /// The rows of a SELECT, for steps that move data.
-    public func rows(_ sql: SQL) throws -> [SQLRow] { try database.rows(sql) }
-
-    public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL) throws -> T? { try database.value(type, sql) }
 }

@@ -9,7 +9,7 @@ import Journal
 ///     static func encode(_ degrees: Double) throws -> Value { .integer(Int64((degrees * 10).rounded())) }
 /// }
 /// ```
-public protocol ColumnCoding<Property> {
+public protocol ColumnCoding<Property>: SendableMetatype {
     associatedtype Property: Sendable
 
     /// - Throws: ``ColumnMismatch`` when `value` does not stand for a property's value.
@@ -20,6 +20,9 @@ public protocol ColumnCoding<Property> {
 
     /// The property's value as it reads back after it was stored.
     static func asStored(_ property: Property) -> Property
+
+    /// The class of the stored values, by which an automatic schema declares the column; `.any` when it is not said.
+    static var columnStorage: ColumnStorage { get }
 }
 
 extension ColumnCoding {

@@ -15,6 +15,20 @@ public struct ColumnSet: Hashable, Sendable {
     public mutating func insert(_ column: Int) { mask.insert(column) }
     public mutating func remove(_ column: Int) { mask.remove(column) }
 
+    public func intersection(_ other: ColumnSet) -> ColumnSet {
+        var result = ColumnSet()
+        result.mask = mask.intersection(other.mask)
+        return result
+    }
+
+    public func subtracting(_ other: ColumnSet) -> ColumnSet {
+        var result = self
+        result.mask.subtract(other.mask)
+        return result
+    }
+
+    public mutating func formUnion(_ other: ColumnSet) { mask.formUnion(other.mask) }
+
     /// The positions, ascending.
     public var positions: [Int] {
         var positions: [Int] = []
@@ -36,5 +50,17 @@ public struct ColumnSet: Hashable, Sendable {
 
     public static func stored<C: ColumnCoding>(_ value: C.Property, as coding: C.Type) -> C.Property {
         C.asStored(value)
+    }
+
+    public static func value<T: ColumnValue>(_ property: T) throws -> Value { try property.columnValue }
+
+    public static func value<C: ColumnCoding>(_ property: C.Property, as coding: C.Type) throws -> Value {
+        try C.encode(property)
+    }
+
+    public static func decode<T: ColumnValue>(_ value: Value) throws -> T { try T(columnValue: value) }
+
+    public static func decode<C: ColumnCoding>(_ value: Value, as coding: C.Type) throws -> C.Property {
+        try C.decode(value)
     }
 }

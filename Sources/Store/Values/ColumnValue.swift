@@ -26,6 +26,9 @@ public protocol ColumnValue: Sendable {
 
     /// This value as it reads back after it was stored. Differs from `self` only where storing rounds.
     var asStored: Self { get }
+
+    /// The class of the stored values, by which an automatic schema declares the column; `.any` when it is not said.
+    static var columnStorage: ColumnStorage { get }
 }
 
 extension ColumnValue {

@@ -43,11 +43,19 @@ public struct ColumnCursor {
 /// The row on which a statement stands, whose columns are those of one model in the model's order.
 public struct RowCursor {
     @usableFromInline let statement: OpaquePointer
+    /// Where the model's columns start: behind those of another model, in a join.
+    @usableFromInline let offset: Int
+
+    init(statement: OpaquePointer, offset: Int = 0) {
+        self.statement = statement
+        self.offset = offset
+    }
 
     @inlinable
     public func read<T: ColumnValue>(_ position: Int) throws -> T {
         do {
-            return try T(column: ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: position)))
+            return try T(
+                column: ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: offset + position)))
         } catch {
             throw undecodable(position, error)
         }
@@ -56,7 +64,7 @@ public struct RowCursor {
     @inlinable
     public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
         do {
-            let cursor = ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: position))
+            let cursor = ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: offset + position))
             return try C.decode(cursor.value)
         } catch {
             throw undecodable(position, error)
@@ -65,7 +73,9 @@ public struct RowCursor {
 
     @usableFromInline
     func undecodable(_ position: Int, _ error: any Error) -> StoreError {
-        let name = sqlite3_column_name(statement, Int32(truncatingIfNeeded: position)).map { String(cString: $0) }
+        let name = sqlite3_column_name(statement, Int32(truncatingIfNeeded: offset + position)).map {
+            String(cString: $0)
+        }
         return .undecodable(column: name, error)
     }
 }

@@ -19,14 +19,20 @@ final class Applier {
     private let lives: LifeCache
     private let values: JournalValues
     private let ledger: Ledger
+    private let contested: ContestedRows
     private let time: Double
     private let hasManyOrigins: Bool
+    /// The canonical bytes of the key of the change at hand.
+    private var keyBytes: [UInt8] = []
     private(set) var outcome = Outcome()
 
     /// - Parameters:
     ///   - hasManyOrigins: True when runs of different origins will be applied, which may conflict with each other.
+    ///   - functions: For tables whose conflicts a function decides.
     ///   - time: For the ledger, in seconds since 1970.
-    init(_ db: Database, session: ApplySession, hasManyOrigins: Bool, time: Double) throws {
+    init(
+        _ db: Database, session: ApplySession, hasManyOrigins: Bool, functions: ConflictFunctions, time: Double
+    ) throws {
         self.session = session
         self.time = time
         self.hasManyOrigins = hasManyOrigins
@@ -36,14 +42,19 @@ final class Applier {
         values = JournalValues(db)
         ledger = Ledger(db: db)
         rows = try RowStore(db, session: session, registry: appender.registry)
+        contested = ContestedRows(db, session: session, functions: functions)
         session.concurrent.beginTransaction()
     }
 
     /// Applies the changes at `range` of a run that are new here.
     func apply(_ run: Run, changes range: Range<Int>, of batch: ChangeBatch) throws {
         let entries = try batch.shapes.map { try appender.register($0) }
+        for entry in entries where entry.joined == nil {
+            // Its changes are shown as they come.
+            try appender.join(Joining.visible(entry, session: session), of: entry.id)
+        }
         let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
-        try session.concurrent.prepare(for: run.origin, known: run.known, reader: reader)
+        try session.concurrent.prepare(for: run, reader: reader)
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         var version = firstVersion
         for index in range {
@@ -55,11 +66,12 @@ final class Applier {
         outcome.applied += range.count
     }
 
-    /// Sets rows aside and brings others back, until every constraint holds; closes the journal's part.
+    /// Closes the journal's part; then sets rows aside and brings others back, until every constraint holds.
     func finish() throws {
-        try rows.settle()
         try lives.write()
         try appender.finish()
+        try contested.resolve(into: rows)
+        try rows.settle(all: false)
     }
 
     // MARK: - One change
@@ -68,14 +80,16 @@ final class Applier {
         _ change: Change, version: Int64, run: Run, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         let context = session.context(of: entry)
-        let isPlain = session.concurrent.isEmpty && !hasManyOrigins && change.life == 1 && rows.held.isEmpty
-        if isPlain {
-            try appender.append(change, shape: entry, values: values)
-            try rows.applyUncontested(change, context: context, entry: entry, values: values, origin: run.origin)
+        if change.life == 1, rows.held.isEmpty, isAlone(change, context: context, entry: entry, values: values) {
+            let seq = try appender.append(change, shape: entry, values: values)
+            try rows.applyUncontested(change, context: context, entry: entry, values: values)
+            if hasManyOrigins {
+                session.concurrent.append(change, seq: seq, version: version, entry: entry, key: keyBytes)
+            }
             return
         }
         let key = Key(values.prefix(entry.shape.keyCount), collations: context.collations)
-        let competitors = session.concurrent.competitors(table: entry.table, key: key, run: run)
+        let competitors = session.concurrent.competitors(table: entry.table, key: key, registry: appender.registry)
         let seq = try appender.append(change, shape: entry, values: values)
         let resolution = try resolve(
             change, seq: seq, version: version, run: run, context: context, entry: entry, values: values, key: key,
@@ -84,12 +98,28 @@ final class Applier {
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         try rows.apply(
             resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
-            values: values, run: run)
+            values: values)
+        if !context.mergesByColumn, !competitors.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
+        {
+            contested.add(row)
+        }
         if hasManyOrigins {
-            session.concurrent.append(
-                ScannedChange(
-                    seq: seq, origin: run.origin, version: version, stamp: change.stamp, life: change.life,
-                    operation: change.operation, mask: change.mask, shape: entry, key: key, known: run.known))
+            session.concurrent.append(change, seq: seq, version: version, entry: entry, key: key.bytes)
+        }
+    }
+
+    /// True when a change of the first life meets no other that its writer had not seen, or only such that touch other columns.
+    private func isAlone(
+        _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
+    ) -> Bool {
+        if session.concurrent.isEmpty && !hasManyOrigins { return true }
+        keyBytes.removeAll(keepingCapacity: true)
+        Key.append(values.prefix(entry.shape.keyCount), collations: context.collations, to: &keyBytes)
+        return session.concurrent.leavesAlone(change, entry: entry, key: keyBytes) { other in
+            guard context.mergesByColumn else { return false }
+            if other == entry.id { return true }
+            guard let shape = appender.registry[other] else { return false }
+            return context.translation(of: shape).isIdentity && context.translation(of: entry).isIdentity
         }
     }
 

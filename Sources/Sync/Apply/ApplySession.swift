@@ -10,8 +10,11 @@ final class ApplySession {
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
-    private var uniqueIndexes: [Int64: [UniqueIndex]] = [:]
+    private var uniqueColumns: [Int64: ColumnMask] = [:]
+    private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
     let foreignKeys: ForeignKeyMap
+    /// By folded table name; tables without one merge by the column.
+    let policies: [String: MergePolicy]
     let concurrent = ConcurrentChanges()
 
     init(_ db: Database) throws {
@@ -19,18 +22,24 @@ final class ApplySession {
         schemaVersion = try ApplySession.schemaVersion(db)
         let registry = try ShapeRegistry(db)
         let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
-        inspections = Dictionary(tables.map { (SQL.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
+        inspections = Dictionary(
+            tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
+        policies = try MergePolicy.all(db)
     }
 
-    func isCurrent() throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
+    /// False after a schema change.
+    ///
+    /// - Parameter db: Any connection of the same file.
+    func isCurrent(in db: Database) throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
         if let context = contexts[entry.table] { return context }
-        let inspection = inspections[SQL.foldedName(entry.shape.table)]
+        let inspection = inspections[SQLText.foldedName(entry.shape.table)]
         let context = TableContext(
             tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations,
             foreignKeys: inspection.map { foreignKeys.foreignKeys(of: $0.name) } ?? [],
+            mergesByColumn: policies[SQLText.foldedName(entry.shape.table)].map { $0 == .column } ?? true,
             references: inspection.map { foreignKeys.references(to: $0.name) } ?? [])
         contexts[entry.table] = context
         return context
@@ -40,6 +49,13 @@ final class ApplySession {
         registry.tracked(table: name).map(context)
     }
 
+    /// The tracked table with the id `id`; nil when there is none here.
+    func table(_ id: Int64, registry: ShapeRegistry) -> (context: TableContext, table: TableInspection)? {
+        guard let entry = registry.tracked(tableID: id) else { return nil }
+        let context = context(of: entry)
+        return context.inspection.map { (context: context, table: $0) }
+    }
+
     func writer(of context: TableContext, _ table: TableInspection) -> RowWriter {
         if let writer = writers[context.tableID] { return writer }
         let writer = RowWriter(db, table: table)
@@ -47,11 +63,28 @@ final class ApplySession {
         return writer
     }
 
-    func uniqueIndexes(of context: TableContext, _ table: TableInspection) throws -> [UniqueIndex] {
-        if let known = uniqueIndexes[context.tableID] { return known }
+    /// The columns of a table by which its rows can clash, besides the primary key.
+    func uniqueColumns(of context: TableContext, _ table: TableInspection) throws -> ColumnMask {
+        if let known = uniqueColumns[context.tableID] { return known }
+        var columns = ColumnMask()
         let indexes = try UniqueIndex.all(db, table: table.name)
-        uniqueIndexes[context.tableID] = indexes
-        return indexes
+        for column in table.stored.indices {
+            if indexes.contains(where: { $0.depends(on: table.stored[column].name, of: table) }) {
+                columns.insert(column)
+            }
+        }
+        uniqueColumns[context.tableID] = columns
+        return columns
+    }
+
+    /// What finds the rows in the way of another, one for each unique index of a table.
+    func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueRivals] {
+        if let known = uniqueRivals[context.tableID] { return known }
+        let rivals = try UniqueIndex.all(db, table: table.name).compactMap {
+            try UniqueRivals(db, index: $0, table: table)
+        }
+        uniqueRivals[context.tableID] = rivals
+        return rivals
     }
 
     private static func schemaVersion(_ db: Database) throws -> Int64 {

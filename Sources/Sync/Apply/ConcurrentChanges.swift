@@ -14,65 +14,136 @@ final class ConcurrentChanges {
     private struct Index {
         /// Positions that are in the index, without those of the origin itself.
         var range: Range<Int64>
-        var changes: [TableKey: [ScannedChange]] = [:]
-        var count = 0
+        var changes = ChangeIndex()
     }
 
     /// An index beyond this many changes is made anew for each transaction that needs it.
     private static let mostKept = 1_000_000
 
     private var indexes: [OriginID: Index] = [:]
-    private var current: OriginID?
-    /// Changes appended in this transaction, of other origins than the one that sends.
-    private var appended: [TableKey: [ScannedChange]] = [:]
+    /// The run that is being applied.
+    private var run: Run?
+    /// What competes with it: entries of the kept index, and those that this transaction appended.
+    private var kept = Competitors()
+    private var appended = Competitors()
 
     /// Forgets what the running transaction appended; call it when one begins.
-    func beginTransaction() { appended = [:] }
+    func beginTransaction() {
+        appended = Competitors()
+        kept = Competitors()
+        run = nil
+    }
 
     /// Forgets everything; call it after a rollback, when positions may be given out again.
     func reset() {
         indexes = [:]
-        appended = [:]
-        current = nil
+        beginTransaction()
     }
 
-    /// Gets ready for a run of `origin` whose writer had merged `known`.
-    func prepare(for origin: OriginID, known: VersionVector, reader: JournalReader) throws {
-        guard let first = try reader.firstPosition(beyond: known, ignoring: origin) else {
-            current = nil
-            return
-        }
+    /// Gets ready for a run whose writer had merged `run.known`.
+    func prepare(for run: Run, reader: JournalReader) throws {
+        self.run = run
+        appended.compare(with: run)
+        // Taken out while it grows, so that it is not copied.
+        kept = Competitors()
+        guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
         let end = try reader.lastSeq() + 1
-        var index = indexes[origin] ?? Index(range: first..<first)
-        if first < index.range.lowerBound || index.count > ConcurrentChanges.mostKept {
+        var index = indexes.removeValue(forKey: run.origin) ?? Index(range: first..<first)
+        if first < index.range.lowerBound || index.changes.count > ConcurrentChanges.mostKept {
             index = Index(range: first..<first)
         }
         let from = max(first, index.range.upperBound)
-        if from < end {
-            try reader.scan(from: from) { change in
-                guard change.origin != origin else { return }
-                index.changes[TableKey(table: change.shape.table, key: change.key), default: []].append(change)
-                index.count += 1
-            }
-        }
+        if from < end { try reader.scan(from: from, into: &index.changes, ignoring: run.origin) }
         index.range = index.range.lowerBound..<max(end, index.range.upperBound)
-        indexes[origin] = index
-        current = origin
+        kept.changes = index.changes
+        kept.compare(with: run)
+        indexes[run.origin] = index
     }
 
     /// Adds a change that this transaction has appended, for later runs of other origins.
-    func append(_ change: ScannedChange) {
-        appended[TableKey(table: change.shape.table, key: change.key), default: []].append(change)
+    func append(_ change: Change, seq: Int64, version: Int64, entry: ShapeRegistry.Entry, key: [UInt8]) {
+        guard let run else { return }
+        let firstSeq = seq - (version - run.firstVersion)
+        if appended.changes.runs.last?.firstSeq != firstSeq || appended.changes.runs.last?.origin != run.origin {
+            appended.changes.add(
+                run: ScannedRun(
+                    origin: run.origin, known: run.known, firstSeq: firstSeq, firstVersion: run.firstVersion))
+            appended.compare(with: run)
+        }
+        appended.changes.add(change, seq: seq, entry: entry, key: key)
     }
 
-    var isEmpty: Bool { appended.isEmpty && current.flatMap { indexes[$0] }.map { $0.count == 0 } ?? true }
+    var isEmpty: Bool { kept.changes.isEmpty && appended.changes.isEmpty }
 
-    /// The changes of a key that the writer of `run` had not merged.
-    func competitors(table: Int64, key: Key, run: Run) -> [ScannedChange] {
-        let tableKey = TableKey(table: table, key: key)
-        var found = current.flatMap { indexes[$0]?.changes[tableKey] } ?? []
-        if !appended.isEmpty, let more = appended[tableKey] { found += more }
-        found.removeAll { $0.origin == run.origin || run.known[$0.origin] >= $0.version }
+    /// True when nothing that competes with a change of the first life touches what it touches: it can be written unseen.
+    ///
+    /// - Parameter isComparable: Whether a mask of the shape with that id numbers columns as the change's does.
+    func leavesAlone(
+        _ change: Change, entry: ShapeRegistry.Entry, key: [UInt8], isComparable: (Int64) -> Bool
+    ) -> Bool {
+        var result = true
+        for competitors in [kept, appended] where result {
+            competitors.forEach(table: entry.table, key: key) { other in
+                result =
+                    other.life == 1 && isComparable(other.shape)
+                    && other.mask.isDisjoint(with: change.mask, ignoring: entry.shape.keyCount)
+                return result
+            }
+        }
+        return result
+    }
+
+    /// The changes of a key that the writer of the prepared run had not merged.
+    func competitors(table: Int64, key: Key, registry: ShapeRegistry) -> [ScannedChange] {
+        var found: [ScannedChange] = []
+        for competitors in [kept, appended] {
+            let runs = competitors.changes.runs
+            competitors.forEach(table: table, key: key.bytes) { other in
+                guard let shape = registry[other.shape] else { return true }
+                let run = runs[other.run]
+                found.append(
+                    ScannedChange(
+                        seq: other.seq, origin: run.origin, version: run.version(at: other.seq), stamp: other.stamp,
+                        life: other.life, operation: other.operation, mask: other.mask, shape: shape, key: key,
+                        known: run.known))
+                return true
+            }
+        }
         return found
+    }
+}
+
+/// An index seen from one run: only what its writer had not merged.
+private struct Competitors {
+    var changes = ChangeIndex()
+    /// For each run of the index the position after which its entries are unknown to the writer.
+    private var unknownAfter: [Int64] = []
+
+    mutating func compare(with run: Run) {
+        unknownAfter = changes.runs.map { other in
+            // What a peer says it knows may be any number; it never knows more than there is.
+            other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
+        }
+    }
+
+    func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
+        changes.forEach(table: table, key: key) { entry in
+            entry.seq > unknownAfter[entry.run] ? body(entry) : true
+        }
+    }
+}
+
+extension JournalReader {
+    /// Adds the entries from position `seq` on to an index, but for those of one origin.
+    fileprivate func scan(from seq: Int64, into index: inout ChangeIndex, ignoring origin: OriginID) throws {
+        var last: Int64?
+        try scan(from: seq) { run, row in
+            guard run.origin != origin else { return }
+            if last != run.firstSeq {
+                index.add(run: run)
+                last = run.firstSeq
+            }
+            try index.add(row)
+        }
     }
 }

@@ -3,45 +3,28 @@ import Journal
 
 /// One foreign key of a table, with the positions of its columns and the query that looks for the parent.
 struct ForeignKey {
+    /// What a child shows whose parent is not shown (decision 0008, rule 3).
+    enum Substitute: Hashable {
+        /// Nothing: the child is held until its parent comes. For every action but SET NULL and SET DEFAULT.
+        case none
+        /// These values, one for each of ``ForeignKey/childColumns``.
+        case values([Value])
+    }
+
+    /// Unique among the foreign keys of one ``ForeignKeyMap``.
+    let id: Int
     let child: String
     /// Positions in the child's ``TableInspection/stored``.
     let childColumns: [Int]
     let parent: String
     let parentColumns: [String]
+    /// How the parent's columns compare text.
+    let parentCollations: [KeyCollation]
+    let substitute: Substitute
     /// Finds the parent by the values of ``parentColumns``.
     let parentSQL: String
 
-    init(child: String, childColumns: [Int], parent: String, parentColumns: [String]) {
-        self.child = child
-        self.childColumns = childColumns
-        self.parent = parent
-        self.parentColumns = parentColumns
-        parentSQL =
-            "SELECT 1 FROM \(SQL.quote(identifier: parent)) WHERE "
-            + parentColumns.map { "\(SQL.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
-    }
-
-    /// The foreign keys of `table` whose parents are tables here; others cannot be checked.
-    static func all(_ db: Database, of table: TableInspection) throws -> [ForeignKey] {
-        let rows = try Row.fetchAll(
-            db, sql: #"SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"#,
-            arguments: [table.name])
-        let groups = Dictionary(grouping: rows) { $0["id"] as Int64 }
-        return try groups.sorted { $0.key < $1.key }.compactMap { _, rows -> ForeignKey? in
-            let parentName: String = rows[0]["table"]
-            guard let parent = try TableInspection.named(parentName, db) else { return nil }
-            let childColumns = rows.compactMap { row -> Int? in
-                let name = SQL.foldedName(row["from"])
-                return table.stored.firstIndex { SQL.foldedName($0.name) == name }
-            }
-            // Without a column list a foreign key names the parent's primary key.
-            let named = rows.compactMap { $0["to"] as String? }
-            let parentColumns = named.isEmpty ? parent.stored.prefix(parent.keyCount).map(\.name) : named
-            guard childColumns.count == rows.count, parentColumns.count == rows.count else { return nil }
-            return ForeignKey(
-                child: table.name, childColumns: childColumns, parent: parent.name, parentColumns: parentColumns)
-        }
-    }
+    var isSoft: Bool { substitute != .none }
 }
 
 /// The foreign keys of all tables here, from both sides.
@@ -49,36 +32,54 @@ final class ForeignKeyMap {
     private let db: Database
     private var byChild: [String: [ForeignKey]] = [:]
     private var byParent: [String: [ForeignKey]] = [:]
+    private var groups: [String: String] = [:]
     private var statements: [String: RawStatement] = [:]
 
     init(_ db: Database, tables: [TableInspection]) throws {
         self.db = db
+        var count = 0
         for table in tables {
-            let keys = try ForeignKey.all(db, of: table)
-            byChild[SQL.foldedName(table.name)] = keys
-            for key in keys { byParent[SQL.foldedName(key.parent), default: []].append(key) }
+            var keys: [ForeignKey] = []
+            for definition in try ForeignKeyDefinition.all(db, of: table) {
+                guard let key = try definition.resolve(db, id: count, child: table) else { continue }
+                keys.append(key)
+                count += 1
+            }
+            byChild[SQLText.foldedName(table.name)] = keys
+            for key in keys {
+                byParent[SQLText.foldedName(key.parent), default: []].append(key)
+                join(SQLText.foldedName(key.child), SQLText.foldedName(key.parent))
+            }
         }
     }
 
-    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQL.foldedName(table)] ?? [] }
-    func references(to table: String) -> [ForeignKey] { byParent[SQL.foldedName(table)] ?? [] }
+    func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQLText.foldedName(table)] ?? [] }
+    func references(to table: String) -> [ForeignKey] { byParent[SQLText.foldedName(table)] ?? [] }
 
-    /// The first of `keys` for which `row` has no parent; nil when all are satisfied. A key with a NULL column is.
-    func violation(of keys: [ForeignKey], row: (Int) -> Value?) throws -> ForeignKey? {
-        for key in keys {
-            let values = key.childColumns.map { row($0) ?? .null }
-            guard !values.contains(.null) else { continue }
-            if try !parentExists(key, values: values) { return key }
-        }
-        return nil
+    /// A name that all tables share which foreign keys connect, directly or through others.
+    func group(of table: String) -> String {
+        var name = SQLText.foldedName(table)
+        while let next = groups[name] { name = next }
+        return name
+    }
+
+    private func join(_ a: String, _ b: String) {
+        let (a, b) = (group(of: a), group(of: b))
+        if a != b { groups[max(a, b)] = min(a, b) }
+    }
+
+    /// The values with which a row refers through `key`; nil when one is NULL, so that there is no parent to find.
+    func reference(_ key: ForeignKey, row: (Int) -> Value?) -> [Value]? {
+        let values = key.childColumns.map { row($0) ?? .null }
+        return values.contains(.null) ? nil : values
     }
 
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
-        let columns = table.stored.prefix(table.keyCount).map { SQL.quote(identifier: $0.name) }
-        let conditions = key.childColumns.map { "\(SQL.quote(identifier: table.stored[$0].name)) = ?" }
+        let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
+        let conditions = key.childColumns.map { "\(SQLText.quote(identifier: table.stored[$0].name)) = ?" }
         let statement = try statement(
-            "SELECT \(columns.joined(separator: ", ")) FROM \(SQL.quote(identifier: table.name)) "
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
         for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         var keys: [[Value]] = []
@@ -99,5 +100,71 @@ final class ForeignKeyMap {
         let statement = try RawStatement(db, sql)
         statements[sql] = statement
         return statement
+    }
+}
+
+/// A foreign key as `PRAGMA foreign_key_list` tells it.
+private struct ForeignKeyDefinition {
+    let parent: String
+    let from: [String]
+    /// Empty when the key names no columns: the parent's primary key is meant.
+    let to: [String]
+    let onDelete: String
+
+    static func all(_ db: Database, of table: TableInspection) throws -> [ForeignKeyDefinition] {
+        let rows = try Row.fetchAll(
+            db,
+            sql:
+                #"SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"#,
+            arguments: [table.name])
+        let groups = Dictionary(grouping: rows) { $0["id"] as Int64 }
+        return groups.sorted { $0.key < $1.key }.map { _, rows in
+            ForeignKeyDefinition(
+                parent: rows[0]["table"], from: rows.map { $0["from"] }, to: rows.compactMap { $0["to"] as String? },
+                onDelete: rows[0]["on_delete"])
+        }
+    }
+
+    /// - Returns: nil when the parent is no table here: the key cannot be checked then.
+    func resolve(_ db: Database, id: Int, child: TableInspection) throws -> ForeignKey? {
+        guard let parentTable = try TableInspection.named(parent, db) else { return nil }
+        let childColumns = from.compactMap { position(of: $0, in: child) }
+        let parentColumns = to.isEmpty ? parentTable.stored.prefix(parentTable.keyCount).map(\.name) : to
+        guard childColumns.count == from.count, parentColumns.count == from.count else { return nil }
+        let collations = parentColumns.map { name in
+            position(of: name, in: parentTable).flatMap {
+                KeyCollation(rawValue: parentTable.stored[$0].collation.uppercased())
+            } ?? .binary
+        }
+        return ForeignKey(
+            id: id, child: child.name, childColumns: childColumns, parent: parentTable.name,
+            parentColumns: parentColumns, parentCollations: collations,
+            substitute: try substitute(db, child: child, columns: childColumns),
+            parentSQL: "SELECT 1 FROM \(SQLText.quote(identifier: parentTable.name)) WHERE "
+                + parentColumns.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
+    }
+
+    private func position(of column: String, in table: TableInspection) -> Int? {
+        let name = SQLText.foldedName(column)
+        return table.stored.firstIndex { SQLText.foldedName($0.name) == name }
+    }
+
+    /// A key column, a UNIQUE column, or NULL for NOT NULL cannot be substituted.
+    private func substitute(_ db: Database, child: TableInspection, columns: [Int]) throws -> ForeignKey.Substitute {
+        guard onDelete == "SET NULL" || onDelete == "SET DEFAULT", columns.allSatisfy({ $0 >= child.keyCount }) else {
+            return .none
+        }
+        let isUnique = try UniqueIndex.all(db, table: child.name).contains { index in
+            columns.contains { index.depends(on: child.stored[$0].name, of: child) }
+        }
+        guard !isUnique else { return .none }
+        let values = try columns.map { column -> Value in
+            guard onDelete == "SET DEFAULT", let text = child.stored[column].defaultSQL else { return .null }
+            // The text stands in this file's own schema, which SQLite has parsed.
+            let statement = try RawStatement(db, "SELECT \(text)")
+            return try statement.step() ? statement.column(0) : .null
+        }
+        let breaksNotNull = zip(columns, values).contains { child.stored[$0].isNotNull && $1 == .null }
+        return breaksNotNull ? .none : .values(values)
     }
 }

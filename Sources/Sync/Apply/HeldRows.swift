@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Journal
 
-/// Why a row of the merged state is not shown in its table.
+/// Why a row of the merged state is not shown in its table, or not as it is.
 public enum HoldReason: String, Sendable, Hashable {
     /// Another row holds one of its UNIQUE values by an earlier claim.
     case unique
@@ -14,69 +14,83 @@ public enum HoldReason: String, Sendable, Hashable {
     case datatype
     /// An update arrived before the insert of its row.
     case incomplete
+    /// The function that decides the table's conflicts is not registered here.
+    case policy
+
+    /// True when a change of other rows can bring the row back.
+    var dependsOnOthers: Bool { self != .incomplete && self != .policy }
 }
 
 /// A row that is set aside, with all that merging has made of it so far.
-struct HeldRow {
+struct HeldRow: Hashable {
     var reason: HoldReason
     var detail: String
-    /// The last change that went into the row: its claim when rows compete for a UNIQUE value.
-    var stamp: Stamp
-    var origin: OriginID
+    /// The merged values: of the whole row, or when ``isShown`` of the columns that the table shows otherwise.
     var image: RowImage
+    /// True for a row that stands in its table with a substitute for a parent that is not there.
+    var isShown = false
 }
 
-/// `_journal_held`, read once a transaction and written through.
+/// `_journal_held`, read once a transaction; what changed is written at its end.
 final class HeldRows {
     private let db: Database
+    private var stored: [ConcurrentChanges.TableKey: HeldRow] = [:]
     private(set) var rows: [ConcurrentChanges.TableKey: HeldRow] = [:]
 
     init(_ db: Database) throws {
         self.db = db
-        let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM _journal_held")
+        let cursor = try Row.fetchCursor(
+            db, sql: "SELECT tbl, key, reason, detail, image, shown FROM _journal_held")
         while let row = try cursor.next() {
             let key: Data = row["key"]
             let image: Data = row["image"]
-            let origin: Data = row["origin"]
-            guard let image = RowImage(encoded: Array(image)[...]), let origin = OriginID(bytes: origin),
-                let reason = HoldReason(rawValue: row["reason"])
+            guard let image = RowImage(encoded: Array(image)[...]), let reason = HoldReason(rawValue: row["reason"])
             else { throw JournalError(.corrupt, "a row of _journal_held cannot be read") }
             rows[.init(table: row["tbl"], key: Key(bytes: Array(key)))] = HeldRow(
-                reason: reason, detail: row["detail"], stamp: Stamp(rawValue: row["stamp"]), origin: origin,
-                image: image)
+                reason: reason, detail: row["detail"], image: image, isShown: row["shown"])
         }
+        stored = rows
     }
 
     var isEmpty: Bool { rows.isEmpty }
 
+    /// The rows that differ from the file.
+    var changedKeys: [ConcurrentChanges.TableKey] {
+        rows.keys.filter { stored[$0] != rows[$0] } + stored.keys.filter { rows[$0] == nil }
+    }
+
     subscript(key: ConcurrentChanges.TableKey) -> HeldRow? { rows.isEmpty ? nil : rows[key] }
 
-    func hold(_ key: ConcurrentChanges.TableKey, _ row: HeldRow) throws {
-        rows[key] = row
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO _journal_held (tbl, key, reason, detail, stamp, origin, image) VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (tbl, key) DO UPDATE SET reason = excluded.reason, detail = excluded.detail,
-                  stamp = excluded.stamp, origin = excluded.origin, image = excluded.image
-                """
-        ).execute(arguments: [
-            key.table, Data(key.key.bytes), row.reason.rawValue, row.detail, row.stamp.rawValue,
-            Data(row.origin.bytes), Data(row.image.encoded()),
-        ])
+    func hold(_ key: ConcurrentChanges.TableKey, _ row: HeldRow) { rows[key] = row }
+
+    func release(_ key: ConcurrentChanges.TableKey) {
+        if !rows.isEmpty { rows[key] = nil }
     }
 
-    func release(_ key: ConcurrentChanges.TableKey) throws {
-        guard rows.removeValue(forKey: key) != nil else { return }
-        try db.cachedStatement(sql: "DELETE FROM _journal_held WHERE tbl = ? AND key = ?")
-            .execute(arguments: [key.table, Data(key.key.bytes)])
-    }
-
-    /// The held rows with the earliest claim first: the order in which they may return.
-    var byClaim: [(key: ConcurrentChanges.TableKey, row: HeldRow)] {
-        rows.map { (key: $0.key, row: $0.value) }.sorted {
-            ($0.row.stamp, $0.row.origin) != ($1.row.stamp, $1.row.origin)
-                ? ($0.row.stamp, $0.row.origin) < ($1.row.stamp, $1.row.origin)
-                : $0.key.key.bytes.lexicographicallyPrecedes($1.key.key.bytes)
+    /// Writes what differs from the file.
+    func write() throws {
+        for key in stored.keys.sorted() where rows[key] == nil {
+            try db.cachedStatement(sql: "DELETE FROM _journal_held WHERE tbl = ? AND key = ?")
+                .execute(arguments: [key.table, Data(key.key.bytes)])
         }
+        for (key, row) in rows.sorted(by: { $0.key < $1.key }) where stored[key] != row {
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO _journal_held (tbl, key, reason, detail, image, shown) VALUES (?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (tbl, key) DO UPDATE SET reason = excluded.reason, detail = excluded.detail,
+                      image = excluded.image, shown = excluded.shown
+                    """
+            ).execute(arguments: [
+                key.table, Data(key.key.bytes), row.reason.rawValue, row.detail, Data(row.image.encoded()), row.isShown,
+            ])
+        }
+        stored = rows
+    }
+}
+
+extension ConcurrentChanges.TableKey: Comparable {
+    /// By table and the bytes of the key: an order that is the same in every process.
+    static func < (a: Self, b: Self) -> Bool {
+        a.table == b.table ? a.key.bytes.lexicographicallyPrecedes(b.key.bytes) : a.table < b.table
     }
 }

@@ -4,8 +4,9 @@ import Journal
 
 /// Puts merged rows into their tables, and sets aside those that a constraint refuses.
 ///
-/// A row of the merged state is either visible in its table or in `_journal_held`, never in both. What is in neither is dead,
-/// or belongs to a table that is not here.
+/// A row of the merged state stands in its table, or in `_journal_held`, or, with a substitute for a missing parent, in both. What
+/// is in neither is dead, or belongs to a table that is not here. While changes are applied a row may be set aside for a
+/// moment; ``settle(tables:)`` decides at the end of the transaction what is shown.
 final class RowStore {
     /// A row of a table by its key as this file spells it.
     struct RowID {
@@ -15,35 +16,31 @@ final class RowStore {
         let values: [Value]
     }
 
-    /// The change that is being applied, for claims.
-    struct Claim {
-        let stamp: Stamp
-        let origin: OriginID
-    }
-
     let db: Database
     let session: ApplySession
     let registry: ShapeRegistry
     let held: HeldRows
+    let claims: ClaimReader
     /// Visible rows whose foreign keys have to be looked at when the transaction is complete.
     var unchecked: [ConcurrentChanges.TableKey: RowID] = [:]
     /// Values that rows of other tables may refer to, and that are gone.
     var removedParents: [(key: ForeignKey, values: [Value])] = []
-    /// The run that is being applied, to look up the claims of rows that clash with it.
-    var run: Run?
+    /// The groups of tables (``ForeignKeyMap/group(of:)``) that this transaction changed, while rows are held.
+    var touchedGroups: Set<String> = []
 
     init(_ db: Database, session: ApplySession, registry: ShapeRegistry) throws {
         self.db = db
         self.session = session
         self.registry = registry
         held = try HeldRows(db)
+        claims = ClaimReader(db, session: session)
     }
 
     // MARK: - Without competitors
 
     /// Applies an insert or update that competes with nothing, in a file in which nothing is held: one statement.
     func applyUncontested(
-        _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>, origin: OriginID
+        _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         let translation = context.translation(of: entry)
         guard let table = context.inspection, translation.hasSameKey else { return }
@@ -53,14 +50,14 @@ final class RowStore {
         if isWhole, change.operation == .insert, values.count == entry.shape.columns.count {
             if try writer.insert(change.mask, values: values) == SQLITE_DONE {
                 if !context.foreignKeys.isEmpty {
-                    try checkForeignKeys(table, context: context, keys: keys) { column in
+                    try noteIfOrphan(table, context: context, keys: keys) { column in
                         column < values.count ? values[values.startIndex + column] : nil
                     }
                 }
                 return
             }
         } else if isWhole, change.operation == .update,
-            context.foreignKeys.isEmpty, context.references.isEmpty
+            change.mask.isDisjoint(with: context.linkedColumns, ignoring: 0)
         {
             let (code, found) = try writer.update(change.mask, values: values.dropFirst(keys.count), key: keys)
             if code == SQLITE_DONE, found { return }
@@ -68,67 +65,99 @@ final class RowStore {
         let key = ConcurrentChanges.TableKey(
             table: entry.table, key: Key(keys, collations: context.collations))
         try write(
-            context.columns(change.mask, of: entry), of: change,
+            context.columns(change.mask, of: entry), isWhole: change.operation == .insert,
             row: RowID(key: key, context: context, table: table, values: Array(keys)),
-            image: context.row(change, of: entry, values: values), claim: Claim(stamp: change.stamp, origin: origin))
+            image: context.row(change, of: entry, values: values))
     }
 
     // MARK: - With what merging decided
 
+    /// - Returns: nil when the table is not here, or has another key.
+    func id(of key: ConcurrentChanges.TableKey, entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> RowID? {
+        let context = session.context(of: entry)
+        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return nil }
+        return RowID(key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
+    }
+
     func apply(
         _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: ConcurrentChanges.TableKey,
-        context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>, run: Run
+        context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
-        self.run = run
-        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
-        let row = RowID(
-            key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
+        guard let row = id(of: key, entry: entry, values: values) else { return }
+        if !held.isEmpty { touchedGroups.insert(session.foreignKeys.group(of: row.table.name)) }
         switch effect {
         case .none: return
         case .delete:
-            try held.release(key)
+            held.release(key)
             try remove(row)
         case .write(let columns):
             if isNewLife {
                 // Nothing of an earlier life may shine through.
-                try held.release(key)
+                held.release(key)
                 try remove(row)
             }
             try write(
-                columns, of: change, row: row, image: context.row(change, of: entry, values: values),
-                claim: Claim(stamp: change.stamp, origin: run.origin))
+                columns, isWhole: change.operation == .insert, row: row,
+                image: context.row(change, of: entry, values: values))
         }
     }
 
     /// Writes the winning columns over whatever there is of the row.
-    private func write(_ columns: ColumnMask, of change: Change, row: RowID, image: [Value?], claim: Claim) throws {
-        if let before = held[row.key] {
+    ///
+    /// - Parameter isWhole: True when an insert of the row's life is among what is merged: it may be shown then.
+    func write(_ columns: ColumnMask, isWhole: Bool, row: RowID, image: [Value?]) throws {
+        if let before = try setAside(row) {
             var merged = before.image
-            for (column, value) in row.values.enumerated() { merged.columns[row.context.names[column]] = value }
-            columns.forEach { column in merged.columns[row.context.names[column]] = image[column] }
-            let isStillIncomplete = before.reason == .incomplete && change.operation != .insert
-            if isStillIncomplete {
-                try hold(row, merged, .incomplete, detail: before.detail, claim: claim)
+            merged.overlay(row: row, columns: columns, of: image)
+            if before.reason == .policy || (before.reason == .incomplete && !isWhole) {
+                held.hold(row.key, HeldRow(reason: before.reason, detail: before.detail, image: merged))
             } else {
-                try show(row, merged, claim: claim)
+                try show(row, merged)
             }
             return
         }
-        if try update(columns, row: row, image: image, claim: claim) { return }
+        if try update(columns, row: row, image: image) { return }
         var merged = RowImage()
-        for (column, value) in row.values.enumerated() { merged.columns[row.context.names[column]] = value }
-        columns.forEach { column in merged.columns[row.context.names[column]] = image[column] }
-        if change.operation == .insert {
-            try show(row, merged, claim: claim)
+        merged.overlay(row: row, columns: columns, of: image)
+        if isWhole {
+            try show(row, merged)
         } else {
-            try hold(row, merged, .incomplete, detail: "the insert of the row has not arrived", claim: claim)
+            let detail = "the insert of the row has not arrived"
+            held.hold(row.key, HeldRow(reason: .incomplete, detail: detail, image: merged))
         }
+    }
+
+    /// What is held of a row, after taking it out of its table when it stands there with a substitute.
+    ///
+    /// - Returns: nil when nothing is held of the row, or no longer: a local writer that has made the same key anew, or has
+    ///   changed or deleted what was shown, wrote after it had seen all that is held.
+    func setAside(_ row: RowID) throws -> HeldRow? {
+        guard var before = held[row.key] else { return nil }
+        let visible = try session.writer(of: row.context, row.table).select(key: row.values)
+        guard before.isShown else {
+            guard visible != nil else { return before }
+            held.release(row.key)
+            return nil
+        }
+        guard let visible, try showsSubstitutes(row, visible, before.image) else {
+            held.release(row.key)
+            return nil
+        }
+        var whole = visible
+        for column in row.table.keyCount..<whole.count {
+            whole[column] = before.image[row.table, column] ?? whole[column]
+        }
+        before.image = RowImage(whole, of: row.table)
+        before.isShown = false
+        try remove(row)
+        held.hold(row.key, before)
+        return before
     }
 
     /// Updates a visible row.
     ///
     /// - Returns: False when there is no visible row.
-    private func update(_ columns: ColumnMask, row: RowID, image: [Value?], claim: Claim) throws -> Bool {
+    private func update(_ columns: ColumnMask, row: RowID, image: [Value?]) throws -> Bool {
         let writer = session.writer(of: row.context, row.table)
         var mask = ColumnMask()
         var values: [Value] = []
@@ -149,33 +178,30 @@ final class RowStore {
             return true
         }
         guard let refused = try writer.select(key: row.values) else { return false }
-        var merged = RowImage()
-        for (column, value) in refused.enumerated() { merged.columns[row.context.names[column]] = value }
-        columns.forEach { column in merged.columns[row.context.names[column]] = image[column] }
+        var merged = RowImage(refused, of: row.table)
+        merged.overlay(row: row, columns: columns, of: image)
         try remove(row)
-        try show(row, merged, claim: claim)
+        hold(row, merged, code)
         return true
     }
 
     // MARK: - Rows in the table
 
-    /// Inserts a complete row, or sets it aside with the reason for which it cannot be shown.
-    func show(_ row: RowID, _ image: RowImage, claim: Claim) throws {
+    /// Inserts a complete row, or sets it aside until the end of the transaction.
+    func show(_ row: RowID, _ image: RowImage) throws {
         let code = try insert(row, image)
         if code == SQLITE_DONE {
-            try held.release(row.key)
-            return
+            held.release(row.key)
+            if !row.context.foreignKeys.isEmpty {
+                try noteIfOrphan(row.table, context: row.context, keys: row.values[...]) { image[row.table, $0] }
+            }
+        } else {
+            hold(row, image, code)
         }
-        if reason(code) == .unique, try evictLaterClaims(than: claim, row: row, image: image),
-            try insert(row, image) == SQLITE_DONE
-        {
-            try held.release(row.key)
-            return
-        }
-        try hold(row, image, reason(code), detail: db.lastErrorMessage ?? "refused by a constraint", claim: claim)
     }
 
-    private func insert(_ row: RowID, _ image: RowImage) throws -> Int32 {
+    /// - Returns: The result code; `SQLITE_DONE` when the row is in.
+    func insert(_ row: RowID, _ image: RowImage) throws -> Int32 {
         var mask = ColumnMask()
         var values: [Value] = []
         for (index, column) in row.table.stored.enumerated() {
@@ -183,13 +209,13 @@ final class RowStore {
             mask.insert(index)
             values.append(value)
         }
-        let code = try session.writer(of: row.context, row.table).insert(mask, values: values)
-        if code == SQLITE_DONE, !row.context.foreignKeys.isEmpty {
-            try checkForeignKeys(row.table, context: row.context, keys: row.values[...]) { column in
-                image.columns[row.table.stored[column].name]
-            }
-        }
-        return code
+        return try session.writer(of: row.context, row.table).insert(mask, values: values)
+    }
+
+    private func hold(_ row: RowID, _ image: RowImage, _ code: Int32) {
+        held.hold(
+            row.key,
+            HeldRow(reason: .init(code), detail: db.lastErrorMessage ?? "refused by a constraint", image: image))
     }
 
     /// Takes a visible row out of its table, and notes what others may have referred to.
@@ -207,48 +233,75 @@ final class RowStore {
         }
     }
 
-    func hold(_ row: RowID, _ image: RowImage, _ reason: HoldReason, detail: String, claim: Claim) throws {
-        try held.hold(
-            row.key,
-            HeldRow(reason: reason, detail: detail, stamp: claim.stamp, origin: claim.origin, image: image))
-    }
-
     private func noteChangedParents(_ row: RowID, before: [Value], mask: ColumnMask) {
         for key in row.context.references {
             let touches = row.table.stored.indices.contains { index in
                 mask.contains(index)
-                    && key.parentColumns.contains { SQL.foldedName($0) == SQL.foldedName(row.table.stored[index].name) }
+                    && key.parentColumns.contains {
+                        SQLText.foldedName($0) == SQLText.foldedName(row.table.stored[index].name)
+                    }
             }
             if touches, let old = parentValues(key, table: row.table, row: before) { removedParents.append((key, old)) }
         }
     }
 
-    private func parentValues(_ key: ForeignKey, table: TableInspection, row: [Value]) -> [Value]? {
+    func parentValues(_ key: ForeignKey, table: TableInspection, row: [Value]) -> [Value]? {
         let values = key.parentColumns.compactMap { name in
-            table.stored.firstIndex { SQL.foldedName($0.name) == SQL.foldedName(name) }.map { row[$0] }
+            table.stored.firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(name) }.map { row[$0] }
         }
         return values.count == key.parentColumns.count && !values.contains(.null) ? values : nil
     }
 
     /// Looks for the parents of a row that has just become visible; a missing one may still come in this transaction.
-    private func checkForeignKeys(
+    private func noteIfOrphan(
         _ table: TableInspection, context: TableContext, keys: ArraySlice<Value>, row: (Int) -> Value?
     ) throws {
-        guard try session.foreignKeys.violation(of: context.foreignKeys, row: row) != nil else { return }
-        let key = ConcurrentChanges.TableKey(
-            table: context.tableID, key: Key(keys, collations: context.collations))
-        unchecked[key] = RowID(key: key, context: context, table: table, values: Array(keys))
+        for foreignKey in context.foreignKeys {
+            guard let values = session.foreignKeys.reference(foreignKey, row: row),
+                try !session.foreignKeys.parentExists(foreignKey, values: values)
+            else { continue }
+            let key = ConcurrentChanges.TableKey(
+                table: context.tableID, key: Key(keys, collations: context.collations))
+            unchecked[key] = RowID(key: key, context: context, table: table, values: Array(keys))
+            return
+        }
     }
 
+    /// True when a visible row still shows substitutes where `image` has the merged values.
+    func showsSubstitutes(_ row: RowID, _ visible: [Value], _ image: RowImage) throws -> Bool {
+        for key in row.context.foreignKeys {
+            guard case .values(let substitutes) = key.substitute,
+                key.childColumns.allSatisfy({ image[row.table, $0] != nil })
+            else { continue }
+            if zip(key.childColumns, substitutes).contains(where: { visible[$0] != $1 }) { return false }
+        }
+        return true
+    }
+}
+
+extension HoldReason {
     /// SQLITE_CONSTRAINT_DATATYPE, of STRICT tables: https://sqlite.org/rescode.html#constraint_datatype
     private static let wrongDatatype = ResultCode(rawValue: SQLITE_CONSTRAINT | 12 << 8)
 
-    private func reason(_ code: Int32) -> HoldReason {
+    /// - Parameter code: The extended result code with which SQLite refused a row.
+    init(_ code: Int32) {
         switch ResultCode(rawValue: code) {
-        case .SQLITE_CONSTRAINT_NOTNULL: .notNull
-        case .SQLITE_CONSTRAINT_CHECK: .check
-        case RowStore.wrongDatatype, .SQLITE_MISMATCH: .datatype
-        default: .unique
+        case .SQLITE_CONSTRAINT_NOTNULL: self = .notNull
+        case .SQLITE_CONSTRAINT_CHECK: self = .check
+        case HoldReason.wrongDatatype, .SQLITE_MISMATCH: self = .datatype
+        default: self = .unique
+        }
+    }
+}
+
+extension RowImage {
+    /// Takes over the key of `row`, and those of `columns` that the table has here.
+    mutating func overlay(row: RowStore.RowID, columns mask: ColumnMask, of image: [Value?]) {
+        for (column, value) in row.values.enumerated() { columns[row.table.stored[column].name] = value }
+        mask.forEach { column in
+            if column < row.table.stored.count, let value = image[column] {
+                columns[row.table.stored[column].name] = value
+            }
         }
     }
 }

@@ -19,8 +19,8 @@ final class RowWriter {
     init(_ db: Database, table: TableInspection) {
         self.db = db
         self.table = table
-        quotedTable = SQL.quote(identifier: table.name)
-        keyCondition = table.stored.prefix(table.keyCount).map { "\(SQL.quote(identifier: $0.name)) = ?" }
+        quotedTable = SQLText.quote(identifier: table.name)
+        keyCondition = table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }
             .joined(separator: " AND ")
     }
 
@@ -35,7 +35,7 @@ final class RowWriter {
             statement = known
         } else {
             var names: [String] = []
-            mask.forEach { names.append(SQL.quote(identifier: table.stored[$0].name)) }
+            mask.forEach { names.append(SQLText.quote(identifier: table.stored[$0].name)) }
             statement = try RawStatement(
                 db,
                 "INSERT INTO \(quotedTable) (\(names.joined(separator: ", "))) "
@@ -64,7 +64,7 @@ final class RowWriter {
             statement = known
         } else {
             var assignments: [String] = []
-            mask.forEach { assignments.append("\(SQL.quote(identifier: table.stored[$0].name)) = ?") }
+            mask.forEach { assignments.append("\(SQLText.quote(identifier: table.stored[$0].name)) = ?") }
             statement = try RawStatement(
                 db, "UPDATE \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
             updates[mask] = statement
@@ -103,7 +103,7 @@ final class RowWriter {
     }
 
     private func makeSelection() throws -> RawStatement {
-        let columns = table.stored.map { SQL.quote(identifier: $0.name) }.joined(separator: ", ")
+        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         return try RawStatement(db, "SELECT \(columns) FROM \(quotedTable) WHERE \(keyCondition)")
     }
 

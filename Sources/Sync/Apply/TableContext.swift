@@ -16,6 +16,10 @@ final class TableContext {
     /// The columns that ``foreignKeys`` consist of, and those that ``references`` refer to.
     let childColumns: ColumnMask
     let referencedColumns: ColumnMask
+    /// False for a table with a ``MergePolicy`` of its own.
+    let mergesByColumn: Bool
+    /// Both of them: a change of other columns leaves foreign keys as they are.
+    let linkedColumns: ColumnMask
     private(set) var names: [String]
     private var positions: [String: Int]
     private var translations: [Int64: Translation] = [:]
@@ -31,24 +35,28 @@ final class TableContext {
 
     init(
         tableID: Int64, inspection: TableInspection?, collations: [KeyCollation], foreignKeys: [ForeignKey],
-        references: [ForeignKey]
+        mergesByColumn: Bool, references: [ForeignKey]
     ) {
         self.tableID = tableID
         self.inspection = inspection
         self.collations = collations
         self.foreignKeys = foreignKeys
         self.references = references
+        self.mergesByColumn = mergesByColumn
         var childColumns = ColumnMask()
         for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
         self.childColumns = childColumns
-        let referencedNames = Set(references.flatMap(\.parentColumns).map(SQL.foldedName))
+        let referencedNames = Set(references.flatMap(\.parentColumns).map(SQLText.foldedName))
         var referencedColumns = ColumnMask()
         for (index, column) in (inspection?.stored ?? []).enumerated()
-        where referencedNames.contains(SQL.foldedName(column.name)) { referencedColumns.insert(index) }
+        where referencedNames.contains(SQLText.foldedName(column.name)) { referencedColumns.insert(index) }
         self.referencedColumns = referencedColumns
+        var linkedColumns = childColumns
+        linkedColumns.formUnion(referencedColumns)
+        self.linkedColumns = linkedColumns
         names = inspection?.stored.map(\.name) ?? []
         positions = Dictionary(
-            names.enumerated().map { (SQL.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
+            names.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The number of the columns that the table has here.
@@ -58,7 +66,7 @@ final class TableContext {
     func translation(of entry: ShapeRegistry.Entry) -> Translation {
         if let known = translations[entry.id] { return known }
         let mapped = entry.shape.columns.map { name -> Int in
-            let folded = SQL.foldedName(name)
+            let folded = SQLText.foldedName(name)
             if let position = positions[folded] { return position }
             positions[folded] = names.count
             names.append(name)

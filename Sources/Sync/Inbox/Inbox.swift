@@ -39,6 +39,7 @@ public struct ReceiveReport: Sendable, Hashable {
 public final class Inbox: Sendable {
     private let replica: Replica
     private let limits: Limits
+    private let functions: ConflictFunctions
     private let connection: MergeConnection
     private let wallClock: @Sendable () -> Stamp
     private let session = Mutex(SessionBox())
@@ -49,9 +50,15 @@ public final class Inbox: Sendable {
         var pending = PendingParts()
     }
 
-    /// - Parameter wallClock: The time of day, to tell stamps that lie too far ahead.
-    public init(replica: Replica, limits: Limits = .standard, wallClock: @escaping @Sendable () -> Stamp) throws {
+    /// - Parameters:
+    ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
+    ///   - wallClock: The time of day, to tell stamps that lie too far ahead.
+    public init(
+        replica: Replica, limits: Limits = .standard, functions: ConflictFunctions = ConflictFunctions(),
+        wallClock: @escaping @Sendable () -> Stamp
+    ) throws {
         self.replica = replica
+        self.functions = functions
         self.limits = limits
         self.wallClock = wallClock
         connection = try replica.openMergeConnection()
@@ -86,20 +93,28 @@ public final class Inbox: Sendable {
         }
     }
 
-    /// Shows held rows again that a local change made room for: a parent that came back, a UNIQUE value that was given up.
+    /// Makes tables show what local changes made possible: held rows whose parent came back or whose UNIQUE value was given up, and
+    /// what the journal holds of tables and columns that a migration made known.
     ///
-    /// Call it at each contact with the file; it reads only, when nothing is held.
+    /// Call it at each contact with the file; it reads only, when nothing is held and the schema is as it was.
     ///
     /// - Returns: How many rows are held still.
     @discardableResult
     public func bringBackHeldRows() throws -> Int {
-        let count = try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_held") ?? 0 }
-        guard count > 0 else { return 0 }
         try replica.settle()
         return try session.withLock { box in
-            try connection.write { db in
-                let rows = try RowStore(db, session: try current(&box, db), registry: ShapeRegistry(db))
-                try rows.settle()
+            let isDue = try replica.read { db in
+                let isHolding = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") ?? false
+                return try isHolding || box.session?.isCurrent(in: db) != true
+            }
+            guard isDue else { return 0 }
+            return try connection.write { db in
+                let session = try current(&box, db)
+                let rows = try RowStore(db, session: session, registry: ShapeRegistry(db))
+                let contested = ContestedRows(db, session: session, functions: functions)
+                try contested.addHeld(of: rows)
+                try contested.resolve(into: rows)
+                try rows.settle(all: true)
                 return rows.held.rows.count
             }
         }
@@ -216,8 +231,9 @@ public final class Inbox: Sendable {
     }
 
     private func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
-        if let session = box.session, try session.isCurrent() { return session }
+        if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
+        try Joining(db: db, session: session).run()
         box.session = session
         return session
     }
@@ -239,7 +255,8 @@ public final class Inbox: Sendable {
             if !complete.isEmpty {
                 let current =
                     try applier
-                    ?? Applier(db, session: session, hasManyOrigins: origins.count > 1, time: time)
+                    ?? Applier(
+                        db, session: session, hasManyOrigins: origins.count > 1, functions: functions, time: time)
                 applier = current
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }

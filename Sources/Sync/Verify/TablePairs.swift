@@ -35,7 +35,7 @@ struct TablePairs {
     }
 
     /// As SQLite compares names, and as bytes: String would take two normal forms of one name for the same.
-    fileprivate static func folded(_ name: String) -> [UInt8] { Array(SQL.foldedName(name).utf8) }
+    fileprivate static func folded(_ name: String) -> [UInt8] { Array(SQLText.foldedName(name).utf8) }
 }
 
 extension TablePairs.Pair {

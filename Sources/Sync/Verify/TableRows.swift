@@ -19,8 +19,8 @@ struct TableRows {
         }
         let own = tracked.shape
         let names = Dictionary(
-            own.columns.map { (Array(SQL.foldedName($0).utf8), $0) }, uniquingKeysWith: { first, _ in first })
-        let columns = asked.columns.compactMap { names[Array(SQL.foldedName($0).utf8)] }
+            own.columns.map { (Array(SQLText.foldedName($0).utf8), $0) }, uniquingKeysWith: { first, _ in first })
+        let columns = asked.columns.compactMap { names[Array(SQLText.foldedName($0).utf8)] }
         guard columns.count == asked.columns.count, asked.keyCount == own.keyCount,
             Array(columns.prefix(asked.keyCount)) == Array(own.keyColumns)
         else {
@@ -31,10 +31,10 @@ struct TableRows {
         self.db = db
         shape = TableShape(table: own.table, columns: columns, keyCount: own.keyCount)
         collations = tracked.collations
-        key = own.keyColumns.map { SQL.quote(identifier: $0) }.joined(separator: ", ")
+        key = own.keyColumns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")
         select =
-            "SELECT " + columns.map { SQL.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."
-            + SQL.quote(identifier: own.table)
+            "SELECT " + columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."
+            + SQLText.quote(identifier: own.table)
     }
 
     /// Calls `body` with each row after the key `after` up to the key `through`, until it returns false.

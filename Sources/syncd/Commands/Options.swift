@@ -53,8 +53,8 @@ extension Replica {
     /// - Throws: ``Failure`` for a table that the journal does not know.
     func knownTable(_ name: String) throws -> String {
         let names = try read { db in Set(try ShapeRegistry(db).entries.values.map(\.shape.table)).sorted() }
-        let folded = SQL.foldedName(name)
-        guard let known = names.first(where: { SQL.foldedName($0) == folded }) else {
+        let folded = SQLText.foldedName(name)
+        guard let known = names.first(where: { SQLText.foldedName($0) == folded }) else {
             throw Failure(
                 "the journal knows no table named \(name)",
                 hint: names.isEmpty
@@ -64,5 +64,5 @@ extension Replica {
     }
 
     /// Closes the connections without a checkpoint, which is the business of those who write.
-    func closeReader() throws { try pool.close() }
+    func closeReader() throws { try connections.close() }
 }

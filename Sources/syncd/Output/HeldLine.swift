@@ -12,9 +12,7 @@ extension HeldEntry {
             "reason": .string(reason),
             "detail": .string(detail),
             "columns": .columns(columns.map { (name: $0.column, value: $0.value) }),
-            "origin": .optional(origin) { .string($0.description) },
-            "stamp": .optional(stamp) { .integer($0.rawValue) },
-            "time": .optional(stamp) { .string(ConsoleText.time(milliseconds: $0.milliseconds)) },
+            "shown": .bool(isShown),
             "changes": .optional(changes) { .integer(Int64($0)) },
         ])
     }
@@ -24,11 +22,10 @@ extension HeldEntry {
             let count = changes.map { "  \(ConsoleText.count($0, "change"))" } ?? ""
             return "-  \(ConsoleText.printable(table))\(count)  \(reason): \(ConsoleText.printable(detail))"
         }
-        let when = stamp.map { "  \(ConsoleText.time(milliseconds: $0.milliseconds))" } ?? ""
-        let who = origin.map { "  by \($0.short)" } ?? ""
+        let substituted = isShown ? "  (shown without it)" : ""
         let fields = columns.map { "\(ConsoleText.printable($0.column))=\($0.value.shown)" }.joined(separator: "  ")
         return """
-            \(id)  \(ConsoleText.printable(table)) [\(key.map(\.value.shown).joined(separator: ", "))]\(when)\(who)
+            \(id)  \(ConsoleText.printable(table)) [\(key.map(\.value.shown).joined(separator: ", "))]\(substituted)
                 \(reason): \(ConsoleText.printable(detail))
                 \(fields)
             """

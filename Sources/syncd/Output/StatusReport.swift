@@ -90,7 +90,7 @@ struct StatusReport: Sendable {
             identity = reader.identity
             self.vector = vector
             tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
-                let quoted = SQL.quote(identifier: name)
+                let quoted = SQLText.quote(identifier: name)
                 let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
                 return Table(name: name, rows: rows)
             }

@@ -10,7 +10,7 @@ import Testing
         let queue = try DatabaseQueue(path: replica.path)
         try queue.write { db in
             for trigger in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'") {
-                try db.execute(sql: "DROP TRIGGER \(SQL.quote(identifier: trigger))")
+                try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: trigger))")
             }
             try db.execute(sql: sql)
         }

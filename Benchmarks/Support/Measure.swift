@@ -3,12 +3,17 @@
 #endif
 
 /// What a step cost: CPU seconds of the process (user and system), and seconds on the wall.
-struct Cost {
-    var cpu: Double
-    var wall: Double
+package struct Cost: Sendable {
+    package var cpu: Double
+    package var wall: Double
+
+    package init(cpu: Double, wall: Double) {
+        self.cpu = cpu
+        self.wall = wall
+    }
 }
 
-func measure(_ body: () throws -> Void) rethrows -> Cost {
+package func measure(_ body: () throws -> Void) rethrows -> Cost {
     let cpu = cpuSeconds()
     let start = ContinuousClock.now
     try body()
@@ -25,9 +30,20 @@ private func cpuSeconds() -> Double {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
-func median(_ numbers: [Double]) -> Double {
+package func median(_ numbers: [Double]) -> Double {
     let sorted = numbers.sorted()
     guard !sorted.isEmpty else { return 0 }
     let middle = sorted.count / 2
     return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+}
+
+/// A line of a table: each cell in the width of its column.
+package func tableRow(_ cells: [String], widths: [Int]) -> String {
+    zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: max(0, width - cell.count)) }
+        .joined(separator: "  ")
+}
+
+package struct BenchError: Error, CustomStringConvertible {
+    package let description: String
+    package init(_ description: String) { self.description = description }
 }

@@ -1,0 +1,66 @@
+import Foundation
+import Hummingbird
+import ServiceLifecycle
+import Store
+
+/// The live view's feed: `text/event-stream` (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+///
+/// It starts with one event `list` that holds everything, and goes on with one event `change` for each commit, whoever made
+/// it: this service, another program on the same file, or another machine, whose changes `syncd` has brought.
+struct LiveEvents: Sendable {
+    let list: TodoList
+
+    /// The data of an event `change`.
+    struct Change: Encodable {
+        /// "local", or the short id of the replica that made the change.
+        let origin: String
+        /// Made or changed, as they are now.
+        let todos: [TodoJSON]
+        let deleted: [UUID]
+    }
+
+    func reply(to request: Request) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                do {
+                    // Ends when the client goes away, too: without it, that would be seen at the next change only.
+                    try await request.body.consumeWithCancellationOnInboundClose { _ in
+                        try await feed { try await writer.write(ByteBuffer(bytes: $0)) }
+                    }
+                } catch is CancellationError {
+                    return
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    private func feed(_ send: (Data) async throws -> Void) async throws {
+        // Before the list is read, so that no commit falls between the two.
+        let changes = Todo.changes(in: list.database).cancelOnGracefulShutdown()
+        try await send(event("list", try await list.all()))
+        for try await change in changes {
+            if change.isComplete {
+                try await send(event("change", try await describe(change)))
+            } else {
+                // More happened than this client took: it starts over.
+                try await send(event("list", try await list.all()))
+            }
+        }
+    }
+
+    private func describe(_ change: ModelChange<Todo>) async throws -> Change {
+        let origin =
+            switch change.origin {
+            case .local: "local"
+            case .remote(let replica): replica.short
+            }
+        // A row that was deleted since has an event of its own, after this one.
+        return Change(
+            origin: origin, todos: try await list.find(change.inserted + change.updated), deleted: change.deleted)
+    }
+
+    private func event(_ name: String, _ value: some Encodable) throws -> Data {
+        Data("event: \(name)\ndata: ".utf8) + (try JSONReply.encode(value)) + Data("\n\n".utf8)
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Store
+
+/// One line of the list.
+@Model(table: "todo")
+final class Todo {
+    /// A UUID of version 7: machines that have never met make different keys.
+    var id: UUID
+    var title: String
+    @Column("done") var isDone: Bool = false
+    @Column("created_at") var created: Date = Date()
+
+    /// Opens the file, or makes it.
+    static func openDatabase(_ path: String) throws -> Database {
+        try Database(path: path) { schema in
+            schema.version(1) {
+                try $0.execute(
+                    """
+                    CREATE TABLE todo (
+                      id TEXT PRIMARY KEY NOT NULL,
+                      title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 500),
+                      done INTEGER NOT NULL DEFAULT 0,
+                      created_at REAL NOT NULL) STRICT
+                    """)
+            }
+        }
+    }
+}
+
+/// A todo as the API spells it.
+struct TodoJSON: Codable, Sendable {
+    let id: UUID
+    let title: String
+    let done: Bool
+    let created: Date
+
+    init(_ todo: Todo) {
+        id = todo.id
+        title = todo.title
+        done = todo.isDone
+        created = todo.created
+    }
+}
+
+/// What a client may set.
+struct TodoEdit: Codable, Sendable {
+    var title: String?
+    var done: Bool?
+}

@@ -1,0 +1,42 @@
+import GRDB
+import Journal
+
+extension Database {
+    /// Runs `body` with GRDB's view of the writing connection, inside of a transaction: for what this layer does not do. Needs
+    /// `import GRDB`.
+    ///
+    /// What it writes is journalled, and live objects follow when it returns; a changed schema is followed by capture. It must
+    /// neither begin nor end a transaction.
+    ///
+    /// ```swift
+    /// try db.withGRDB { try $0.create(table: "log") { $0.primaryKey("id", .text) } }
+    /// ```
+    public func withGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
+        try write { context in
+            try context.savepoint {
+                try context.confirm()
+                let before = try context.schemaVersion()
+                let result: Result
+                do { result = try body(context.db) } catch { throw StoreError.wrapping(error, operation: "using GRDB") }
+                try context.checkOpen()
+                if try context.schemaVersion() != before { try context.schemaChanged() }
+                try context.absorb()
+                return result
+            }
+        }
+    }
+
+    /// Runs `body` with GRDB's view of a reading connection, on one snapshot.
+    public func readGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
+        try access { context in
+            try (context as? WriteContext)?.confirm()
+            do { return try body(context.db) } catch { throw StoreError.wrapping(error, operation: "using GRDB") }
+        }
+    }
+}
+
+extension WriteContext {
+    fileprivate func schemaVersion() throws -> Int64 {
+        try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0
+    }
+}

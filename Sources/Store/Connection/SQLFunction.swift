@@ -1,0 +1,32 @@
+import GRDB
+import Journal
+
+/// A function that SQL can call, written in Swift. It is there on every connection of a database (``Database/Options/functions``).
+///
+/// Other programs do not have it: keep it out of triggers, indexes, CHECKs and generated columns of a file that others open.
+///
+/// ```swift
+/// let distance = SQLFunction("distance", argumentCount: 2) { values in
+///     .real(abs(try Double(columnValue: values[0]) - Double(columnValue: values[1])))
+/// }
+/// ```
+public struct SQLFunction: Sendable {
+    public let name: String
+    let function: DatabaseFunction
+
+    /// - Parameters:
+    ///   - name: The name in SQL. A built-in function of the same name and count of arguments is replaced.
+    ///   - argumentCount: nil for any number.
+    ///   - isDeterministic: True when equal arguments always give equal results; SQLite then calls it less often.
+    ///   - body: Gets the arguments, and may be called on several threads at once. What it throws fails the statement, with
+    ///     the error's description.
+    public init(
+        _ name: String, argumentCount: Int? = nil, isDeterministic: Bool = true,
+        _ body: @escaping @Sendable ([Value]) throws -> Value
+    ) {
+        self.name = name
+        function = DatabaseFunction(name, argumentCount: argumentCount, pure: isDeterministic) { arguments in
+            try body(arguments.map { Value($0) }).databaseValue
+        }
+    }
+}

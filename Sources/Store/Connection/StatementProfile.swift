@@ -1,0 +1,44 @@
+import GRDB
+import Journal
+import Logging
+
+/// One run of a statement, for ``Database/Options/profile``. Holds no row's values.
+public struct StatementProfile: Sendable {
+    /// The text, with `?` for values.
+    public let sql: String
+    /// From the first step to the last, waiting for locks included. SQLite counts milliseconds
+    /// (https://sqlite.org/c3ref/c_trace.html).
+    public let duration: Duration
+}
+
+extension Replica.Options {
+    /// The settings of the floor below, from a database's options.
+    init(_ options: Database.Options, path: String) {
+        self.init()
+        busyTimeout = options.busyTimeout
+        durability = options.durability
+        logger = options.logger
+        maximumReaders = max(1, options.maximumReaders)
+        if let unlock = options.unlock { self.unlock = { try unlock(Connection(grdb: $0)) } }
+        prepare = { db in
+            for function in options.functions { db.add(function: function.function) }
+            options.trace(db, path: path)
+            try options.prepare?(Connection(grdb: db))
+        }
+    }
+}
+
+extension Database.Options {
+    /// Has SQLite report how long each statement of the connection takes, when someone wants to know.
+    fileprivate func trace(_ db: GRDB.Database, path: String) {
+        guard profile != nil || slowStatement != nil else { return }
+        db.trace(options: .profile) { event in
+            guard case .profile(let statement, let seconds) = event else { return }
+            let run = StatementProfile(sql: statement.sql, duration: .seconds(seconds))
+            profile?(run)
+            if let slowStatement, run.duration >= slowStatement {
+                logger?.warning("\(path): a statement took \(run.duration): \(run.sql)")
+            }
+        }
+    }
+}

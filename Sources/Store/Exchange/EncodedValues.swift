@@ -1,0 +1,81 @@
+import Journal
+
+extension Model {
+    /// What is stored of this object, by the names of the columns: exact, in SQLite's own classes.
+    ///
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored, which only an unsaved one can be.
+    public var encodedValues: [String: Value] {
+        get throws {
+            let fields = _withState { $0.visible.fields }
+            return try Self.encodedValues(of: fields)
+        }
+    }
+
+    static func encodedValues(of fields: Fields) throws -> [String: Value] {
+        var values: [String: Value] = [:]
+        for (position, column) in schema.columns.enumerated() {
+            do {
+                values[column.name] = try fields._value(position)
+            } catch {
+                throw StoreError.unstorable(error, column: column.name)
+            }
+        }
+        return values
+    }
+
+    /// Sets properties of `fields` from values in SQLite's classes.
+    ///
+    /// - Parameter values: By the names of properties or columns. What is not named stays as it is.
+    /// - Throws: ``StoreError/Code/invalidInput`` for a name that the model does not have or that is given twice,
+    ///   ``StoreError/Code/undecodable`` for a value that does not stand for one of the property's type. `fields` is unchanged then.
+    public static func set(_ values: [String: Value], in fields: inout Fields) throws {
+        var draft = fields
+        var seen = ColumnSet()
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            guard let position = position(of: name) else {
+                throw StoreError(
+                    .invalidInput, "the model has no property and no column named \(name)",
+                    hint: "Its properties are \(schema.columns.map(\.property).joined(separator: ", ")).",
+                    table: schema.table, column: name)
+            }
+            guard !seen.contains(position) else {
+                throw StoreError(
+                    .invalidInput, "a value is given both for the property and for its column", table: schema.table,
+                    column: schema.columns[position].name)
+            }
+            seen.insert(position)
+            do {
+                try draft._set(position, to: value)
+            } catch {
+                throw StoreError.undecodable(column: schema.columns[position].name, error).during(
+                    "reading fields", table: schema.table)
+            }
+        }
+        fields = draft
+    }
+
+    private static func position(of name: String) -> Int? {
+        schema.columns.firstIndex { $0.property == name }
+            ?? schema.columns.firstIndex { SQLText.same($0.name, name) }
+    }
+
+    /// Makes a row of values in SQLite's classes.
+    ///
+    /// ```swift
+    /// let bob = try Person.create(fields: ["name": .text("Bob"), "age": .integer(42)], in: db)
+    /// ```
+    ///
+    /// - Throws: Like ``set(_:in:)`` and ``create(in:_:)``; no row exists then.
+    @discardableResult
+    public static func create(fields values: [String: Value], in database: Database) throws -> Self {
+        try create(in: database) { try set(values, in: &$0) }
+    }
+
+    /// Changes the row to values in SQLite's classes; columns that are not named stay as they are.
+    ///
+    /// - Returns: True when something was written.
+    @discardableResult
+    public func save(fields values: [String: Value]) throws -> Bool {
+        try save { try Self.set(values, in: &$0) }
+    }
+}

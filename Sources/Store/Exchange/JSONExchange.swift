@@ -1,0 +1,116 @@
+import Journal
+
+/// What an import does with a row whose key is there already.
+public enum ExistingRows: Sendable {
+    /// The import fails as a whole.
+    case fail
+    /// The row stays as it is.
+    case skip
+    /// The row takes the imported values; columns that the import does not name stay.
+    case update
+}
+
+extension Model {
+    /// The rows as JSON: an array with an object for each row, one a line, of the columns' names and stored values.
+    ///
+    /// Exact: every Int64 and double reads back to its last bit, a blob is `{"blob": "<base64>"}`, and 1 is not 1.0. Rows are read as
+    /// they are stored; whether they decode does not matter.
+    ///
+    /// ```swift
+    /// let json = try Person.exportJSON("WHERE age > \(18) ORDER BY name", in: db)
+    /// let count = try Person.importJSON(json, existing: .update, in: other)
+    /// ```
+    ///
+    /// - Parameter tail: What follows `SELECT … FROM table`; all rows in the order of the key when it is left out.
+    public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
+        let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
+        do {
+            return try database.access { context in
+                try PreparedStatement(context.db, sql.text).run { statement in
+                    try statement.bind(sql.bindings)
+                    var lines: [String] = []
+                    while try statement.step() {
+                        let members = zip(schema.columns, statement.values).map {
+                            JSONValue.Member(name: $0.name, value: JSONValue($1))
+                        }
+                        lines.append(JSONValue.object(members).text)
+                    }
+                    return lines.isEmpty ? "[]" : "[\n" + lines.joined(separator: ",\n") + "\n]"
+                }
+            }
+        } catch let error as StoreError {
+            throw error.during("exporting", table: schema.table)
+        }
+    }
+
+    private static var orderByKey: String {
+        schema.key.map { SQLText.quote(identifier: schema.columns[$0].name) }.joined(separator: ", ")
+    }
+
+    /// This object as a JSON object of the columns' names and stored values.
+    public func exportJSON() throws -> String {
+        let values = try encodedValues
+        return JSONValue.object(
+            Self.schema.columns.map { .init(name: $0.name, value: JSONValue(values[$0.name] ?? .null)) }
+        ).text
+    }
+
+    /// Makes a row for each object of a JSON array, or for a single object, in one transaction.
+    ///
+    /// - Parameter json: As ``exportJSON(_:in:)`` writes it, or by another hand: names of properties or columns; `true` and `false`
+    ///   for 1 and 0. A key that is left out is generated.
+    /// - Returns: How many rows were made or changed.
+    /// - Throws: ``StoreError/Code/invalidInput`` for what is no JSON, or has names that the model does not have;
+    ///   ``StoreError/Code/undecodable`` for a value of the wrong type; what ``create(in:_:)`` throws. Nothing is imported then.
+    @discardableResult
+    public static func importJSON(
+        _ json: String, existing: ExistingRows = .fail, in database: Database
+    ) throws -> Int {
+        let rows = try rows(of: json)
+        return try database.transaction {
+            var count = 0
+            for row in rows where try importRow(row, existing, in: database) { count += 1 }
+            return count
+        }
+    }
+
+    private static func rows(of json: String) throws -> [[String: Value]] {
+        let elements: [JSONValue]
+        do {
+            let value = try JSONParser.parse(json)
+            if case .array(let list) = value { elements = list } else { elements = [value] }
+        } catch {
+            throw StoreError(
+                .invalidInput, "the text is no JSON: \(error)", table: schema.table, operation: "importing")
+        }
+        return try elements.map { element in
+            guard case .object(let members) = element else {
+                throw StoreError(
+                    .invalidInput, "the JSON holds something that is no object", hint: "Write an array of objects.",
+                    table: schema.table, operation: "importing")
+            }
+            var values: [String: Value] = [:]
+            for member in members {
+                do {
+                    values[member.name] = try member.value.columnValue
+                } catch {
+                    throw StoreError.undecodable(column: member.name, error).during("importing", table: schema.table)
+                }
+            }
+            return values
+        }
+    }
+
+    private static func importRow(_ values: [String: Value], _ existing: ExistingRows, in database: Database) throws
+        -> Bool
+    {
+        var fields = Fields()
+        try set(values, in: &fields)
+        let isKeyGiven = schema.key.allSatisfy { !fields._unset.contains($0) }
+        if existing != .fail, isKeyGiven, let object = try find(fields._key, in: database) {
+            return try existing == .update && object.save(fields: values)
+        }
+        try create(fields: values, in: database)
+        return true
+    }
+}

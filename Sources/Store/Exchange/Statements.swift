@@ -1,0 +1,61 @@
+import Journal
+
+/// The statements that the layer itself runs, as text, for a program that prepares its own. Values bind in the order of
+/// ``ModelSchema/columns``; those of an UPDATE in the order of the columns named, with the key's last.
+///
+/// ```swift
+/// Person.insertSQL                    // INSERT OR ABORT INTO "Person" ("id", "name") VALUES (?, ?)
+/// try Person.updateSQL("name")        // UPDATE OR ABORT "Person" SET "name" = ? WHERE "Person"."id" = ?
+/// let row = try bob.upsertStatement() // the same with bob's values: a value of type SQL
+/// ```
+extension Model {
+    public static var selectSQL: String { schema.select }
+    public static var insertSQL: String { schema.insert }
+    public static var deleteSQL: String { schema.delete }
+
+    /// Inserts a row, or gives the row with its key the other values; a clash of another UNIQUE column stays an error.
+    public static var upsertSQL: String {
+        let names = schema.columns.map { SQLText.quote(identifier: $0.name) }
+        let others = names.indices.filter { !schema.key.contains($0) }.map { names[$0] }
+        let target = schema.key.map { names[$0] }.joined(separator: ", ")
+        let insert =
+            "INSERT INTO \(schema.quotedTable) (\(names.joined(separator: ", "))) "
+            + "VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) ON CONFLICT (\(target)) DO "
+        if others.isEmpty { return insert + "NOTHING" }
+        // A row that is the same already is not written.
+        return insert + "UPDATE SET \(others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) WHERE "
+            + others.map { "\(schema.quotedTable).\($0) IS NOT excluded.\($0)" }.joined(separator: " OR ")
+    }
+
+    /// - Parameter columns: Names of properties or columns; all but the key when none is named.
+    /// - Throws: ``StoreError/Code/missingColumn``.
+    public static func updateSQL(_ columns: String...) throws -> String { schema.update(try positions(columns)) }
+
+    private static func positions(_ names: [String]) throws -> [Int] {
+        if names.isEmpty { return schema.columns.indices.filter { !schema.key.contains($0) } }
+        return try names.map { name in
+            let column = try schema.columnName(of: name)
+            return schema.columns.firstIndex { $0.name == column } ?? 0
+        }
+    }
+
+    /// ``insertSQL`` with the values of this object.
+    public func insertStatement() throws -> SQL { try bound(Self.insertSQL, Array(Self.schema.columns.indices)) }
+
+    /// ``upsertSQL`` with the values of this object.
+    public func upsertStatement() throws -> SQL { try bound(Self.upsertSQL, Array(Self.schema.columns.indices)) }
+
+    /// ``updateSQL(_:)`` with the values of this object.
+    public func updateStatement(_ columns: String...) throws -> SQL {
+        let positions = try Self.positions(columns)
+        return try bound(Self.schema.update(positions), positions + Self.schema.key)
+    }
+
+    /// ``deleteSQL`` with the key of this object.
+    public func deleteStatement() throws -> SQL { try bound(Self.deleteSQL, Self.schema.key) }
+
+    private func bound(_ text: String, _ columns: [Int]) throws -> SQL {
+        let values = try encodedValues
+        return try SQL(raw: text).binding(columns.map { values[Self.schema.columns[$0].name] ?? .null })
+    }
+}

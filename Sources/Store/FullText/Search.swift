@@ -1,0 +1,168 @@
+import GRDB
+import Journal
+
+/// A row that a full-text search found.
+public struct SearchHit<M: Model>: Sendable {
+    public let object: M
+    /// FTS5's bm25: smaller is better, and mostly below 0 (https://sqlite.org/fts5.html#the_bm25_function).
+    public let rank: Double
+    /// The part of the text around the words found, with the marks around them.
+    public let snippet: String
+}
+
+/// How a search marks what it found.
+public struct SearchMarks: Hashable, Sendable {
+    public var start: String
+    public var end: String
+    /// Stands where text was left out.
+    public var ellipsis: String
+    /// The most words in a snippet, 1...64.
+    public var words: Int
+
+    public init(start: String = "[", end: String = "]", ellipsis: String = "…", words: Int = 16) {
+        self.start = start
+        self.end = end
+        self.ellipsis = ellipsis
+        self.words = min(max(words, 1), 64)
+    }
+}
+
+extension Model {
+    /// Searches a full-text index of the model's table, best hits first.
+    ///
+    /// A hit is always a row of today: what the index holds of an older state, for instance in a database opened for reading
+    /// only, is left out.
+    ///
+    /// ```swift
+    /// let hits = try Article.search("local first", weights: ["title": 5], in: db)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The index's name; needed when the table has several.
+    ///   - weights: How much more a word counts in a column, or property; 1 for those left out.
+    ///   - limit: The most hits, after `offset` left out.
+    /// - Throws: ``StoreError/Code/missingTable`` when the table has no text index, ``StoreError/Code/sql`` for a raw query with a
+    ///   mistake.
+    public static func search(
+        _ query: TextQuery, index name: String? = nil, weights: [String: Double] = [:],
+        marks: SearchMarks = SearchMarks(), limit: Int = 100, offset: Int = 0, in database: Database
+    ) throws -> [SearchHit<Self>] {
+        try searchRows(query, index: name, weights: weights, limit: limit, offset: offset, in: database) { name, _ in
+            SQL("snippet(\(raw: name), -1, \(marks.start), \(marks.end), \(marks.ellipsis), \(marks.words))")
+        } hit: { object, rank, texts in
+            SearchHit(object: object, rank: rank, snippet: texts.first ?? "")
+        }
+    }
+
+    /// The whole text of each indexed column of the rows found, with marks around the words: by the names of the columns.
+    public static func highlights(
+        _ query: TextQuery, index name: String? = nil, marks: SearchMarks = SearchMarks(), limit: Int = 100,
+        in database: Database
+    ) throws -> [(object: Self, texts: [String: String])] {
+        var columns: [String] = []
+        return try searchRows(query, index: name, weights: [:], limit: limit, offset: 0, in: database) { name, index in
+            columns = index.columns
+            let parts = columns.indices.map { SQL("highlight(\(raw: name), \($0), \(marks.start), \(marks.end))") }
+            return parts.dropFirst().reduce(parts[0]) { $0 + ", " + $1 }
+        } hit: { object, _, texts in
+            (object, Dictionary(zip(columns, texts), uniquingKeysWith: { first, _ in first }))
+        }
+    }
+
+    private static func searchRows<Hit>(
+        _ query: TextQuery, index name: String?, weights: [String: Double], limit: Int, offset: Int,
+        in database: Database, texts: (String, TextIndexDefinition) -> SQL, hit: (Self, Double, [String]) -> Hit
+    ) throws -> [Hit] {
+        if query.expression.isEmpty { return [] }
+        try database.prepareSearch()
+        do {
+            return try database.access { context in
+                let index = try TextIndexStore(context.db).index(name, of: schema.table)
+                guard let table = try TableInspection.named(schema.table, context.db) else { return [] }
+                let quotedName = SQLText.quote(identifier: index.name)
+                let factors = try index.weights(weights, schema)
+                let selection = schema.columns.map { "\(schema.quotedTable).\(SQLText.quote(identifier: $0.name))" }
+                let rank: SQL = SQL("bm25(\(raw: quotedName)\(raw: factors.map { ", \($0)" }.joined()))")
+                let sql =
+                    SQL(raw: "SELECT \(selection.joined(separator: ", ")), ") + rank + " AS \"_rank\", "
+                    + texts(quotedName, index)
+                    + SQL(raw: " FROM \(index.join(table)) WHERE \(quotedName) MATCH ")
+                    + SQL(
+                        "\(query.expression) ORDER BY \"_rank\", \(raw: quotedName).rowid LIMIT \(limit) OFFSET \(offset)"
+                    )
+                let rows = try context.prepare(sql.text).run { statement in
+                    try statement.bind(sql.bindings)
+                    var rows: [(fields: Fields, rank: Double, texts: [String])] = []
+                    while try statement.step() {
+                        let values = statement.values.dropFirst(schema.columns.count)
+                        let texts = values.dropFirst().map { (try? String(columnValue: $0)) ?? "" }
+                        let rank = try values.first.map { try Double(columnValue: $0) } ?? 0
+                        rows.append((try Fields(_row: statement.row), rank, texts))
+                    }
+                    return rows
+                }
+                // Live objects are never deleted ones, of which a look at the newest commit may know already.
+                let objects = try context.objects(for: rows.map(\.fields), of: Self.self)
+                let byKey = Dictionary(objects.map { ($0.id.exact, $0) }, uniquingKeysWith: { first, _ in first })
+                return rows.compactMap { row in
+                    byKey[row.fields._key.exact].map { hit($0, row.rank, row.texts) }
+                }
+            }
+        } catch let error as StoreError {
+            throw error.during("searching", table: schema.table)
+        }
+    }
+}
+
+extension TextIndexDefinition {
+    /// One factor for each column.
+    fileprivate func weights(_ weights: [String: Double], _ schema: ModelSchema) throws -> [Double] {
+        var factors = columns.map { _ in 1.0 }
+        for (name, factor) in weights {
+            let column = try schema.columnName(of: name)
+            guard let position = columns.firstIndex(where: { SQLText.same($0, column) }), factor.isFinite else {
+                throw StoreError(
+                    .missingColumn, "the text index \(self.name) has no column \(column) to weigh",
+                    hint: "Its columns are \(columns.joined(separator: ", ")).", table: table, column: column)
+            }
+            factors[position] = factor
+        }
+        return factors
+    }
+}
+
+extension TextIndexStore {
+    /// The index of this name, or the only one of the table.
+    fileprivate func index(_ name: String?, of table: String) throws -> TextIndexDefinition {
+        let indexes = try all().filter { SQLText.same($0.table, table) }
+        if let name {
+            if let index = indexes.first(where: { SQLText.same($0.name, name) }) { return index }
+        } else if indexes.count == 1 {
+            return indexes[0]
+        }
+        throw StoreError(
+            .missingTable,
+            indexes.count > 1 && name == nil
+                ? "the table has several text indexes: \(indexes.map(\.name).joined(separator: ", "))"
+                : "the table has no text index\(name.map { " named \($0)" } ?? "")",
+            hint: indexes.isEmpty
+                ? "Declare `textIndexes` in the model, or make one with `textIndex(_:on:)` in a version."
+                : "Name the one to search.",
+            table: table)
+    }
+}
+
+extension Database {
+    /// Brings the text indexes up to date before a search, as far as the place that it is called from allows.
+    fileprivate func prepareSearch() throws {
+        switch ThreadContext.access(to: self) {
+        case nil: try followTextIndexes()
+        case let context as WriteContext:
+            try context.confirm()
+            let store = TextIndexStore(context.db)
+            if try store.isBehind(checked: 0) { try store.follow() }
+        // A snapshot stays as it is; stale hits are left out of it.
+        default: return
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import Journal
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// How far a backup has come.
+public struct BackupProgress: Hashable, Sendable {
+    /// Pages of the file; 4 096 bytes each, as a rule.
+    public let completedPages: Int
+    public let totalPages: Int
+    public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
+}
+
+extension Database {
+    /// Copies the database to another file while it is in use: one moment of it, whatever is written meanwhile
+    /// (https://sqlite.org/backup.html).
+    ///
+    /// The copy has the identity of this replica: it is for restoring it, not for a second one, which `syncd` makes from a peer.
+    ///
+    /// ```swift
+    /// try db.backup(to: "/backups/people.sqlite") { print("\(Int($0.fraction * 100)) %") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: The new file. It appears under this name when it is complete, and not at all when something fails.
+    ///   - replacing: True to replace a file that is there.
+    ///   - pagesPerStep: How many pages are copied between two calls of `progress`.
+    ///   - progress: What it throws ends the backup.
+    /// - Throws: ``StoreError/Code/alreadyExists``; ``StoreError/Code/busy`` inside of an access to this database.
+    public func backup(
+        to path: String, replacing: Bool = false, pagesPerStep: Int = 1_000,
+        progress: @escaping (BackupProgress) throws -> Void = { _ in }
+    ) throws {
+        try outside("backing up") {
+            guard replacing || !FileManager.default.fileExists(atPath: path) else {
+                throw StoreError(
+                    .alreadyExists, "there is a file at \(path)", hint: "Name another one, or pass `replacing: true`.")
+            }
+            let partial = path + ".partial"
+            Database.remove(partial)
+            do {
+                try copy(to: partial, pagesPerStep, progress)
+                guard rename(partial, path) == 0 else {
+                    throw StoreError(.sqlite, "the copy could not be renamed: \(String(cString: strerror(errno)))")
+                }
+            } catch {
+                Database.remove(partial)
+                throw error
+            }
+        }
+    }
+
+    private func copy(
+        to path: String, _ pagesPerStep: Int, _ progress: @escaping (BackupProgress) throws -> Void
+    ) throws {
+        var configuration = Configuration()
+        if let unlock = options.unlock { configuration.prepareDatabase { try unlock(Connection(grdb: $0)) } }
+        let target = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? target.close() }
+        // What is thrown at the last step would be lost: the copy is complete then.
+        var refusal: (any Error)?
+        try replica.connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
+            do {
+                try progress(
+                    BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
+            } catch {
+                refusal = error
+                throw error
+            }
+        }
+        if let refusal { throw refusal }
+        try target.close()
+    }
+
+    /// Deletes a database with its log and its lock file. Nobody may have it open.
+    ///
+    /// ```swift
+    /// try db.close()
+    /// try Database.deleteFiles(at: db.path)
+    /// ```
+    ///
+    /// - Returns: False when there was no file.
+    /// - Throws: ``StoreError/Code/busy`` when this process or another one has it open; nothing is deleted then.
+    @discardableResult
+    public static func deleteFiles(at path: String) throws -> Bool {
+        guard FileManager.default.fileExists(atPath: path) else { return false }
+        try refuseOpen(path)
+        remove(path)
+        return true
+    }
+
+    private static func refuseOpen(_ path: String) throws {
+        do {
+            let queue = try DatabaseQueue(path: path)
+            defer { try? queue.close() }
+            // In WAL mode an exclusive lock is granted only when no other connection is open
+            // (https://sqlite.org/wal.html#use_of_wal_without_shared_memory).
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK")
+            }
+        } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            throw StoreError(
+                .busy, "the database is open", hint: "Close it in every process first.", operation: "deleting files",
+                sqliteCode: error.extendedResultCode.rawValue)
+        } catch {
+            // What is no database, or is damaged, may be deleted too.
+        }
+    }
+
+    private static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal", "-checkpoint"] { _ = unlink(path + suffix) }
+    }
+}

@@ -1,0 +1,145 @@
+import GRDB
+import Journal
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+extension Database {
+    /// Renews the statistics by which SQLite's planner chooses indexes (https://sqlite.org/lang_analyze.html), from a sample of each
+    /// index. Happens by itself after ``Options/analyzeInterval`` journalled changes.
+    public func analyze() throws {
+        try write { context in
+            try Maintenance.analyze(context.db)
+            try context.schemaChanged()
+            // Noted at the position that this transaction starts from: it journals nothing itself.
+            let position = try JournalTail.lastSeq(context.db)
+            try Maintenance.note(position, context.db)
+            analyzedPosition.store(position, ordering: .relaxed)
+        }
+    }
+
+    /// The journal position at which statistics were renewed last; nil for never.
+    public func lastAnalyzed() throws -> Int64? {
+        try access { try Maintenance.lastAnalyzed($0.db) }
+    }
+
+    /// Rebuilds the file without the space of what was deleted (https://sqlite.org/lang_vacuum.html). Blocks writers for its time, and
+    /// needs as much free disk space as the file has content.
+    ///
+    /// - Throws: ``StoreError/Code/busy`` inside of an access to this database, or while others use the file.
+    public func vacuum() throws {
+        try outside("vacuuming") {
+            try checkWritable()
+            try replica.connections.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+            _ = try replica.checkpoint(.truncate)
+            // VACUUM counts as a change of the schema.
+            try replica.settle()
+        }
+    }
+
+    /// Moves the write-ahead log into the database file, under the lock that all processes with Tandem agree on. Happens by
+    /// itself; do it before the file is copied by other means, or when the log has grown.
+    ///
+    /// - Returns: nil when another process is at it, and in memory.
+    @discardableResult
+    public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
+        try outside("moving the log") {
+            try checkWritable()
+            return try replica.checkpoint(mode)
+        }
+    }
+
+    /// What SQLite finds wrong with the file; empty when all is well. Reads the whole file.
+    public func integrityProblems() throws -> [String] {
+        try values(String.self, "PRAGMA integrity_check").filter { $0 != "ok" }
+    }
+
+    /// Makes everything committed so far survive a loss of power: commits in a group.
+    ///
+    /// With ``Options/durability`` `.normal` a commit does not wait for the disk; one `flush` after many of them does, once for all,
+    /// whoever made them.
+    ///
+    /// ```swift
+    /// for order in orders { try order.save { $0.isPaid = true } }   // no wait
+    /// try db.flush()                                                // one
+    /// ```
+    public func flush() throws {
+        try checkOpen()
+        try checkWritable()
+        // The log is the one file that a commit writes. Closing a descriptor of the database itself would drop SQLite's locks
+        // (https://sqlite.org/howtocorrupt.html, section 2.2); the log has none.
+        let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return }
+        defer { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
+        guard descriptor >= 0, fdatasync(descriptor) == 0 else {
+            throw StoreError(
+                .sqlite, "the log could not be written to the disk: \(String(cString: strerror(errno)))",
+                operation: "flushing")
+        }
+    }
+
+    /// Runs `body`, which must not be called by an access to this database.
+    func outside<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
+        try checkOpen()
+        guard ThreadContext.access(to: self) == nil else {
+            throw StoreError(
+                .busy, "it waits for the end of the access that calls it", hint: "Call it afterwards.",
+                operation: operation)
+        }
+        do { return try body() } catch { throw options.failed(error, operation: operation) }
+    }
+
+    /// Renews statistics after a commit, when enough has changed since the last time.
+    func analyzeWhenDue(upTo position: Int64) {
+        guard let interval = options.analyzeInterval else { return }
+        let last = analyzedPosition.load(ordering: .relaxed)
+        guard position - last >= max(1, interval) else { return }
+        // Before it begins, so that its own commit does not ask again.
+        guard analyzedPosition.compareExchange(expected: last, desired: position, ordering: .relaxed).exchanged else {
+            return
+        }
+        // A commit is not undone because statistics could not be renewed; the failure handler has heard of it.
+        try? analyze()
+    }
+}
+
+/// The table `_journal_maintenance` of one row: how far statistics were renewed.
+enum Maintenance {
+    /// How many entries of each index ANALYZE looks at.
+    private static let sample = 1_000
+
+    static func analyze(_ db: GRDB.Database) throws {
+        do {
+            try db.execute(sql: "PRAGMA analysis_limit = \(sample); ANALYZE")
+        } catch {
+            throw StoreError.wrapping(error, operation: "analyzing")
+        }
+    }
+
+    static func note(_ position: Int64, _ db: GRDB.Database) throws {
+        do {
+            try db.execute(
+                sql: """
+                    INSERT INTO _journal_maintenance (id, analyzed_seq) VALUES (1, \(position))
+                    ON CONFLICT (id) DO UPDATE SET analyzed_seq = excluded.analyzed_seq
+                    """)
+        } catch let error as DatabaseError where error.message?.hasPrefix("no such table") == true {
+            try db.execute(
+                sql: """
+                    CREATE TABLE _journal_maintenance (
+                      id INTEGER PRIMARY KEY CHECK (id = 1), analyzed_seq INTEGER NOT NULL) STRICT;
+                    INSERT INTO _journal_maintenance (id, analyzed_seq) VALUES (1, \(position))
+                    """)
+        }
+    }
+
+    static func lastAnalyzed(_ db: GRDB.Database) throws -> Int64? {
+        guard
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_maintenance')") == true
+        else { return nil }
+        return try Int64.fetchOne(db, sql: "SELECT analyzed_seq FROM _journal_maintenance")
+    }
+}

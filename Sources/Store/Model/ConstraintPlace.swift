@@ -1,0 +1,106 @@
+import GRDB
+import Journal
+
+extension WriteContext {
+    /// Says which column a constraint was about, where SQLite's message does not: CHECK and foreign keys.
+    func located<M: Model>(_ error: any Error, _ type: M.Type, _ fields: M.Fields) -> any Error {
+        guard let error = error as? StoreError else { return error }
+        switch error.code {
+        case .check: return error.at(column: checkedColumn(error.message, M.schema))
+        case .foreignKey: return error.at(column: try? orphanColumn(type, fields))
+        default: return error
+        }
+    }
+
+    /// The one column that the failed condition names; nil when it has a name of its own, or names several.
+    private func checkedColumn(_ message: String, _ schema: ModelSchema) -> String? {
+        let words = Set(
+            message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { SQLText.foldedName(String($0)) })
+        let named = schema.columns.filter { words.contains(SQLText.foldedName($0.name)) }
+        return named.count == 1 ? named[0].name : nil
+    }
+
+    /// The first column whose value no parent has.
+    private func orphanColumn<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> String? {
+        for key in try ForeignKeyColumns.all(of: M.schema.table, db) {
+            let positions = key.children.compactMap { name in
+                M.schema.columns.firstIndex { SQLText.same($0.name, name) }
+            }
+            guard positions.count == key.children.count else { continue }
+            let values = try positions.map { try fields._value($0) }
+            if values.contains(.null) { continue }
+            let condition = key.parents.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
+            let select = "SELECT 1 FROM \(SQLText.quote(identifier: key.parentTable)) WHERE \(condition)"
+            let isThere = try PreparedStatement(db, select).run { statement in
+                try statement.bind(values)
+                return try statement.step()
+            }
+            if !isThere { return M.schema.columns[positions[0]].name }
+        }
+        return nil
+    }
+
+    /// Names the table whose rows refer to a row that cannot go.
+    func referrer<M: Model>(_ error: any Error, _ type: M.Type, _ fields: M.Fields) -> any Error {
+        guard let error = error as? StoreError, error.code == .foreignKey,
+            let referrer = try? referringTable(type, fields)
+        else { return error }
+        return StoreError(
+            .foreignKey, "rows of \(referrer.table) refer to it by \(referrer.column)",
+            hint: "Delete or change them first.", table: error.table ?? M.schema.table, column: error.column,
+            operation: error.operation, sqliteCode: error.sqliteCode)
+    }
+
+    private func referringTable<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> (table: String, column: String)?
+    {
+        for table in try TableInspection.all(db) {
+            for key in try ForeignKeyColumns.all(of: table.name, db) where SQLText.same(key.parentTable, M.schema.table)
+            {
+                let positions = key.parents.compactMap { name in
+                    M.schema.columns.firstIndex { SQLText.same($0.name, name) }
+                }
+                guard positions.count == key.parents.count, let column = key.children.first else { continue }
+                let condition = key.children.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND ")
+                let select = "SELECT 1 FROM \(SQLText.quote(identifier: table.name)) WHERE \(condition)"
+                let refers = try PreparedStatement(db, select).run { statement in
+                    try statement.bind(try positions.map { try fields._value($0) })
+                    return try statement.step()
+                }
+                if refers { return (table.name, column) }
+            }
+        }
+        return nil
+    }
+}
+
+/// One foreign key of a table.
+private struct ForeignKeyColumns {
+    let parentTable: String
+    let children: [String]
+    let parents: [String]
+
+    static func all(of table: String, _ db: GRDB.Database) throws -> [ForeignKeyColumns] {
+        let rows = try GRDB.Row.fetchAll(
+            db,
+            sql: "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq",
+            arguments: [table])
+        return try Dictionary(grouping: rows) { row -> Int in row["id"] }.sorted { $0.key < $1.key }.map { _, rows in
+            let parent: String = rows[0]["table"]
+            let named = rows.compactMap { row -> String? in row["to"] }
+            // Without names, the parent's primary key is meant.
+            let key =
+                named.count == rows.count
+                ? named
+                : try TableInspection.named(parent, db).map { $0.stored.prefix($0.keyCount).map(\.name) } ?? []
+            return ForeignKeyColumns(parentTable: parent, children: rows.map { $0["from"] }, parents: key)
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate func at(column: String?) -> StoreError {
+        var error = self
+        error.column = error.column ?? column
+        return error
+    }
+}

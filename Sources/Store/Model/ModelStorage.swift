@@ -1,0 +1,76 @@
+import Observation
+import Synchronization
+
+/// The lock-backed storage of a live object.
+///
+/// A registrar for observers is made when the first property is read, by whomever: Observation does not tell whether anyone
+/// tracks. An object that is only fetched has none, and what changes in it is told to nobody.
+public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
+    public let database: Database
+    @usableFromInline let state: Mutex<ModelState<Fields>>
+    /// An ``ObserverBox``, retained once; 0 while there is none.
+    private let observers = Atomic<UInt>(0)
+
+    init(database: Database, state: ModelState<Fields>) {
+        self.database = database
+        self.state = Mutex(state)
+    }
+
+    deinit {
+        if let box = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) { box.release() }
+    }
+
+    /// Reads one property.
+    @inlinable
+    public borrowing func read<Result: Sendable>(_ body: (Fields) -> Result) -> Result {
+        state.withLock { state in
+            state.overlays.isEmpty ? body(state.fields) : body(state.visibleFields)
+        }
+    }
+
+    @inlinable
+    public borrowing func withState<Result: Sendable>(
+        _ body: (inout ModelState<Fields>) throws -> Result
+    ) rethrows -> Result {
+        try state.withLock { try body(&$0) }
+    }
+
+    // MARK: - Observers
+
+    /// True when a property was read, so that someone may observe it.
+    public var isObserved: Bool { observers.load(ordering: .acquiring) != 0 }
+
+    /// Notes that a property is read.
+    public borrowing func observe<M: Observable, Value>(_ object: M, _ path: KeyPath<M, Value>) {
+        observerBox()._withUnsafeGuaranteedRef { $0.registrar.access(object, keyPath: path) }
+    }
+
+    /// Tells observers that a property has changed.
+    public borrowing func announce<M: Observable, Value>(_ object: M, _ path: KeyPath<M, Value>) {
+        guard let box = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) else { return }
+        box._withUnsafeGuaranteedRef {
+            $0.registrar.willSet(object, keyPath: path)
+            $0.registrar.didSet(object, keyPath: path)
+        }
+    }
+
+    private borrowing func observerBox() -> Unmanaged<ObserverBox> {
+        if let known = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) { return known }
+        let made = Unmanaged.passRetained(ObserverBox())
+        let (isMine, original) = observers.compareExchange(
+            expected: 0, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
+        if isMine { return made }
+        // Another thread was faster.
+        made.release()
+        return ObserverBox.pointed(by: original) ?? made
+    }
+}
+
+/// The registrar of one object's observers.
+private final class ObserverBox: Sendable {
+    let registrar = ObservationRegistrar()
+
+    static func pointed(by address: UInt) -> Unmanaged<ObserverBox>? {
+        UnsafeRawPointer(bitPattern: address).map { Unmanaged<ObserverBox>.fromOpaque($0) }
+    }
+}

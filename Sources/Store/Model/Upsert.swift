@@ -1,0 +1,88 @@
+import Journal
+
+extension Model {
+    /// Writes a row under its key, whether there is one already or not: `INSERT … ON CONFLICT (key) DO UPDATE`.
+    ///
+    /// A row that is there gets all the values, those left at their defaults too; columns that do not change are not journalled.
+    /// Only a row of the same key is ever changed: a value that another row holds in a unique column is an error, and that row
+    /// stays. Hooks of the model do not run.
+    ///
+    /// ```swift
+    /// let bob = try Person.upsert(7, in: db) { $0.name = "Bob" }
+    /// ```
+    ///
+    /// - Throws: ``StoreError/Code/unique`` and the like; nothing is changed then.
+    @discardableResult
+    public static func upsert(
+        _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void
+    ) throws -> Self {
+        var fields = Fields()
+        fields._key = id
+        try fill(&fields)
+        guard let object = try upsert([fields], in: database).first else {
+            throw StoreError(.deleted, "the row is gone after it was written", hint: "Look at the table's triggers.")
+        }
+        return object
+    }
+
+    /// Writes a row for each element, in one transaction; `fill` sets the key too.
+    @discardableResult
+    public static func upsert<Elements: Sequence>(
+        from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
+    ) throws -> [Self] {
+        let rows = try elements.map { element in
+            var fields = Fields()
+            try fill(&fields, element)
+            return fields
+        }
+        return try upsert(rows, in: database)
+    }
+
+    private static func upsert(_ rows: [Fields], in database: Database) throws -> [Self] {
+        do {
+            return try database.write { context in
+                try context.savepoint {
+                    try context.confirm()
+                    for var fields in rows {
+                        try context.requireAll(Self.self, fields)
+                        fields._normalize()
+                        try context.upsert(Self.self, fields)
+                    }
+                    try context.absorb()
+                    return try find(rows.map(\._key), in: database)
+                }
+            }
+        } catch let error as StoreError {
+            throw error.during("upserting", table: schema.table)
+        }
+    }
+}
+
+extension WriteContext {
+    fileprivate func upsert<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
+        try PreparedStatement(db, M.schema.upsert).run { statement in
+            do {
+                try fields._bindAll(to: statement.parameters)
+            } catch {
+                throw unstorable(type, fields, error)
+            }
+            do { _ = try statement.step() } catch { throw located(error, type, fields) }
+        }
+    }
+}
+
+extension ModelSchema {
+    /// Inserts a row, or updates the one of the same key where a value differs.
+    ///
+    /// ABORT for the insert overrides a conflict clause in the schema: REPLACE would delete other rows. A conflict on another
+    /// unique index than the key's is an error (https://sqlite.org/lang_upsert.html).
+    var upsert: String {
+        let others = columns.indices.filter { !key.contains($0) }
+        let target = key.map { quotedColumns[$0] }.joined(separator: ", ")
+        let assignments = others.map { "\(quotedColumns[$0]) = excluded.\(quotedColumns[$0])" }.joined(separator: ", ")
+        let differences = others.map { "\(qualified($0, by: quotedTable)) IS NOT excluded.\(quotedColumns[$0])" }
+        return "\(insert) ON CONFLICT (\(target)) DO "
+            + (others.isEmpty
+                ? "NOTHING" : "UPDATE SET \(assignments) WHERE \(differences.joined(separator: " OR "))")
+    }
+}

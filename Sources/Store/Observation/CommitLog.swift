@@ -1,0 +1,43 @@
+import Journal
+
+/// Gathers the ``CommitSummary`` of one transaction, or of one look at the journal.
+///
+/// What is rolled back to a savepoint stays in it: caches are emptied once too often then, and live queries find that nothing
+/// has changed.
+struct CommitLog {
+    private struct Pattern: Hashable {
+        let shape: Int64
+        let operation: Journal.Operation
+        let mask: ColumnMask
+    }
+
+    private(set) var summary = CommitSummary()
+    private var seen: Set<Pattern> = []
+    private var last: Pattern?
+    private var lastSave: (table: String, operation: Journal.Operation, columns: [String])?
+
+    /// Notes an entry. A bulk update repeats one pattern for every row; only the first costs anything.
+    mutating func note(_ entry: TailEntry) {
+        let pattern = Pattern(shape: entry.shape.id, operation: entry.operation, mask: entry.mask)
+        if pattern == last { return }
+        last = pattern
+        guard seen.insert(pattern).inserted else { return }
+        let table = entry.shape.shape.table
+        if entry.operation == .update {
+            summary.updated(table, entry.columns)
+        } else {
+            summary.insertedOrDeleted(table)
+        }
+    }
+
+    /// Notes what the transaction itself did to one row.
+    mutating func note(table: String, _ operation: Journal.Operation, columns: [String]) {
+        if let lastSave, lastSave.operation == operation, lastSave.table == table, lastSave.columns == columns {
+            return
+        }
+        lastSave = (table, operation, columns)
+        if operation == .update { summary.updated(table, columns) } else { summary.insertedOrDeleted(table) }
+    }
+
+    mutating func noteUnknown() { summary.isUnknown = true }
+}

@@ -1,0 +1,159 @@
+import Dispatch
+import Journal
+import Synchronization
+
+/// The value of a computation over a database, now and after every commit that changes it.
+///
+/// The first element comes at once. Computing happens when the reader asks for the next element, so a slow reader skips what
+/// came in between, and a reader that has gone costs nothing. Ends when the database is closed.
+///
+/// For one consumer; ask for another sequence for another.
+public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
+    public typealias Failure = any Error
+
+    let database: Database
+    let ignored: Set<String>
+    let compute: @Sendable () throws -> (value: Element, region: ReadRegion)
+    /// Makes what tells whether an element shows something else than the one before it.
+    let makeFilter: @Sendable () -> (Element) -> Bool
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(database: database, watcher: Watcher(database, ignored), compute: compute, isNew: makeFilter())
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let database: Database
+        let watcher: Watcher
+        let compute: @Sendable () throws -> (value: Element, region: ReadRegion)
+        let isNew: (Element) -> Bool
+
+        /// The next value; nil when the database is closed or the task cancelled.
+        ///
+        /// - Throws: What the computation throws.
+        public func next() async throws -> Element? { try await next(isolation: nil) }
+
+        public func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            while await watcher.wait() {
+                if database.isClosed { return nil }
+                let (compute, watcher) = (compute, watcher)
+                let value: Element = try await offPool {
+                    watcher.begin()
+                    let (value, region) = try compute()
+                    watcher.watch(region)
+                    return value
+                }
+                if isNew(value) { return value }
+            }
+            return nil
+        }
+    }
+}
+
+/// Wakes one reader when a commit touches what was read last.
+final class Watcher: Dependent {
+    private struct State {
+        /// nil while a computation runs: what it will have read is not known yet.
+        var region: ReadRegion?
+        var isTouched = true
+    }
+
+    private let state = Mutex(State())
+    private let signal = Mailbox<Void>(limit: 1) { _ in }
+    private let ignored: Set<String>
+
+    init(_ database: Database, _ ignored: Set<String>) {
+        self.ignored = Set(ignored.map { SQLText.foldedName($0) })
+        database.dependents.add(self)
+        signal.send(())
+        if database.isClosed { signal.finish() }
+    }
+
+    /// Waits until there is something to compute; false at the end.
+    func wait() async -> Bool { await signal.next() != nil }
+
+    /// Notes that a computation begins: from now on everything counts.
+    func begin() {
+        state.withLock {
+            $0.region = nil
+            $0.isTouched = false
+        }
+    }
+
+    /// Notes what the computation has read.
+    func watch(_ region: ReadRegion) { state.withLock { $0.region = region } }
+
+    func committed(_ summary: CommitSummary) {
+        let wakes = state.withLock { state in
+            if let region = state.region, !region.isTouched(by: summary, ignoring: ignored) { return false }
+            defer { state.isTouched = true }
+            return !state.isTouched
+        }
+        if wakes { signal.send(()) }
+    }
+
+    func finish() { signal.finish() }
+}
+
+/// Runs `body` where it may block: SQLite must not hold one of the few threads of the task pool.
+func offPool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
+    }
+}
+
+extension Database {
+    /// The value of `compute`, now and after every commit that changes what it reads.
+    ///
+    /// ```swift
+    /// for try await total in db.live({ try db.value(Int.self, "SELECT sum(age) FROM Person") }) { print(total ?? 0) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - ignored: Columns, of whatever table, whose updates do not count.
+    ///   - compute: Runs on one snapshot, on any thread.
+    public func live<T: Sendable & Equatable>(
+        ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
+    ) -> LiveSequence<T> {
+        LiveSequence(database: self, ignored: ignored, compute: { try self.tracked(compute) }) {
+            var last: T?
+            return { value in
+                defer { last = value }
+                return last != value
+            }
+        }
+    }
+}
+
+extension Query where M: Model {
+    /// The live objects of the rows, now and after every commit that changes which they are, their order, or a value of one of
+    /// them.
+    ///
+    /// ```swift
+    /// for try await people in Person.where(\.age > 60).order(by: \.name).live(in: db) { show(people) }
+    /// ```
+    ///
+    /// - Parameter ignored: Columns whose updates do not count.
+    public func live(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) -> LiveSequence<[M]> {
+        let shown = M.schema.columns.indices.filter { !M.positions(of: ignored).contains($0) }
+        return LiveSequence(
+            database: database, ignored: M.names(of: ignored),
+            compute: { try database.tracked { try self.all(in: database) } }
+        ) {
+            var last: [M.Fields]?
+            return { objects in
+                let fields = objects.map { $0._withState { $0.fields } }
+                defer { last = fields }
+                guard let last, last.count == fields.count else { return true }
+                return zip(last, fields).contains { before, now in
+                    let changes = now._changes(from: before)
+                    return shown.contains { changes.contains($0) }
+                }
+            }
+        }
+    }
+}
+
+extension Query where M: ValueModel & Equatable {
+    /// The rows as values, now and after every commit that changes them.
+    public func live(in database: Database) -> LiveSequence<[M]> { database.live { try self.all(in: database) } }
+}

@@ -1,0 +1,69 @@
+import GRDB
+import Journal
+
+/// What a computation has read: tables and columns, as SQLite's compiler reports them, and tables whose objects were found in
+/// memory.
+struct ReadRegion: Sendable {
+    private var region = DatabaseRegion()
+    /// By the names' folded form.
+    private var tables: Set<String> = []
+
+    mutating func formUnion(_ region: DatabaseRegion) { self.region.formUnion(region) }
+    mutating func formUnion(_ other: ReadRegion) {
+        region.formUnion(other.region)
+        tables.formUnion(other.tables)
+    }
+
+    mutating func insert(table: String) { tables.insert(SQLText.foldedName(table)) }
+
+    /// True when one of the commit's changes may have changed what was read.
+    ///
+    /// - Parameter ignored: Columns, by folded name, whose changes do not count.
+    func isTouched(by summary: CommitSummary, ignoring ignored: Set<String>) -> Bool {
+        if summary.isUnknown { return true }
+        return summary.tables.contains { table, change in
+            let columns = change.columns.filter { !ignored.contains(SQLText.foldedName($0)) }
+            if tables.contains(table), change.isInsertedOrDeleted || !columns.isEmpty { return true }
+            if change.isInsertedOrDeleted, region.isModified(byEventsOfKind: .insert(tableName: change.name)) {
+                return true
+            }
+            return !columns.isEmpty
+                && region.isModified(byEventsOfKind: .update(tableName: change.name, columnNames: columns))
+        }
+    }
+}
+
+/// Gathers the region of one computation. Confined to the thread that runs it.
+final class RegionTracker {
+    private(set) var region = ReadRegion()
+
+    func note(_ region: DatabaseRegion) { self.region.formUnion(region) }
+    func note(table: String) { region.insert(table: table) }
+    func merge(_ region: ReadRegion) { self.region.formUnion(region) }
+}
+
+/// Which tables and columns a commit has changed; no keys and no values.
+struct CommitSummary: Sendable {
+    struct Change: Sendable {
+        /// The table's name as the journal or the model spells it.
+        let name: String
+        var isInsertedOrDeleted = false
+        /// The columns that updates have changed.
+        var columns: Set<String> = []
+    }
+
+    /// By the tables' folded names.
+    private(set) var tables: [String: Change] = [:]
+    /// True after SQL on tables without capture, of which no journal tells anything.
+    var isUnknown = false
+
+    var isEmpty: Bool { tables.isEmpty && !isUnknown }
+
+    mutating func insertedOrDeleted(_ name: String) {
+        tables[SQLText.foldedName(name), default: Change(name: name)].isInsertedOrDeleted = true
+    }
+
+    mutating func updated(_ name: String, _ columns: some Sequence<String>) {
+        tables[SQLText.foldedName(name), default: Change(name: name)].columns.formUnion(columns)
+    }
+}

@@ -1,0 +1,24 @@
+/// One column's new value in an UPDATE: `.set(\.age, to: 30)`, `.set(\.age, to: \.age + 1)`.
+public struct Assignment<M: TableModel>: Sendable {
+    let column: Int
+    let value: Template<M>
+
+    public static func set<V>(_ path: ColumnPath<M, V>, to value: V) -> Assignment {
+        Assignment(column: M.columns[keyPath: path].position, value: Template(value, storedAs: path))
+    }
+
+    public static func set<V>(_ path: ColumnPath<M, V>, to value: ColumnExpression<M, V>) -> Assignment {
+        Assignment(column: M.columns[keyPath: path].position, value: value.template)
+    }
+
+    /// The assignments behind `SET`.
+    static func list(_ assignments: [Assignment]) throws -> SQL {
+        guard let first = assignments.first else {
+            throw StoreError(
+                .sql, "an update sets no column", hint: "Name one: .set(\\.name, to: …).", table: M.schema.table)
+        }
+        return try assignments.dropFirst().reduce(first.sql()) { try $0 + ", " + $1.sql() }
+    }
+
+    private func sql() throws -> SQL { try SQL(raw: "\(M.schema.quotedColumns[column]) = ") + value.sql() }
+}

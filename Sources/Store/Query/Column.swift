@@ -1,0 +1,56 @@
+import Journal
+
+/// One column of a model, with the type of its property and the way in which that is stored. Queries name it by a key path
+/// of the model's `Columns`.
+///
+/// ```swift
+/// let adults = Person.where(\.age >= 18).order(by: \.name)
+/// try Person.where("\(Person.columns.name) LIKE 'A%'", in: db)
+/// ```
+public struct Column<M: TableModel, Value: Sendable>: Sendable {
+    /// The position in the model's schema.
+    public let position: Int
+    let encode: @Sendable (Value) throws -> Journal.Value
+    let read: @Sendable (RowCursor, Int) throws -> Value
+
+    public init(_ position: Int) where Value: ColumnValue {
+        self.position = position
+        encode = { try $0.columnValue }
+        read = { try $0.read($1) }
+    }
+
+    public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
+        self.position = position
+        encode = { try Coding.encode($0) }
+        read = { try $0.read($1, as: Coding.self) }
+    }
+
+    /// The column's name in the table.
+    public var name: String { M.schema.columns[position].name }
+}
+
+/// Names a column of a model: `\.name`.
+public typealias ColumnPath<M: TableModel, Value: Sendable> = KeyPath<M.Columns, Column<M, Value>>
+
+/// A column whose property may be of any type.
+protocol AnyColumn: Sendable {
+    var position: Int { get }
+}
+
+extension Column: AnyColumn {}
+
+extension TableModel {
+    /// The columns that `paths` name.
+    static func positions(of paths: [PartialKeyPath<Columns>]) -> ColumnSet {
+        ColumnSet(paths.compactMap { (columns[keyPath: $0] as? any AnyColumn)?.position })
+    }
+
+    static func names(of paths: [PartialKeyPath<Columns>]) -> Set<String> { Set(schema.names(positions(of: paths))) }
+}
+
+extension SQL.Interpolation {
+    /// Inserts a column's qualified name: `"lower(\(Person.columns.name)) = \(name)"`.
+    public mutating func appendInterpolation<M, Value>(_ column: Column<M, Value>) {
+        appendInterpolation(raw: M.schema.qualified(column.position, by: M.schema.quotedTable))
+    }
+}

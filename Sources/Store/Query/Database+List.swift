@@ -1,0 +1,21 @@
+import Journal
+
+extension Database {
+    /// What `read` makes of each row of a SELECT.
+    func list<Element>(
+        _ sql: SQL, operation: String, table: String, _ read: (PreparedStatement) throws -> Element
+    ) throws -> [Element] {
+        do {
+            return try access { context in
+                try context.prepare(sql.text).run { statement in
+                    try statement.bind(sql.bindings)
+                    var elements: [Element] = []
+                    while try statement.step() { elements.append(try read(statement)) }
+                    return elements
+                }
+            }
+        } catch let error as StoreError {
+            throw error.during(operation, table: table)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Journal
+
+/// Any number of keys as conditions with few parameters each. A key that stands several times counts once.
+struct KeyChunks<M: Model> {
+    /// Keys in one statement: few enough for SQLite's smallest limit of parameters, 999, for one column; and a statement of
+    /// this size is prepared once and used for all full chunks.
+    private static var size: Int { max(1, 500 / max(1, M.schema.key.count)) }
+
+    private let ids: [M.ID]
+
+    init(_ ids: some Sequence<M.ID>) {
+        var seen: Set<M.ID.Exact> = []
+        self.ids = ids.filter { seen.insert($0.exact).inserted }
+    }
+
+    func conditions() throws -> [Condition<M>] {
+        try stride(from: 0, to: ids.count, by: KeyChunks.size).map { start in
+            try condition(ids[start..<min(start + KeyChunks.size, ids.count)])
+        }
+    }
+
+    private func condition(_ ids: ArraySlice<M.ID>) throws -> Condition<M> {
+        let columns = M.schema.key
+        // A row value's list must be VALUES (https://sqlite.org/rowvalue.html#row_value_in_operators).
+        let row = columns.count == 1 ? "?" : "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+        var list = SQL(
+            raw: (columns.count == 1 ? "" : "VALUES ") + Array(repeating: row, count: ids.count).joined(separator: ", ")
+        )
+        do {
+            list.bind(try ids.flatMap { try M.Fields._keyValues($0) })
+        } catch {
+            throw StoreError.unstorable(error, column: columns.first.map { M.schema.columns[$0].name })
+        }
+        let key = Template<M>(Array(columns.map { [Template<M>.Part.column($0)] }.joined(separator: [.sql(", ")])))
+        return Condition(template: "(" + key + ") IN (" + Template(list) + ")")
+    }
+}

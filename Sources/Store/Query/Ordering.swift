@@ -1,0 +1,20 @@
+/// One term of an ORDER BY.
+///
+/// ```swift
+/// Person.where(\.age > 30).order(by: \.name)
+/// Person.where(\.age > 30).order(.descending(\.age), .ascending(\.name), .sql("random()"))
+/// ```
+public struct Ordering<M: TableModel>: Sendable {
+    let template: Template<M>
+
+    /// Smallest first; NULL before all.
+    public static func ascending<V>(_ path: ColumnPath<M, V>) -> Ordering { Ordering(template: Template(column: path)) }
+
+    /// Greatest first; NULL behind all.
+    public static func descending<V>(_ path: ColumnPath<M, V>) -> Ordering {
+        Ordering(template: Template(column: path) + " DESC")
+    }
+
+    /// Raw SQL.
+    public static func sql(_ sql: SQL) -> Ordering { Ordering(template: Template(sql)) }
+}

@@ -1,0 +1,61 @@
+import Journal
+
+/// SQL in which the columns of one model stand by their positions: it is printed for the table itself, or for an alias of it.
+struct Template<M: TableModel>: Sendable {
+    enum Part: Sendable {
+        case sql(SQL)
+        case column(Int)
+        /// A value that could not be encoded; the query that holds it throws this.
+        case failure(StoreError)
+    }
+
+    var parts: [Part]
+
+    init(_ parts: [Part]) { self.parts = parts }
+    init(_ sql: SQL) { parts = [.sql(sql)] }
+
+    init<Value>(column path: ColumnPath<M, Value>) { parts = [.column(M.columns[keyPath: path].position)] }
+
+    /// A value that is stored as that column stores its own.
+    init<Value>(_ value: Value, storedAs path: ColumnPath<M, Value>) {
+        self.init(value, storedIn: M.columns[keyPath: path])
+    }
+
+    init<Value>(_ value: Value, storedIn column: Column<M, Value>) {
+        do {
+            let stored = try column.encode(value)
+            parts = [.sql("\(stored)")]
+        } catch {
+            let failure = StoreError.unstorable(error, column: column.name) as? StoreError
+            parts = [
+                .failure(failure ?? StoreError(.unstorable, "\(error)", table: M.schema.table, column: column.name))
+            ]
+        }
+    }
+
+    /// True for a value that is stored as NULL.
+    var isNull: Bool {
+        guard case .sql(let sql) = parts.first, parts.count == 1, sql.text == "?",
+            let value = sql.bindings.first as? Value
+        else { return false }
+        return value == .null
+    }
+
+    static func + (a: Template, b: Template) -> Template { Template(a.parts + b.parts) }
+    static func + (a: Template, b: String) -> Template { Template(a.parts + [.sql(SQL(raw: b))]) }
+    static func + (a: String, b: Template) -> Template { Template([.sql(SQL(raw: a))] + b.parts) }
+
+    /// The SQL for a table, or an alias, of this quoted name; the model's own table when it is left out.
+    func sql(_ table: String? = nil) throws -> SQL {
+        let table = table ?? M.schema.quotedTable
+        var result: SQL = ""
+        for part in parts {
+            switch part {
+            case .sql(let sql): result = result + sql.expanding(M.schema, table: table)
+            case .column(let position): result = result + SQL(raw: M.schema.qualified(position, by: table))
+            case .failure(let error): throw error
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,111 @@
+import GRDB
+import Journal
+
+/// A table as a model declares it.
+struct DeclaredTable {
+    struct Column {
+        let name: String
+        let storage: ColumnStorage
+        let isOptional: Bool
+        /// The SQL literal of the property's initial value; nil when it has none, or another one each time.
+        let defaultSQL: String?
+    }
+
+    let name: String
+    let columns: [Column]
+    /// Positions in ``columns``.
+    let key: [Int]
+    let keySource: KeySource
+
+    var keyNames: [String] { key.map { columns[$0].name } }
+
+    init<M: Model>(_ type: M.Type, in db: GRDB.Database) throws {
+        // Two values, because an initial value such as UUID() is another one each time, and no DEFAULT.
+        let (first, second) = (M.Fields(), M.Fields())
+        name = M.schema.table
+        key = M.schema.key
+        keySource = M.Fields._keySource
+        columns = try M.schema.columns.indices.map { position in
+            let column = M.schema.columns[position]
+            var literal: String?
+            if !first._unset.contains(position), !M.schema.key.contains(position) {
+                let value = try DeclaredTable.encoded(first, position, column, M.schema.table)
+                if value != .null, try value == DeclaredTable.encoded(second, position, column, M.schema.table) {
+                    literal = try DeclaredTable.literal(value, db)
+                }
+            }
+            return Column(
+                name: column.name, storage: M.Fields._storage[position], isOptional: column.isOptional,
+                defaultSQL: literal)
+        }
+    }
+
+    private static func encoded<F: ModelFields>(
+        _ fields: F, _ position: Int, _ column: ColumnDescription, _ table: String
+    ) throws -> Value {
+        do {
+            return try fields._value(position)
+        } catch {
+            throw StoreError(
+                .invalidSchema, "the initial value of \(column.property) cannot be stored: \(error)", table: table,
+                column: column.name)
+        }
+    }
+
+    /// The value as SQLite writes it in SQL.
+    private static func literal(_ value: Value, _ db: GRDB.Database) throws -> String? {
+        // Quoted by SQLite, a text ends at its first NUL.
+        if case .text(let bytes) = value, bytes.contains(0) { return nil }
+        return try PreparedStatement(db, "SELECT quote(?)").run { statement in
+            try statement.parameters.bind(value: value, at: 0)
+            guard try statement.step() else { return nil }
+            return try String(column: ColumnCursor(statement: statement.handle, index: 0))
+        }
+    }
+
+    // MARK: - SQL
+
+    func definition(of column: Column) -> String {
+        var sql = "\(SQLText.quote(identifier: column.name)) \(column.storage.rawValue)"
+        if isRowidAlias(column) { return sql + " PRIMARY KEY" }
+        if !column.isOptional { sql += " NOT NULL" }
+        if let literal = column.defaultSQL { sql += " DEFAULT \(literal)" }
+        return sql
+    }
+
+    /// The statement that makes the table.
+    ///
+    /// - Parameters:
+    ///   - newName: Another name than the declared one.
+    ///   - extra: Definitions of columns that the model does not have.
+    func create(as newName: String? = nil, extra: [String] = []) -> String {
+        var parts = columns.map { definition(of: $0) } + extra
+        let isRowid = key.count == 1 && isRowidAlias(columns[key[0]])
+        if !isRowid {
+            parts.append("PRIMARY KEY (\(keyNames.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")))")
+        }
+        // STRICT holds by SQL what the model says; a table with a composite key is its own index.
+        let options = key.count > 1 ? "STRICT, WITHOUT ROWID" : "STRICT"
+        return
+            "CREATE TABLE \(SQLText.quote(identifier: newName ?? name)) (\(parts.joined(separator: ", "))) \(options)"
+    }
+
+    private func isRowidAlias(_ column: Column) -> Bool {
+        key.count == 1 && columns[key[0]].name == column.name && column.storage == .integer
+    }
+}
+
+extension ColumnStorage {
+    /// True when a column declared with `type` keeps values of this class as they are
+    /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
+    func fits(declaredType type: String) -> Bool {
+        let type = type.uppercased()
+        if self == .any || type.isEmpty || type == "ANY" { return true }
+        if type.contains("INT") { return self == .integer }
+        if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return self == .text }
+        if type.contains("BLOB") { return self == .blob }
+        if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) { return self == .real }
+        // NUMERIC would turn a text of digits into a number.
+        return self == .integer || self == .real
+    }
+}

@@ -1,0 +1,37 @@
+import Journal
+
+/// One pass over a model's table that finds the rows that are not valid.
+enum RowValidation {
+    static func run<M: Model>(
+        _ type: M.Type, _ policy: InvalidRows, in context: WriteContext, isValid: (M.Fields) throws -> Bool
+    ) throws -> Int {
+        let invalid = try PreparedStatement(context.db, M.schema.select).run { statement in
+            var invalid: [[Value]] = []
+            while try statement.step() {
+                do {
+                    if try isValid(M.Fields(_row: statement.row)) { continue }
+                    guard policy == .delete else {
+                        throw StoreError(
+                            .invalidRow, "a row of the table is not valid",
+                            hint: "Correct the rows in an earlier step, or let invalid rows be deleted.")
+                    }
+                } catch let error as StoreError where error.code == .undecodable && policy == .delete {
+                    // Its key is taken as it stands: the key may be what does not decode.
+                }
+                invalid.append(M.schema.key.map { statement.values[$0] })
+            }
+            return invalid
+        }
+        guard !invalid.isEmpty else { return 0 }
+        let keys = M.schema.key.map { "\(SQLText.quote(identifier: M.schema.columns[$0].name)) IS ?" }
+        let delete = "DELETE FROM \(M.schema.quotedTable) WHERE \(keys.joined(separator: " AND "))"
+        for key in invalid {
+            try PreparedStatement(context.db, delete).run { statement in
+                try statement.bind(key)
+                _ = try statement.step()
+            }
+        }
+        try context.absorb()
+        return invalid.count
+    }
+}

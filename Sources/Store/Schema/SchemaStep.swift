@@ -1,0 +1,55 @@
+/// The database as the steps of one version see it: inside of the transaction that brings the schema up to date.
+public struct SchemaStep {
+    let database: Database
+
+    /// Runs SQL: a statement with its values, or a script without any.
+    @discardableResult
+    public func execute(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> Int {
+        try database.execute(sql.binding(arguments), operation: "changing the schema")
+    }
+
+    /// The rows of a SELECT, for steps that move data.
+    public func rows(_ sql: SQL) throws -> [SQLRow] { try database.rows(sql) }
+
+    public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL) throws -> T? { try database.value(type, sql) }
+
+    /// Makes an index for full-text search on a table, or changes the one of that name.
+    ///
+    /// ```swift
+    /// schema.version(3) { try $0.textIndex(TextIndex("title", "body"), on: "Article") }
+    /// ```
+    ///
+    /// - Parameter table: One with a primary key. Its columns are named in `index` as the table names them.
+    public func textIndex(_ index: TextIndex, on table: String) throws {
+        try database.write { context in
+            _ = try TextIndexStore(context.db).install(
+                TextIndexDefinition(
+                    name: index.name(table: table), table: table, columns: index.columns,
+                    tokenizer: index.tokenizer.sql, prefixes: index.prefixes))
+            try context.schemaChanged()
+        }
+    }
+
+    /// Drops a full-text index; does nothing when there is none of that name.
+    public func dropTextIndex(_ name: String) throws {
+        try database.write { context in
+            if try TextIndexStore(context.db).drop(name) { try context.schemaChanged() }
+        }
+    }
+
+    /// Reads every row of a model's table, and fails on or deletes those that are not valid. Deletes are journalled.
+    ///
+    /// ```swift
+    /// schema.version(4) { try $0.validate(Person.self, invalidRows: .delete) { !$0.name.isEmpty } }
+    /// ```
+    ///
+    /// - Parameter isValid: Asked for each row that decodes; one that does not decode is invalid.
+    /// - Returns: How many rows were deleted.
+    /// - Throws: With ``InvalidRows/fail``, ``StoreError/Code/invalidRow`` or `undecodable` for the first invalid row.
+    @discardableResult
+    public func validate<M: Model>(
+        _ type: M.Type, invalidRows: InvalidRows, isValid: (M.Fields) throws -> Bool = { _ in true }
+    ) throws -> Int {
+        try database.write { try RowValidation.run(type, invalidRows, in: $0, isValid: isValid) }
+    }
+}

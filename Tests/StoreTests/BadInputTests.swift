@@ -1,0 +1,287 @@
+import Foundation
+import GRDB
+import Store
+import TestSupport
+import Testing
+
+/// Each mistake gets a typed error that names table and column where there is one, and a remedy; memory and file are as before,
+/// and the database goes on working.
+@Suite("Bad input")
+struct BadInputTests {
+    let test: TestDatabase
+    let bob: Person
+    var db: Store.Database { test.db }
+
+    init() throws {
+        test = try TestDatabase()
+        bob = try test.person("Bob", age: 20)
+    }
+
+    /// Expects `body` to fail with `code`, to change nothing, and to leave a database that works.
+    private func expectRefused(
+        _ code: StoreError.Code, table: String? = nil, column: String? = nil, hint: Bool = true,
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+    ) throws {
+        let before = try Person.exportJSON(in: db)
+        let journal = try test.journalCount()
+        let memory = [bob.name, "\(bob.age ?? -1)"]
+        do {
+            try body()
+            Issue.record("no error", sourceLocation: sourceLocation)
+        } catch let error as StoreError {
+            #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+            if let table { #expect(error.table == table, "\(error)", sourceLocation: sourceLocation) }
+            if let column { #expect(error.column == column, "\(error)", sourceLocation: sourceLocation) }
+            if hint { #expect(error.hint != nil, "\(error)", sourceLocation: sourceLocation) }
+        }
+        #expect(try Person.exportJSON(in: db) == before, sourceLocation: sourceLocation)
+        #expect(try test.journalCount() == journal, sourceLocation: sourceLocation)
+        #expect([bob.name, "\(bob.age ?? -1)"] == memory, sourceLocation: sourceLocation)
+        #expect(try bob.save { $0.age = ($0.age ?? 0) + 1 }, sourceLocation: sourceLocation)
+    }
+
+    @Test("[bad] NULL into NOT NULL names table and column")
+    func notNull() throws {
+        try expectRefused(.notNull, table: "Person", column: "name") {
+            try Person.execute("UPDATE $T SET name = NULL", in: db)
+        }
+        try db.execute("ALTER TABLE Item ADD COLUMN must TEXT NOT NULL DEFAULT ''")
+        try db.execute("CREATE TABLE Strict (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
+        try expectRefused(.notNull, table: "Strict", column: "text") { try OptionalNote.create(in: db) }
+    }
+
+    @Test("[bad] a second value in a UNIQUE column names table and column")
+    func unique() throws {
+        try expectRefused(.unique, table: "Person", column: "name") { try test.person("Bob") }
+        let ann = try test.person("Ann")
+        try expectRefused(.unique, table: "Person", column: "name") { try ann.save { $0.name = "Bob" } }
+        #expect(ann.name == "Ann")
+    }
+
+    @Test("[bad] a taken key is told apart from UNIQUE")
+    func primaryKey() throws {
+        try expectRefused(.primaryKey, table: "Person", column: "id") {
+            try Person.create(bob.id, in: db) { $0.name = "Other"; $0.createdTime = .now }
+        }
+    }
+
+    @Test("[bad] a CHECK that fails names table and column")
+    func check() throws {
+        try expectRefused(.check, table: "Person", column: "age") { try bob.save { $0.age = 500 } }
+    }
+
+    @Test("[bad] a missing parent, and a delete of a row that others need, are foreign-key errors that name the column")
+    func foreignKey() throws {
+        try expectRefused(.foreignKey, table: "Item", column: "owner") { try Item.create(in: db) { $0.owner = 4_711 } }
+        try db.execute("CREATE TABLE Pet (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL REFERENCES Person (id))")
+        try db.execute("INSERT INTO Pet VALUES (1, \(bob.id))")
+        try expectRefused(.foreignKey, table: "Person") { try bob.delete() }
+        #expect(!bob.isDeleted)
+    }
+
+    @Test("[bad] nil in a required property is refused before SQL, with its name")
+    func missingValue() throws {
+        try expectRefused(.missingValue, table: "Person", column: "created_time") {
+            try Person.create(in: db) { $0.name = "New" }
+        }
+    }
+
+    @Test("[bad] too few and too many arguments are refused before anything runs")
+    func argumentCount() throws {
+        try expectRefused(.argumentCount, hint: false) { try db.execute("DELETE FROM Person WHERE id = ? OR name = ?", 1) }
+        try expectRefused(.argumentCount, hint: false) { try db.execute("DELETE FROM Person; DELETE FROM Item WHERE id = ?", 1, 2) }
+        try expectRefused(.argumentCount, hint: false) { _ = try Person.where("id = ?", 1, 2, in: db) }
+        try expectRefused(.argumentCount) { _ = try Person.where("id = ? AND name = \("x")", 1, in: db) }
+    }
+
+    @Test("[bad] SQL that does not parse, and a script that fails in its middle, change nothing")
+    func badSQL() throws {
+        try expectRefused(.sql, hint: false) { try db.execute("UPDAET Person SET name = 1") }
+        try expectRefused(.sql, hint: false) { try db.execute("DELETE FROM Person; nonsense") }
+        try expectRefused(.missingTable, table: "Nowhere") { _ = try db.rows("SELECT * FROM Nowhere") }
+        try expectRefused(.transactionControl) { try db.execute("COMMIT") }
+    }
+
+    @Test("[bad] a property without a column names table and column, for reads and for writes")
+    func missingColumn() throws {
+        try expectRefused(.missingColumn, table: "Person", column: "shoe_size") { _ = try Shoe.all(in: db) }
+        try expectRefused(.missingColumn, table: "Person", column: "shoe_size") {
+            try Shoe.create(in: db) { $0.name = "x" }
+        }
+        try expectRefused(.missingTable, table: "Elsewhere") { _ = try Elsewhere.all(in: db) }
+    }
+
+    @Test("[bad] a column that the model does not have and that needs a value is named")
+    func missingProperty() throws {
+        try expectRefused(.notNull, table: "Person", column: "created_time") {
+            try PlainPerson.create(in: db) { $0.name = "New" }
+        }
+    }
+
+    @Test("[bad] a value that does not decode names table and column; the row can be corrected by SQL")
+    func undecodable() throws {
+        try db.execute("INSERT INTO Person (id, name, age, created_time) VALUES (5, 'Odd', NULL, 'y')")
+        do {
+            _ = try Person.find(5, in: db)
+            Issue.record("decoded")
+        } catch let error as StoreError {
+            #expect(error.code == .undecodable && error.table == "Person" && error.column == "created_time" && error.hint != nil)
+            #expect(!error.description.contains("'y'"))
+        }
+        try db.execute("UPDATE Person SET created_time = 1.5 WHERE id = 5")
+        #expect(try Person.find(5, in: db)?.name == "Odd")
+    }
+
+    @Test("[bad] a value that cannot be stored names the column")
+    func unstorable() throws {
+        try expectRefused(.unstorable, table: "every thing", column: "large", hint: false) {
+            try Everything.create("k", in: db) { $0.large = .max; $0.uuid = UUID(); $0.mood = .good }
+        }
+        try expectRefused(.unstorable, table: "every thing", column: "double", hint: false) {
+            try Everything.create("k", in: db) { $0.double = .nan; $0.uuid = UUID(); $0.mood = .good }
+        }
+    }
+
+    @Test("[bad] an object of another database is refused, with both unchanged")
+    func otherDatabase() throws {
+        let other = try TestDatabase()
+        let stranger = try other.person("Stranger")
+        try expectRefused(.otherDatabase, table: "Person") {
+            try Person.delete([stranger], in: db)
+        }
+        try expectRefused(.otherDatabase, table: "Person") {
+            try Person.save([stranger], in: db) { $0.name = "Mine" }
+        }
+        #expect(stranger.name == "Stranger" && !stranger.isDeleted)
+    }
+
+    @Test("[bad] a key changed in a save is refused and named")
+    func keyChanged() throws {
+        try expectRefused(.keyChanged, table: "Person", column: "id") { try bob.save { $0.id = 1 } }
+    }
+
+    @Test("[bad] a write inside of a read is refused, by object, by SQL and by a writing query")
+    func writeInsideRead() throws {
+        try expectRefused(.writeInsideRead) { _ = try db.read { try bob.save { $0.name = "x" } } }
+        try expectRefused(.writeInsideRead) { _ = try db.read { try db.execute("DELETE FROM Person") } }
+        try expectRefused(.readOnly) { _ = try db.rows("DELETE FROM Person RETURNING id") }
+    }
+
+    @Test("[bad] a save inside of a save of the same object keeps both changes")
+    func reentrantSave() throws {
+        try bob.save { outer in
+            outer.name = "Outer"
+            try bob.save { $0.age = 99 }
+        }
+        #expect(bob.name == "Outer" && bob.age == 99)
+        try expectRefused(.check) {
+            try bob.save { outer in
+                outer.name = "Lost"
+                try bob.save { $0.age = 500 }
+            }
+        }
+    }
+
+    @Test("[bad] a deleted row is not saved")
+    func deleted() throws {
+        let ann = try test.person("Ann")
+        try ann.delete()
+        try expectRefused(.deleted, table: "Person") { try ann.save { $0.age = 1 } }
+    }
+
+    @Test("[bad] use after close is a typed error of every entry point")
+    func closed() throws {
+        try db.close()
+        #expect(code { _ = try Person.all(in: db) } == .closed)
+        #expect(code { try bob.save { $0.name = "x" } } == .closed)
+        #expect(code { try db.vacuum() } == .closed)
+        #expect(code { try db.checkpoint() } == .closed)
+        #expect(code { try db.backup(to: test.path + ".copy") } == .closed)
+        #expect(code { try db.flush() } == .closed)
+        #expect(code { try db.withGRDB { _ in } } == .closed)
+        #expect(bob.name == "Bob")
+    }
+
+    @Test("[bad] a full disk: the write fails, nothing of it is kept, and smaller ones go on")
+    func full() throws {
+        var options = TestDatabase.options
+        options.prepare = { try $0.execute("PRAGMA max_page_count = 60") }
+        let small = try Store.Database(
+            path: test.directory.file("small.sqlite"), options: options, schema: TestDatabase.declareSchema)
+        let ann = try Person.create(in: small) { $0.name = "Ann"; $0.createdTime = .now }
+        let failure = code {
+            try small.transaction {
+                try ann.save { $0.name = "Changed" }
+                for index in 0..<10_000 {
+                    try Item.create(in: small) { $0.title = String(repeating: "\(index)", count: 500) }
+                }
+            }
+        }
+        #expect(failure == .full)
+        #expect(ann.name == "Ann")
+        #expect(try Item.count(in: small) == 0)
+        #expect(try ann.save { $0.age = 3 })
+        try small.close()
+    }
+
+    @Test("[bad] a file that another program has locked is busy, and free again afterwards")
+    func locked() throws {
+        var options = TestDatabase.options
+        options.busyTimeout = .milliseconds(10)
+        let path = test.directory.file("locked.sqlite")
+        let db = try Store.Database(path: path, options: options, schema: TestDatabase.declareSchema)
+        let ann = try Person.create(in: db) { $0.name = "Ann"; $0.createdTime = .now }
+        let other = try RawConnection(path: path)
+        try other.run("BEGIN IMMEDIATE")
+        do {
+            try ann.save { $0.name = "Changed" }
+            Issue.record("the lock was not seen")
+        } catch let error as StoreError {
+            #expect(error.code == .busy && error.isRetryable && error.hint != nil)
+        }
+        #expect(ann.name == "Ann")
+        #expect(try Person.count(in: db) == 1)
+        try other.run("ROLLBACK")
+        #expect(try ann.save { $0.name = "Changed" })
+        try db.close()
+    }
+
+    @Test("[bad] every failure of an access reaches the failure handler, with code and SQL place, without values")
+    func handler() throws {
+        let failures = Collected<StoreError>()
+        var options = TestDatabase.options
+        options.onFailure = { failures.append($0) }
+        let db = try Store.Database(
+            path: test.directory.file("handled.sqlite"), options: options, schema: TestDatabase.declareSchema)
+        let ann = try Person.create(in: db) { $0.name = "secret"; $0.createdTime = .now }
+        #expect(code { try Person.create(in: db) { $0.name = "secret"; $0.createdTime = .now } } == .unique)
+        #expect(code { try ann.save { $0.age = 700 } } == .check)
+        #expect(failures.all.map(\.code) == [.unique, .check])
+        #expect(failures.all.allSatisfy { !$0.description.contains("secret") && !$0.description.contains("700") })
+        try db.close()
+    }
+}
+
+@Model(table: "Strict")
+final class OptionalNote {
+    var id: Int64
+    var text: String?
+}
+
+@Model(table: "Person")
+final class Shoe {
+    var id: Int64
+    var name: String = ""
+    @Column("shoe_size") var size: Int = 0
+}
+
+@Model(table: "Person")
+final class PlainPerson {
+    var id: Int64
+    var name: String = ""
+}
+
+@Model
+final class Elsewhere {
+    var id: Int64
+}

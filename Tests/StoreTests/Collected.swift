@@ -1,0 +1,9 @@
+import Synchronization
+
+/// What callbacks of any thread were given, in order.
+final class Collected<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    func append(_ element: Element) { elements.withLock { $0.append(element) } }
+    var all: [Element] { elements.withLock { $0 } }
+}

@@ -1,0 +1,114 @@
+import Journal
+import TestSupport
+
+/// A history before it runs: every choice is made from the seed, none from what happens, so that leaving out a step leaves
+/// the others as they are.
+struct HistoryPlan: Sendable {
+    enum Step: Sendable {
+        case write(replica: Int, [String], tick: Int64, isMarked: Bool)
+        /// `target` takes from `source` what it lacks, in batches of at most `size` changes, only the first `count` of them.
+        case pull(target: Int, source: Int, size: Int, count: Int, order: Order)
+        case restart(Int)
+        case add(replica: Int, addition: Int)
+    }
+
+    /// How the batches of one exchange arrive.
+    struct Order: Sendable {
+        /// Not in the sender's order, but still by origin in order.
+        var shuffle: UInt64?
+        /// Once more from the start.
+        var isRepeated = false
+        /// Through the codec, as over a wire.
+        var isEncoded = false
+    }
+
+    let seed: UInt64
+    let schema: HistorySchema
+    let replicas: Int
+    /// For each replica, its place in the order of origins, where its clock starts, and whether it fires recursive triggers.
+    let ranks: [Int]
+    let offsets: [Int64]
+    let recursiveTriggers: [Bool]
+    var steps: [Step]
+
+    /// A plan with no step yet, on machines that fire recursive triggers.
+    init(seed: UInt64, schema: HistorySchema, ranks: [Int], offsets: [Int64]) {
+        self.seed = seed
+        self.schema = schema
+        self.ranks = ranks
+        self.offsets = offsets
+        replicas = ranks.count
+        recursiveTriggers = ranks.map { _ in true }
+        steps = []
+    }
+
+    init(seed: UInt64, knobs: HistoryKnobs) {
+        var random = SplitMix(seed: seed)
+        self.seed = seed
+        schema = HistorySchema(variant: random.next() >> 16, knobs: knobs)
+        let count = random.pick([2, 2, 3, 3, 3, 4, 5, 7])
+        replicas = count
+        ranks = (0..<count).map { $0 }.shuffled(using: &random)
+        offsets = (0..<count).map { _ in Int64(random.pick([0, 0, 1, 5, 60_000])) }
+        recursiveTriggers = (0..<count).map { _ in !knobs.lateEvictions || random.chance(80) }
+        steps = []
+        var schemas = Array(repeating: schema.reference, count: count)
+        var added = Array(repeating: Set<Int>(), count: count)
+        for _ in 0..<(8 + random.below(25)) {
+            let index = random.below(count)
+            switch random.below(100) {
+            case 0..<55:
+                let statements = (0...random.pick([0, 0, 0, 1, 1, 2, 3])).map { _ in
+                    HistoryStatement.random(on: schemas[index], &random)
+                }
+                steps.append(
+                    .write(
+                        replica: index, statements, tick: Int64(random.pick([0, 0, 1, 1, 2, -3])),
+                        isMarked: random.chance(70)))
+            case 55..<89:
+                let source = (index + 1 + random.below(count - 1)) % count
+                let order = Order(
+                    shuffle: knobs.reordering && random.chance(25) ? random.next() : nil,
+                    isRepeated: random.chance(20), isEncoded: random.chance(20))
+                steps.append(
+                    .pull(
+                        target: index, source: source, size: random.pick([1, 2, 3, 5, 100, 100]),
+                        count: random.chance(25) ? 1 + random.below(3) : .max, order: order))
+            case 89:
+                steps.append(.restart(index))
+            default:
+                guard !schema.additions.isEmpty else { continue }
+                let addition = random.below(schema.additions.count)
+                steps.append(.add(replica: index, addition: addition))
+                if added[index].insert(addition).inserted { schemas[index].add(schema.additions[addition]) }
+            }
+        }
+        // More often than not everybody has everything in the end.
+        guard random.chance(70) else { return }
+        for index in 0..<count {
+            for addition in schema.additions.indices where !added[index].contains(addition) {
+                steps.append(.add(replica: index, addition: addition))
+            }
+        }
+    }
+}
+
+extension HistoryPlan: CustomStringConvertible {
+    var description: String {
+        (["replicas with the origins \(ranks.map { History.origin($0).short }.joined(separator: " "))"]
+            + schema.statements
+            + steps.map { step in
+                switch step {
+                case .write(let replica, let statements, let tick, let isMarked):
+                    "\(replica), \(tick) ms later\(isMarked ? "" : ", unmarked"): \(statements.joined(separator: "; "))"
+                case .pull(let target, let source, let size, let count, let order):
+                    "\(target) <- \(source)" + (size < 100 ? " by \(size)" : "")
+                        + (count < .max ? ", only \(count)" : "")
+                        + (order.shuffle == nil ? "" : ", shuffled") + (order.isRepeated ? ", twice" : "")
+                case .restart(let replica): "\(replica) restarts"
+                case .add(let replica, let addition):
+                    "\(replica): \(HistorySchema.sql(of: schema.additions[addition]).joined(separator: "; "))"
+                }
+            }).joined(separator: "\n  ")
+    }
+}

@@ -1,0 +1,57 @@
+import Journal
+import TestSupport
+
+/// Random SQL on one of the tables, with so few keys and values that machines meet.
+enum HistoryStatement {
+    static func literal(_ value: Value) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let bytes): "'\(String(decoding: bytes, as: UTF8.self))'"
+        case .blob: "x''"
+        }
+    }
+
+    static func random(on schema: ReferenceSchema, _ random: inout SplitMix) -> String {
+        let table = random.pick(schema.tables)
+        let names = table.columns.map(\.name)
+        func value(of column: ReferenceColumn) -> String {
+            if !column.isNotNull, random.chance(20) { return "NULL" }
+            return column.isText ? random.pick(["'a'", "'b'", "'A'", "'c'"]) : "\(random.below(4))"
+        }
+        func row() -> String { "(\(table.columns.map { value(of: $0) }.joined(separator: ", ")))" }
+        func condition() -> String {
+            let column = random.chance(80) ? table.columns[random.below(table.keyCount)] : random.pick(table.columns)
+            return "\(column.name) = \(value(of: column))"
+        }
+        func assignment(key: Bool) -> String {
+            let choices =
+                key ? table.columns.prefix(table.keyCount) : table.columns.dropFirst(table.keyCount)
+            let column = random.pick(Array(choices))
+            return "\(column.name) = \(value(of: column))"
+        }
+        let conflict = random.pick(["", "OR IGNORE ", "OR REPLACE ", "OR REPLACE "])
+        switch random.below(20) {
+        case 0..<7:
+            let rows = (0...random.pick([0, 0, 0, 1, 2])).map { _ in row() }
+            return
+                "INSERT \(conflict)INTO \(table.name) (\(names.joined(separator: ", "))) VALUES \(rows.joined(separator: ", "))"
+        case 7:
+            return """
+                INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES \(row()) \
+                ON CONFLICT DO UPDATE SET \(assignment(key: false))
+                """
+        case 8..<13:
+            return "UPDATE \(conflict)\(table.name) SET \(assignment(key: false)) WHERE \(condition())"
+        case 13:
+            return "UPDATE \(conflict)\(table.name) SET \(assignment(key: false))"
+        case 14, 15:
+            return "UPDATE \(conflict)\(table.name) SET \(assignment(key: true)) WHERE \(condition())"
+        case 16..<19:
+            return "DELETE FROM \(table.name) WHERE \(condition())"
+        default:
+            return "DELETE FROM \(table.name)"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import GRDB
+import Journal
+import Sync
+import TestSupport
+import Testing
+
+@Suite("Tables can merge by the row, or by a function")
+struct PolicyTests {
+    static let schema = "CREATE TABLE stock(id INTEGER PRIMARY KEY, n INTEGER, note TEXT)"
+
+    private func cluster(_ count: Int, policy: MergePolicy, functions: [ConflictFunctions] = []) throws -> Cluster {
+        let cluster = try Cluster(count, schema: Self.schema, functions: functions)
+        for replica in cluster.replicas { try replica.write { try MergePolicy.set(policy, table: "stock", $0) } }
+        try cluster.execute(0, "INSERT INTO stock VALUES(1, 1, 'x')")
+        try cluster.settle()
+        return cluster
+    }
+
+    /// Adds up what both sides put on top of nothing else: enough to see that both versions arrive, in a fixed order.
+    private static let adding: ConflictFunctions = {
+        var functions = ConflictFunctions()
+        functions["add"] = { _, earlier, later in
+            guard case .integer(let a) = earlier["n"], case .integer(let b) = later["n"] else { return later }
+            return ["n": .integer(a + b)]
+        }
+        return functions
+    }()
+
+    @Test("by the row the later change stays, with the other columns as its writer saw them")
+    func row() throws {
+        let cluster = try cluster(3, policy: .row)
+        try cluster.execute(0, "UPDATE stock SET n = 2")
+        try cluster.execute(1, "UPDATE stock SET note = 'y'")
+        try cluster.settle()
+        for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:1 | text:'y'"]) }
+        try cluster.execute(2, "UPDATE stock SET n = 7")
+        try cluster.settle()
+        for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:7 | text:'y'"]) }
+    }
+
+    @Test("a function gets both versions, and every machine computes the same row")
+    func custom() throws {
+        let functions = Array(repeating: Self.adding, count: 3)
+        let cluster = try cluster(3, policy: .custom("add"), functions: functions)
+        try cluster.execute(0, "UPDATE stock SET n = 10")
+        try cluster.execute(1, "UPDATE stock SET n = 200, note = 'y'")
+        try cluster.settle()
+        for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:210 | text:'y'"]) }
+        // A change over the decided row is an ordinary one.
+        try cluster.execute(2, "UPDATE stock SET n = n + 1")
+        try cluster.settle()
+        for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:211 | text:'y'"]) }
+    }
+
+    @Test("without the function the row is held, and decided when the function is there")
+    func missingFunction() throws {
+        let cluster = try cluster(
+            3, policy: .custom("add"), functions: [Self.adding, Self.adding, ConflictFunctions()])
+        try cluster.execute(0, "UPDATE stock SET n = 10")
+        try cluster.execute(1, "UPDATE stock SET n = 200")
+        try cluster.settle()
+        #expect(try cluster.content(2).count == 1)
+        #expect(try cluster.content(2).allSatisfy { $0.contains(" policy ") })
+        let inbox = try Inbox(replica: cluster[2], functions: Self.adding, wallClock: { Cluster.now })
+        try inbox.bringBackHeldRows()
+        #expect(try cluster.content(2) == cluster.content(0))
+    }
+
+    @Test("random edits under each policy come out the same everywhere", arguments: 0..<20 as Range<UInt64>)
+    func random(seed: UInt64) throws {
+        var random = SplitMix(seed: seed &+ 500)
+        let count = 2 + random.below(3)
+        let policy: MergePolicy = random.chance(50) ? .row : .custom("add")
+        let cluster = try cluster(count, policy: policy, functions: Array(repeating: Self.adding, count: count))
+        for _ in 0..<30 {
+            let index = random.below(count)
+            let source = random.below(count)
+            if random.chance(40), source != index {
+                try cluster.pull(index, from: source)
+                continue
+            }
+            let statements = [
+                "UPDATE stock SET n = \(random.below(9))", "UPDATE stock SET note = '\(random.below(9))'",
+                "UPDATE stock SET n = n + 1, note = 'z'", "DELETE FROM stock",
+                "INSERT OR IGNORE INTO stock VALUES(1, \(random.below(9)), 'new')",
+            ]
+            try cluster.execute(index, statements[random.below(random.chance(20) ? 5 : 3)])
+        }
+        try cluster.settle()
+        for index in 0..<count { #expect(try cluster.content(index) == cluster.content(0), "seed \(seed), \(policy)") }
+    }
+}

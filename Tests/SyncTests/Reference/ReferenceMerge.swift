@@ -1,0 +1,109 @@
+import Journal
+
+/// The name of a row: its table, and its key in canonical bytes.
+struct ReferenceRowID: Hashable, Sendable {
+    let table: String
+    let key: [UInt8]
+}
+
+/// One delivered change in plain words, with what its writer knew.
+struct ReferenceWrite: Hashable, Sendable {
+    let origin: OriginID
+    let version: Int64
+    let stamp: Stamp
+    let life: Int64
+    let operation: Journal.Operation
+    let row: ReferenceRowID
+    /// What the change carries; the key columns only of an insert.
+    let columns: [String: Value]
+    let known: VersionVector
+
+    func saw(_ other: ReferenceWrite) -> Bool {
+        other.origin == origin ? other.version < version : known[other.origin] >= other.version
+    }
+
+    /// Written without having seen each other.
+    func isConcurrent(with other: ReferenceWrite) -> Bool { self != other && !saw(other) && !other.saw(self) }
+
+    /// The order in which changes win.
+    func isWeaker(than other: ReferenceWrite) -> Bool {
+        (life, stamp, origin) < (other.life, other.stamp, other.origin)
+    }
+}
+
+/// A row as merging leaves it, whatever the constraints say.
+struct ReferenceRow: Sendable {
+    let id: ReferenceRowID
+    let life: Int64
+    /// The changes of the greatest life, weakest first.
+    let writes: [ReferenceWrite]
+
+    /// - Parameter all: Every delivered change of the row.
+    init(_ id: ReferenceRowID, _ all: [ReferenceWrite]) {
+        let life = all.map(\.life).max() ?? 1
+        self.id = id
+        self.life = life
+        writes = all.filter { $0.life == life }.sorted { $0.isWeaker(than: $1) }
+    }
+
+    var isAlive: Bool { life % 2 == 1 }
+    var hasInsert: Bool { writes.contains { $0.operation == .insert } }
+
+    /// The last in (stamp, origin) wins in each column.
+    var values: [String: Value] {
+        writes.reduce(into: [:]) { $0.merge($1.columns) { _, later in later } }
+    }
+
+    /// The greatest (stamp, origin) that carries one of `columns`; nil when no change does.
+    func claim(on columns: Set<String>) -> (Stamp, OriginID)? {
+        writes.last { !columns.isDisjoint(with: $0.columns.keys) }.map { ($0.stamp, $0.origin) }
+    }
+}
+
+/// What lost against changes that it had not seen, and that had not seen it.
+struct ReferenceConflict: Hashable, Sendable {
+    let lost: ReferenceWrite
+    let kind: String
+    /// The lost columns besides the key.
+    let columns: Set<String>
+    /// The strongest of those that won against it.
+    let kept: ReferenceWrite
+}
+
+enum ReferenceMerge {
+    static func rows(_ writes: [ReferenceWrite]) -> [ReferenceRow] {
+        Dictionary(grouping: writes, by: \.row).map { ReferenceRow($0, $1) }
+    }
+
+    static func conflicts(_ writes: [ReferenceWrite], keyColumns: (String) -> Set<String>) -> [ReferenceConflict] {
+        Dictionary(grouping: writes, by: \.row).values.flatMap { group in
+            group.compactMap { conflict(of: $0, among: group, keyColumns: keyColumns($0.row.table)) }
+        }
+    }
+
+    private static func conflict(
+        of write: ReferenceWrite, among others: [ReferenceWrite], keyColumns: Set<String>
+    ) -> ReferenceConflict? {
+        // A delete carries no value that could be lost.
+        guard write.operation != .delete else { return nil }
+        let own = Set(write.columns.keys).subtracting(keyColumns)
+        var columns: Set<String> = []
+        var winners: [ReferenceWrite] = []
+        for other in others where write.isConcurrent(with: other) && write.isWeaker(than: other) {
+            if other.life > write.life {
+                columns.formUnion(own)
+                winners.append(other)
+            } else {
+                let lost = own.filter { name in other.columns[name].map { $0 != write.columns[name] } ?? false }
+                columns.formUnion(lost)
+                if !lost.isEmpty { winners.append(other) }
+            }
+        }
+        guard let kept = winners.max(by: { $0.isWeaker(than: $1) }) else { return nil }
+        let kind =
+            kept.life > write.life
+            ? "update/delete"
+            : write.operation == .insert && kept.operation == .insert ? "insert/insert" : "update/update"
+        return ReferenceConflict(lost: write, kind: kind, columns: columns, kept: kept)
+    }
+}

@@ -1,0 +1,55 @@
+import Journal
+
+/// What a replica must hold, worked out the long way: from the set of changes that it knows and from its schema, by nothing
+/// else.
+///
+/// Written from the definition of merging and of what tables show, and from none of the code that it checks. Everything is
+/// a loop over everything; histories are short.
+struct ReferenceModel {
+    let writes: [ReferenceWrite]
+    let schema: ReferenceSchema
+
+    /// The visible rows, each with all its columns.
+    let shown: [ReferenceRowID: [String: Value]]
+    /// The rows that are alive and not visible, with the reason.
+    let held: [ReferenceRowID: String]
+    let conflicts: [ReferenceConflict]
+
+    /// - Parameter writes: In any order.
+    init(_ writes: [ReferenceWrite], schema: ReferenceSchema) {
+        self.writes = writes
+        self.schema = schema
+        let view = ReferenceView(ReferenceMerge.rows(writes), schema: schema)
+        shown = view.shown
+        held = view.held
+        conflicts = ReferenceMerge.conflicts(writes) { Set(schema.table($0)?.keyColumns ?? []) }
+    }
+
+    /// Breaches of what stamps and lives promise, in words: a stamp passes all that its writer knew, and a life follows from
+    /// the lives that its writer knew.
+    var brokenRules: [String] {
+        writes.flatMap { write -> [String] in
+            var broken: [String] = []
+            let seen = writes.filter { write.saw($0) }
+            if let later = seen.first(where: { $0.stamp >= write.stamp }) {
+                broken.append("\(write.name) has no later stamp than \(later.name), which it had seen")
+            }
+            let before = seen.filter { $0.row == write.row }.map(\.life).max() ?? 1
+            let isAlive = before % 2 == 1
+            let expected =
+                switch write.operation {
+                case .insert: isAlive ? before : before + 1
+                case .delete: isAlive ? before + 1 : before
+                case .update: before
+                }
+            if write.life != expected {
+                broken.append("\(write.name) has life \(write.life); by what it had seen, \(expected)")
+            }
+            return broken
+        }
+    }
+}
+
+extension ReferenceWrite {
+    var name: String { "\(origin.short):\(version)" }
+}
