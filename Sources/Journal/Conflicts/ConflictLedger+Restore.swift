@@ -151,7 +151,8 @@ private struct Target {
     private func name(_ index: Int) -> String { SQLText.quote(identifier: table.stored[index].name) }
 
     private static func keyCondition(_ table: TableInspection) -> String {
-        table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }.joined(separator: " AND ")
+        table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }.joined(
+            separator: " AND ")
     }
 
     private static func exists(_ key: [Value], in table: TableInspection, _ db: Database) throws -> Bool {

@@ -14,6 +14,7 @@ struct FrameIntake: Sendable {
         var duplicates = 0
         var conflicts = 0
         var staged = 0
+        var droppedConflicts = 0
         var isHeldBack = false
     }
 
@@ -30,7 +31,7 @@ struct FrameIntake: Sendable {
     /// - Throws: ``SyncError``; nothing of the frame is applied then.
     mutating func take(_ frame: Frame) async throws {
         let known: VersionVector
-        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.wanted() } }
+        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.have() } }
         tally.frames += 1
         tally.bytes += frame.payload.count
         guard !frame.isKnown(to: known) else {
@@ -45,13 +46,14 @@ struct FrameIntake: Sendable {
             } catch {
                 throw SyncError(error)
             }
-            return (try inbox.receive(batch), try inbox.wanted())
+            return (try inbox.receive(batch), try inbox.have())
         }
         have = after
         tally.applied += report.applied
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts
         tally.staged += report.staged
+        tally.droppedConflicts += report.droppedConflicts
         if report.isHeldBack { tally.isHeldBack = true }
     }
 }
