@@ -26,7 +26,9 @@ public struct UniqueIndex: Sendable, Hashable {
                 continue
             }
             if SQLText.foldedName(name) == folded { return true }
-            if table.columns.contains(where: { $0.isGenerated && SQLText.foldedName($0.name) == SQLText.foldedName(name) }) {
+            if table.columns.contains(where: {
+                $0.isGenerated && SQLText.foldedName($0.name) == SQLText.foldedName(name)
+            }) {
                 return true
             }
         }

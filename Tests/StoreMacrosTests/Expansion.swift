@@ -29,7 +29,10 @@ func expectProblem(
     _ message: String, in source: String, line: Int, column: Int, fixIt: String? = nil, fixed: String? = nil,
     fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
 ) {
-    let unmarked = ["@Model(table: \"\")", "@Model(table: name)", "@Model", "@Transient", "@PrimaryKey(.rowid)", "@PrimaryKey", "@JSON"]
+    let unmarked = [
+        "@Model(table: \"\")", "@Model(table: name)", "@Model", "@Transient", "@PrimaryKey(.rowid)", "@PrimaryKey",
+        "@JSON",
+    ]
     var expanded = source
     for marker in unmarked { expanded = expanded.replacingLine(marker) }
     expectExpansion(

@@ -106,7 +106,10 @@ struct AutomaticSchemaTests {
         try first.close()
         #expect(code { _ = try open { $0.automatic(ContactV2.self) } } == .invalidSchema)  // token: another value each time
         let db = try open {
-            $0.version(1) { try $0.execute("ALTER TABLE Contact ADD COLUMN token TEXT NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'") }
+            $0.version(1) {
+                try $0.execute(
+                    "ALTER TABLE Contact ADD COLUMN token TEXT NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000'")
+            }
             $0.automatic(ContactV2.self)
         }
         let bob = try #require(try ContactV2.find(id, in: db))
@@ -183,7 +186,9 @@ struct AutomaticSchemaTests {
     @Test("[34] another primary key is refused without permission, and the table is rebuilt with it")
     func keyChange() throws {
         let first = try open { $0.automatic(ContactV1.self) }
-        try ContactV1.create(in: first) { $0.name = "Bob"; $0.nick = "b" }
+        try ContactV1.create(in: first) {
+            $0.name = "Bob"; $0.nick = "b"
+        }
         try first.close()
         #expect(code { _ = try open { $0.automatic(KeyedContact.self) } } == .keyMismatch)
         let db = try open { $0.automatic(KeyedContact.self, allowing: [.rebuildTables, .dropColumns]) }
@@ -328,7 +333,9 @@ struct AutomaticSchemaTests {
     @Test("[33] versions run before what follows models, and the report tells from which to which")
     func versionsFirst() throws {
         let db = try open {
-            $0.version(4) { try $0.execute("CREATE TABLE Contact (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '')") }
+            $0.version(4) {
+                try $0.execute("CREATE TABLE Contact (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '')")
+            }
             $0.automatic(ContactV1.self)
         }
         #expect(db.schemaReport.previousVersion == 0 && db.schemaReport.version == 4)

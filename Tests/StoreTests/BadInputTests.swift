@@ -61,7 +61,9 @@ struct BadInputTests {
     @Test("[bad] a taken key is told apart from UNIQUE")
     func primaryKey() throws {
         try expectRefused(.primaryKey, table: "Person", column: "id") {
-            try Person.create(bob.id, in: db) { $0.name = "Other"; $0.createdTime = .now }
+            try Person.create(bob.id, in: db) {
+                $0.name = "Other"; $0.createdTime = .now
+            }
         }
     }
 
@@ -88,8 +90,12 @@ struct BadInputTests {
 
     @Test("[bad] too few and too many arguments are refused before anything runs")
     func argumentCount() throws {
-        try expectRefused(.argumentCount, hint: false) { try db.execute("DELETE FROM Person WHERE id = ? OR name = ?", 1) }
-        try expectRefused(.argumentCount, hint: false) { try db.execute("DELETE FROM Person; DELETE FROM Item WHERE id = ?", 1, 2) }
+        try expectRefused(.argumentCount, hint: false) {
+            try db.execute("DELETE FROM Person WHERE id = ? OR name = ?", 1)
+        }
+        try expectRefused(.argumentCount, hint: false) {
+            try db.execute("DELETE FROM Person; DELETE FROM Item WHERE id = ?", 1, 2)
+        }
         try expectRefused(.argumentCount, hint: false) { _ = try Person.where("id = ?", 1, 2, in: db) }
         try expectRefused(.argumentCount) { _ = try Person.where("id = ? AND name = \("x")", 1, in: db) }
     }
@@ -125,7 +131,9 @@ struct BadInputTests {
             _ = try Person.find(5, in: db)
             Issue.record("decoded")
         } catch let error as StoreError {
-            #expect(error.code == .undecodable && error.table == "Person" && error.column == "created_time" && error.hint != nil)
+            #expect(
+                error.code == .undecodable && error.table == "Person" && error.column == "created_time"
+                    && error.hint != nil)
             #expect(!error.description.contains("'y'"))
         }
         try db.execute("UPDATE Person SET created_time = 1.5 WHERE id = 5")
@@ -135,10 +143,14 @@ struct BadInputTests {
     @Test("[bad] a value that cannot be stored names the column")
     func unstorable() throws {
         try expectRefused(.unstorable, table: "every thing", column: "large", hint: false) {
-            try Everything.create("k", in: db) { $0.large = .max; $0.uuid = UUID(); $0.mood = .good }
+            try Everything.create("k", in: db) {
+                $0.large = .max; $0.uuid = UUID(); $0.mood = .good
+            }
         }
         try expectRefused(.unstorable, table: "every thing", column: "double", hint: false) {
-            try Everything.create("k", in: db) { $0.double = .nan; $0.uuid = UUID(); $0.mood = .good }
+            try Everything.create("k", in: db) {
+                $0.double = .nan; $0.uuid = UUID(); $0.mood = .good
+            }
         }
     }
 
@@ -208,7 +220,9 @@ struct BadInputTests {
         options.prepare = { try $0.execute("PRAGMA max_page_count = 60") }
         let small = try Store.Database(
             path: test.directory.file("small.sqlite"), options: options, schema: TestDatabase.declareSchema)
-        let ann = try Person.create(in: small) { $0.name = "Ann"; $0.createdTime = .now }
+        let ann = try Person.create(in: small) {
+            $0.name = "Ann"; $0.createdTime = .now
+        }
         let failure = code {
             try small.transaction {
                 try ann.save { $0.name = "Changed" }
@@ -230,7 +244,9 @@ struct BadInputTests {
         options.busyTimeout = .milliseconds(10)
         let path = test.directory.file("locked.sqlite")
         let db = try Store.Database(path: path, options: options, schema: TestDatabase.declareSchema)
-        let ann = try Person.create(in: db) { $0.name = "Ann"; $0.createdTime = .now }
+        let ann = try Person.create(in: db) {
+            $0.name = "Ann"; $0.createdTime = .now
+        }
         let other = try RawConnection(path: path)
         try other.run("BEGIN IMMEDIATE")
         do {
@@ -253,8 +269,15 @@ struct BadInputTests {
         options.onFailure = { failures.append($0) }
         let db = try Store.Database(
             path: test.directory.file("handled.sqlite"), options: options, schema: TestDatabase.declareSchema)
-        let ann = try Person.create(in: db) { $0.name = "secret"; $0.createdTime = .now }
-        #expect(code { try Person.create(in: db) { $0.name = "secret"; $0.createdTime = .now } } == .unique)
+        let ann = try Person.create(in: db) {
+            $0.name = "secret"; $0.createdTime = .now
+        }
+        #expect(
+            code {
+                try Person.create(in: db) {
+                    $0.name = "secret"; $0.createdTime = .now
+                }
+            } == .unique)
         #expect(code { try ann.save { $0.age = 700 } } == .check)
         #expect(failures.all.map(\.code) == [.unique, .check])
         #expect(failures.all.allSatisfy { !$0.description.contains("secret") && !$0.description.contains("700") })

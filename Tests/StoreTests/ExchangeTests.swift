@@ -44,7 +44,8 @@ struct ExchangeTests {
         let other = try TestDatabase()
         #expect(try Everything.importJSON(json, in: other.db) == 2)
         #expect(try Everything.exportJSON(in: other.db) == json)
-        let dump = "SELECT key, quote(int), quote(large), quote(double), quote(float), hex(text), quote(data), quote(moment), amount FROM \"every thing\" ORDER BY key"
+        let dump =
+            "SELECT key, quote(int), quote(large), quote(double), quote(float), hex(text), quote(data), quote(moment), amount FROM \"every thing\" ORDER BY key"
         let (here, there) = (try db.rows(SQL(raw: dump)), try other.db.rows(SQL(raw: dump)))
         #expect(here.map(\.values) == there.map(\.values))
         // Foundation reads it too: it is plain JSON.
@@ -54,13 +55,16 @@ struct ExchangeTests {
     @Test("[60] infinite doubles, texts that are not UTF-8, and 1 against 1.0 keep their class")
     func oddValues() throws {
         try db.execute("CREATE TABLE Odd (id INTEGER PRIMARY KEY, value)")
-        try db.execute("INSERT INTO Odd VALUES (1, 1), (2, 1.0), (3, 9e999), (4, CAST(x'FF00' AS TEXT)), (5, x'FF'), (6, NULL), (7, -9e999)")
+        try db.execute(
+            "INSERT INTO Odd VALUES (1, 1), (2, 1.0), (3, 9e999), (4, CAST(x'FF00' AS TEXT)), (5, x'FF'), (6, NULL), (7, -9e999)"
+        )
         let json = try Odd.exportJSON(in: db)
         try db.execute("CREATE TABLE Copy AS SELECT * FROM Odd; DELETE FROM Odd")
         #expect(try Odd.importJSON(json, in: db) == 7)
         let different = try db.value(
             Int.self,
-            "SELECT count(*) FROM Odd JOIN Copy USING (id) WHERE typeof(Odd.value) <> typeof(Copy.value) OR hex(Odd.value) <> hex(Copy.value)")
+            "SELECT count(*) FROM Odd JOIN Copy USING (id) WHERE typeof(Odd.value) <> typeof(Copy.value) OR hex(Odd.value) <> hex(Copy.value)"
+        )
         #expect(different == 0)
     }
 
@@ -104,7 +108,8 @@ struct ExchangeTests {
             #expect(error?.column == column && error?.table == "Person", "\(String(describing: error))")
         }
         for json in [
-            "", "[", "[1]", "{\"a\": 1} x", "{\"name\": \"\\ud800\"}", "{\"a\": 1, \"a\": 2}", "[01]", "{\"id\": 9223372036854775808}",
+            "", "[", "[1]", "{\"a\": 1} x", "{\"name\": \"\\ud800\"}", "{\"a\": 1, \"a\": 2}", "[01]",
+            "{\"id\": 9223372036854775808}",
             "{\"name\": \"a\u{1}\"}", String(repeating: "[", count: 100_000), "nul", "{\"a\": 1e999}",
         ] {
             #expect(failure(json)?.code == .invalidInput, "\(json.prefix(40))")
@@ -122,14 +127,20 @@ struct ExchangeTests {
         #expect(bob.age == 2 && bob.name == "Bob")
         #expect(try Person.importJSON("{\"id\": \(bob.id), \"age\": 9}", existing: .skip, in: db) == 0)
         #expect(bob.age == 2)
-        #expect(code { try Person.importJSON("{\"id\": \(bob.id), \"name\": \"x\", \"created_time\": 1}", in: db) } == .primaryKey)
+        #expect(
+            code { try Person.importJSON("{\"id\": \(bob.id), \"name\": \"x\", \"created_time\": 1}", in: db) }
+                == .primaryKey)
         #expect(try Person.exportJSON("WHERE name = \("Ann")", in: db).contains("Ann"))
     }
 
     @Test("[54] the layer's statements are values that do what the layer does")
     func statements() throws {
-        #expect(Person.insertSQL == "INSERT OR ABORT INTO \"Person\" (\"id\", \"name\", \"age\", \"created_time\") VALUES (?, ?, ?, ?)")
-        #expect(try Person.updateSQL("createdTime") == "UPDATE OR ABORT \"Person\" SET \"created_time\" = ? WHERE \"Person\".\"id\" = ?")
+        #expect(
+            Person.insertSQL
+                == "INSERT OR ABORT INTO \"Person\" (\"id\", \"name\", \"age\", \"created_time\") VALUES (?, ?, ?, ?)")
+        #expect(
+            try Person.updateSQL("createdTime")
+                == "UPDATE OR ABORT \"Person\" SET \"created_time\" = ? WHERE \"Person\".\"id\" = ?")
         #expect(Person.deleteSQL == "DELETE FROM \"Person\" WHERE \"Person\".\"id\" = ?")
         #expect(code { _ = try Person.updateSQL("shoe") } == .missingColumn)
         let bob = try test.person("Bob", age: 1)
@@ -147,7 +158,12 @@ struct ExchangeTests {
         #expect(try db.execute(line.upsertStatement()) == 0)
         #expect(try db.execute(line.updateStatement("count")) == 1)
         // Another UNIQUE column is no reason to overwrite a row.
-        #expect(code { try db.execute("INSERT INTO Person (id, name, created_time) VALUES (5, 'Bob', 1) ON CONFLICT (id) DO UPDATE SET name = excluded.name") } == .unique)
+        #expect(
+            code {
+                try db.execute(
+                    "INSERT INTO Person (id, name, created_time) VALUES (5, 'Bob', 1) ON CONFLICT (id) DO UPDATE SET name = excluded.name"
+                )
+            } == .unique)
     }
 }
 

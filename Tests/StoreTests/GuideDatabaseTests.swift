@@ -22,7 +22,9 @@ final class CheckedAlbum {
     var id: Int64
     var title: String = ""
 
-    static func willInsert(_ fields: inout Fields) throws { fields.title = fields.title.trimmingCharacters(in: .whitespaces) }
+    static func willInsert(_ fields: inout Fields) throws {
+        fields.title = fields.title.trimmingCharacters(in: .whitespaces)
+    }
     func willDelete() throws { if title == "Kind of Blue" { throw Cancelled() } }
     func didUpdate(_ columns: Set<String>) { print(columns) }
 }
@@ -74,7 +76,9 @@ struct GuideDatabaseTests {
         var options = Database.Options()
         options.busyTimeout = .seconds(2)
         options.prepare = { try $0.execute("PRAGMA cache_size = -64000") }
-        options.functions = [SQLFunction("shout", argumentCount: 1) { .text(try String(columnValue: $0[0]).uppercased()) }]
+        options.functions = [
+            SQLFunction("shout", argumentCount: 1) { .text(try String(columnValue: $0[0]).uppercased()) }
+        ]
         options.profile = { run in if run.duration > .milliseconds(50) { print(run.sql) } }
         options.onFailure = { error in print(error.code, error.table ?? "") }
         let again = try Database(path: path, options: options)

@@ -83,7 +83,8 @@ struct GuideTests {
         let guide = try String(contentsOf: root.appendingPathComponent("docs/STORE.md"), encoding: .utf8)
         let directory = here.deletingLastPathComponent()
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("Guide") }
-        let tests = try files.map { try String(contentsOf: directory.appendingPathComponent($0), encoding: .utf8) }.joined()
+        let tests = try files.map { try String(contentsOf: directory.appendingPathComponent($0), encoding: .utf8) }
+            .joined()
         let compiled = Set(tests.split(separator: "\n").map(GuideTests.code))
         // The loop over changes has another sequence and body here.
         let skipped = ["for await change in Track.changes(in: db) {", "print(change."]

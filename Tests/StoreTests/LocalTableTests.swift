@@ -64,7 +64,9 @@ struct LocalTableTests {
 
     @Test("[6] a table that becomes local leaves capture, its rows stay")
     func becomesLocal() throws {
-        let first = try open { $0.version(1) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT)") } }
+        let first = try open {
+            $0.version(1) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT)") }
+        }
         try Note.create(in: first) { $0.text = "journalled" }
         try first.close()
         let db = try open {

@@ -1,6 +1,6 @@
 import Foundation
-import Glibc
 import GRDB
+import Glibc
 import Logging
 import Store
 import Synchronization
@@ -19,7 +19,9 @@ struct MaintenanceTests {
     }
 
     private func fill(_ db: Store.Database, _ range: Range<Int>) throws {
-        try Person.create(from: range, in: db) { $0.name = "p\($1)"; $0.createdTime = .now }
+        try Person.create(from: range, in: db) {
+            $0.name = "p\($1)"; $0.createdTime = .now
+        }
     }
 
     @Test("[56] statistics are renewed after so many changes, counted across openings")
@@ -46,12 +48,15 @@ struct MaintenanceTests {
     @Test("[56] VACUUM gives space back; live objects, capture and text index go on")
     func vacuum() throws {
         let db = try open()
-        let kept = try Person.create(in: db) { $0.name = "kept"; $0.createdTime = .now }
+        let kept = try Person.create(in: db) {
+            $0.name = "kept"; $0.createdTime = .now
+        }
         try Item.create(from: 0..<200, in: db) { $0.title = String(repeating: "\($1)", count: 2_000) }
         try Item.execute("DELETE FROM $T", in: db)
         try db.checkpoint(.truncate)
         let before = try size()
-        try db.execute("UPDATE _journal SET v1 = NULL WHERE shape = (SELECT shape FROM _journal_tables WHERE name = 'Item')")
+        try db.execute(
+            "UPDATE _journal SET v1 = NULL WHERE shape = (SELECT shape FROM _journal_tables WHERE name = 'Item')")
         try db.vacuum()
         #expect(try size() < before / 2)
         #expect(try kept.save { $0.age = 5 })
@@ -110,7 +115,8 @@ struct MaintenanceTests {
         try restored.close()
         #expect(code { try db.backup(to: copy) } == .alreadyExists)
         #expect(throws: Refused.self) { try db.backup(to: directory.file("second")) { _ in throw Refused() } }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).allSatisfy { !$0.hasPrefix("second") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.path).allSatisfy { !$0.hasPrefix("second") })
         try db.backup(to: copy, replacing: true)
         #expect(code { try db.transaction { try db.backup(to: copy, replacing: true) } } == .busy)
         try db.close()
@@ -125,7 +131,9 @@ struct MaintenanceTests {
             $0.slowStatement = .zero
             $0.logger = Logger(label: "test") { _ in CollectingHandler(lines: lines) }
         }
-        try Person.create(in: db) { $0.name = "secret"; $0.createdTime = .now }
+        try Person.create(in: db) {
+            $0.name = "secret"; $0.createdTime = .now
+        }
         let insert = try #require(runs.all.last { $0.sql.hasPrefix("INSERT OR ABORT INTO \"Person\"") })
         #expect(insert.duration >= .zero)
         #expect(runs.all.allSatisfy { !$0.sql.contains("secret") })
@@ -136,7 +144,9 @@ struct MaintenanceTests {
     @Test("[53] what GRDB writes is journalled and followed, its schema changes captured, its failure undone")
     func grdb() throws {
         let db = try open()
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.createdTime = .now }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.createdTime = .now
+        }
         try db.withGRDB { grdb in
             try grdb.execute(sql: "UPDATE Person SET age = 5")
             try grdb.create(table: "log") { $0.primaryKey("id", .text).notNull() }
@@ -168,7 +178,8 @@ struct MaintenanceTests {
             INSERT INTO Person (id, name, created_time) VALUES (?, 'b;c', 0); /* the end */
             """, 1, "a", 2)
         #expect(try Person.all(orderedBy: "id", in: db).map(\.name) == ["a", "b;c"])
-        #expect(code { try db.execute("DELETE FROM Person WHERE id = 1; INSERT INTO nowhere VALUES (1)") } == .missingTable)
+        #expect(
+            code { try db.execute("DELETE FROM Person WHERE id = 1; INSERT INTO nowhere VALUES (1)") } == .missingTable)
         #expect(try Person.count(in: db) == 2)
         try db.close()
     }
@@ -176,7 +187,11 @@ struct MaintenanceTests {
     @Test("[49] tasks write and read without blocking the pool; a cancelled one does not begin")
     func async() async throws {
         let db = try open()
-        let bob = try await db.write { try Person.create(in: db) { $0.name = "Bob"; $0.age = 0; $0.createdTime = .now } }
+        let bob = try await db.write {
+            try Person.create(in: db) {
+                $0.name = "Bob"; $0.age = 0; $0.createdTime = .now
+            }
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 { group.addTask { _ = try await db.write { try bob.save { $0.age = ($0.age ?? 0) + 1 } } } }
             try await group.waitForAll()

@@ -22,7 +22,9 @@ struct OpenOptionsTests {
     @Test("[50] a database for reading only reads rows and objects, refuses writes, and leaves every byte")
     func readOnly() throws {
         let db = try open()
-        let id = try Person.create(in: db) { $0.name = "Bob"; $0.createdTime = .now }.id
+        let id = try Person.create(in: db) {
+            $0.name = "Bob"; $0.createdTime = .now
+        }.id
         try db.close()
         let before = try bytes()
         let reader = try open { $0.isReadOnly = true }
@@ -51,7 +53,9 @@ struct OpenOptionsTests {
     @Test("[50] any SQLite file can be read, without getting a journal; a missing one is not made, a newer one refused")
     func readOnlyPlain() throws {
         let plain = try RawConnection(path: path)
-        try plain.run("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL); INSERT INTO Note VALUES (1, 'plain'); PRAGMA user_version = 7")
+        try plain.run(
+            "CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL); INSERT INTO Note VALUES (1, 'plain'); PRAGMA user_version = 7"
+        )
         let before = try bytes()
         var options = Store.Database.Options()
         options.isReadOnly = true
@@ -69,7 +73,9 @@ struct OpenOptionsTests {
     @Test("[50] a database in memory does all that a file does, on any thread, and is gone when it is closed")
     func inMemory() async throws {
         let db = try Store.Database.inMemory(schema: TestDatabase.declareSchema)
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.age = 0; $0.createdTime = .now }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.age = 0; $0.createdTime = .now
+        }
         let changes = Person.changes(in: db)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -103,8 +109,12 @@ struct OpenOptionsTests {
         let calls = Collected<String>()
         let db = try open {
             $0.durability = .full
-            $0.unlock = { try $0.execute("PRAGMA key = 'secret'"); calls.append("unlock") }
-            $0.prepare = { try $0.execute("PRAGMA cache_size = -4321"); calls.append("prepare") }
+            $0.unlock = {
+                try $0.execute("PRAGMA key = 'secret'"); calls.append("unlock")
+            }
+            $0.prepare = {
+                try $0.execute("PRAGMA cache_size = -4321"); calls.append("prepare")
+            }
             $0.functions = [
                 SQLFunction("shout", argumentCount: 1) { .text(try String(columnValue: $0[0]).uppercased()) },
                 SQLFunction("fails", argumentCount: 0) { _ in throw Refused() },
@@ -114,9 +124,13 @@ struct OpenOptionsTests {
         #expect(try db.transaction { try db.value(Int.self, "PRAGMA cache_size") } == -4321)
         #expect(try db.transaction { try db.value(Int.self, "PRAGMA synchronous") } == 2)
         let firsts = calls.all.prefix(2)
-        #expect(firsts.first == "unlock" && calls.all.filter { $0 == "unlock" }.count >= calls.all.filter { $0 == "prepare" }.count)
+        #expect(
+            firsts.first == "unlock"
+                && calls.all.filter { $0 == "unlock" }.count >= calls.all.filter { $0 == "prepare" }.count)
         #expect(try db.value(String.self, "SELECT shout('a')") == "A")
-        try Person.create(in: db) { $0.name = "bob"; $0.createdTime = .now }
+        try Person.create(in: db) {
+            $0.name = "bob"; $0.createdTime = .now
+        }
         try db.execute("UPDATE Person SET name = shout(name)")
         #expect(try Person.first(in: db)?.name == "BOB")
         #expect(code { _ = try db.value(Int.self, "SELECT fails()") } == .sql)
@@ -134,7 +148,9 @@ struct OpenOptionsTests {
     @Test("[51] a closed database is opened anew; its files are deleted when nobody has them open")
     func reopen() throws {
         var db = try open()
-        let id = try Person.create(in: db) { $0.name = "Bob"; $0.createdTime = .now }.id
+        let id = try Person.create(in: db) {
+            $0.name = "Bob"; $0.createdTime = .now
+        }.id
         #expect(code { try Store.Database.deleteFiles(at: path) } == .busy)
         #expect(try Person.count(in: db) == 1)
         try db.close()
@@ -152,10 +168,13 @@ struct OpenOptionsTests {
     func many() throws {
         let databases = try (0..<20).map { index in
             try Store.Database(
-                path: directory.file("\(index).sqlite"), options: TestDatabase.options, schema: TestDatabase.declareSchema)
+                path: directory.file("\(index).sqlite"), options: TestDatabase.options,
+                schema: TestDatabase.declareSchema)
         }
         let people = try databases.enumerated().map { index, db in
-            try Person.create(1, in: db) { $0.name = "p\(index)"; $0.createdTime = .now }
+            try Person.create(1, in: db) {
+                $0.name = "p\(index)"; $0.createdTime = .now
+            }
         }
         try databases[3].transaction {
             try people[3].save { $0.age = 3 }
@@ -163,14 +182,18 @@ struct OpenOptionsTests {
         }
         #expect(people.map(\.name) == (0..<20).map { "p\($0)" })
         #expect(people[3].age == 3 && people[4].age == 4 && people[5].age == nil)
-        #expect(code { _ = try databases[0].transaction { try Person.save([people[1]], in: databases[0]) { $0.age = 1 } } } == .otherDatabase)
+        #expect(
+            code { _ = try databases[0].transaction { try Person.save([people[1]], in: databases[0]) { $0.age = 1 } } }
+                == .otherDatabase)
         for db in databases { try db.close() }
     }
 
     @Test("[52] [T9] an error of any kind leaves the database open and usable, its code and SQLite's are told")
     func errorsDoNotClose() throws {
         let db = try open()
-        for sql: Store.SQL in ["nonsense", "SELECT * FROM nowhere", "INSERT INTO Person (id) VALUES ('x')", "SELECT 1 +"] {
+        for sql: Store.SQL in [
+            "nonsense", "SELECT * FROM nowhere", "INSERT INTO Person (id) VALUES ('x')", "SELECT 1 +",
+        ] {
             do {
                 try db.execute(sql)
                 Issue.record("no error")
@@ -190,13 +213,17 @@ struct OpenOptionsTests {
         let changes = Person.changes(in: db)
         #expect(throws: Refused.self) {
             try db.transaction {
-                try Person.create(in: db) { $0.name = "lost"; $0.createdTime = .now }
+                try Person.create(in: db) {
+                    $0.name = "lost"; $0.createdTime = .now
+                }
                 throw Refused()
             }
         }
         let other = try RawConnection(path: path)
         #expect(other.execute("BEGIN IMMEDIATE; ROLLBACK") == 0)
-        let ann = try Person.create(in: db) { $0.name = "Ann"; $0.createdTime = .now }
+        let ann = try Person.create(in: db) {
+            $0.name = "Ann"; $0.createdTime = .now
+        }
         for await change in changes {
             #expect(change.inserted == [ann.id])
             break
@@ -207,7 +234,9 @@ struct OpenOptionsTests {
     @Test("[T11] DELETE without WHERE tells every row")
     func truncate() async throws {
         let db = try open()
-        let people = try Person.create(from: 0..<3, in: db) { $0.name = "p\($1)"; $0.createdTime = .now }
+        let people = try Person.create(from: 0..<3, in: db) {
+            $0.name = "p\($1)"; $0.createdTime = .now
+        }
         let changes = Person.changes(in: db)
         try db.execute("DELETE FROM Person")
         for await change in changes {
@@ -240,14 +269,19 @@ struct OpenOptionsTests {
         try db.close()
     }
 
-    @Test("[T15] texts with NUL, empty data and each constraint by its own name; a failed write leaves nothing in memory")
+    @Test(
+        "[T15] texts with NUL, empty data and each constraint by its own name; a failed write leaves nothing in memory")
     func exactValues() throws {
         let db = try open()
-        let row = try Everything.create("k", in: db) { $0.text = "a\u{0}b"; $0.data = Data(); $0.uuid = UUID(); $0.mood = .good }
+        let row = try Everything.create("k", in: db) {
+            $0.text = "a\u{0}b"; $0.data = Data(); $0.uuid = UUID(); $0.mood = .good
+        }
         #expect(try db.value(Int.self, "SELECT length(CAST(text AS BLOB)) FROM \"every thing\"") == 3)
         #expect(try db.value(String.self, "SELECT typeof(data) FROM \"every thing\"") == "blob")
         #expect(try row.reload() && row.text == "a\u{0}b" && row.data == Data())
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.createdTime = .now }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.createdTime = .now
+        }
         #expect(code { try bob.save { $0.age = 999 } } == .check)
         #expect(code { try bob.save { $0.id = 5 } } == .keyChanged)
         #expect(code { try Item.create(in: db) { $0.owner = 5 } } == .foreignKey)
@@ -266,7 +300,9 @@ struct OpenOptionsTests {
                     throw Refused()
                 }
             }
-            try Person.create(in: db) { $0.name = "kept"; $0.createdTime = .now }
+            try Person.create(in: db) {
+                $0.name = "kept"; $0.createdTime = .now
+            }
         }
         let other = try RawConnection(path: path)
         #expect(try other.rows("SELECT name FROM Person") == [[.text("kept")]])

@@ -46,7 +46,8 @@ struct RemoteRows {
     func delete(_ table: String, key: [Value]) throws {
         let entry = try entry(table)
         try run(
-            "DELETE FROM \"\(table)\" WHERE " + entry.shape.keyColumns.map { "\"\($0)\" = ?" }.joined(separator: " AND "), key)
+            "DELETE FROM \"\(table)\" WHERE "
+                + entry.shape.keyColumns.map { "\"\($0)\" = ?" }.joined(separator: " AND "), key)
         try journal(entry, operation: 3, mask: .null, key: key, [])
     }
 

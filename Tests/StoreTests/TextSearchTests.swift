@@ -50,8 +50,12 @@ struct TextSearchTests {
     @Test("[55] a search finds what was made, changed and deleted, best first, with a snippet")
     func follows() throws {
         let db = try open()
-        let first = try Article.create(1, in: db) { $0.title = "Running a database"; $0.body = "rows and pages" }
-        try Article.create(2, in: db) { $0.title = "Databases, databases"; $0.body = "all databases" }
+        let first = try Article.create(1, in: db) {
+            $0.title = "Running a database"; $0.body = "rows and pages"
+        }
+        try Article.create(2, in: db) {
+            $0.title = "Databases, databases"; $0.body = "all databases"
+        }
         try Article.create(3, in: db) { $0.title = "Gardening" }
         #expect(try Set(ids("database", db)) == [1, 2])
         let hits = try Article.search("database", in: db)
@@ -68,18 +72,25 @@ struct TextSearchTests {
         try db.execute("UPDATE Article SET id = 20 WHERE id = 2")
         #expect(try ids("database", db) == [20])
         let marked = try Article.highlights("walk", marks: SearchMarks(start: "<b>", end: "</b>"), in: db)
-        #expect(marked.first?.texts["title"] == "<b>Walking</b> a database" || marked.first?.texts["title"] == "<b>Walking</b>")
+        #expect(
+            marked.first?.texts["title"] == "<b>Walking</b> a database"
+                || marked.first?.texts["title"] == "<b>Walking</b>")
         try db.close()
     }
 
     @Test("[55] weights and limits order and cut the hits")
     func ranking() throws {
         let db = try open()
-        try Article.create(1, in: db) { $0.title = "swift"; $0.body = "nothing else here" }
-        try Article.create(2, in: db) { $0.title = "nothing"; $0.body = "swift swift swift" }
+        try Article.create(1, in: db) {
+            $0.title = "swift"; $0.body = "nothing else here"
+        }
+        try Article.create(2, in: db) {
+            $0.title = "nothing"; $0.body = "swift swift swift"
+        }
         #expect(try Article.search("swift", weights: ["title": 100], in: db).map(\.object.id) == [1, 2])
         #expect(try Article.search("swift", weights: ["body": 100], in: db).map(\.object.id) == [2, 1])
-        #expect(try Article.search("swift", weights: ["body": 100], limit: 1, offset: 1, in: db).map(\.object.id) == [1])
+        #expect(
+            try Article.search("swift", weights: ["body": 100], limit: 1, offset: 1, in: db).map(\.object.id) == [1])
         #expect(code { _ = try Article.search("swift", weights: ["id": 1], in: db) } == .missingColumn)
         try db.close()
     }
@@ -87,9 +98,14 @@ struct TextSearchTests {
     @Test("[55] what a person types never breaks a query; the raw mode has all operators and typed errors")
     func escaping() throws {
         let db = try open()
-        try Article.create(1, in: db) { $0.title = "C++ AND \"quotes\" OR NOT near(it)"; $0.body = "title : x*" }
-        try Article.create(2, in: db) { $0.title = "quoting" }
-        for typed in ["\"", "AND", "NEAR(", "title:", "a\"b", "C++", "*", "^x", "(", ")", "-", "quotes\"", "\u{0}x", "", "  ", "'"] {
+        try Article.create(1, in: db) {
+            $0.title = "C++ AND \"quotes\" OR NOT near(it)"; $0.body = "title : x*"
+        }
+        try Article.create(2, in: db) { $0.title = "quotations" }
+        for typed in [
+            "\"", "AND", "NEAR(", "title:", "a\"b", "C++", "*", "^x", "(", ")", "-", "quotes\"", "\u{0}x", "", "  ",
+            "'",
+        ] {
             for query in [TextQuery.words(typed), .anyWord(typed), .prefix(typed), .phrase(typed)] {
                 _ = try ids(query, db)
             }
@@ -100,7 +116,7 @@ struct TextSearchTests {
         #expect(try Set(ids(.prefix("quot"), db)) == [1, 2])
         #expect(try ids(.phrase("quotes or not"), db) == [1])
         #expect(try ids(.phrase("not quotes"), db) == [])
-        #expect(try Set(ids(.anyWord("quoting near"), db)) == [1, 2])
+        #expect(try Set(ids(.anyWord("quotations near"), db)) == [1, 2])
         #expect(try ids(.raw("title : quot* NOT quotes"), db) == [2])
         #expect(code { _ = try ids(.raw("AND AND ("), db) } == .sql)
         #expect(try ids("quotes", db) == [1])
@@ -148,6 +164,8 @@ struct TextSearchTests {
             try Article.find(2, in: db)?.save { $0.title = "inside" }
             #expect(try ids("inside", db) == [2])
         }
+        // FTS5 compares the index with the documents.
+        try db.execute("INSERT INTO Article_search (Article_search, rank) VALUES ('integrity-check', 1)")
         try db.close()
     }
 
@@ -157,7 +175,9 @@ struct TextSearchTests {
         try Article.create(1, in: db) { $0.title = "old words" }
         try Article.create(2, in: db) { $0.title = "old too" }
         try db.close()
-        try RemoteRows.apply(to: path) { try $0.write("Article", insert: false, key: [.integer(1)], ["title": .text("new words")]) }
+        try RemoteRows.apply(to: path) {
+            try $0.write("Article", insert: false, key: [.integer(1)], ["title": .text("new words")])
+        }
         var options = TestDatabase.options
         options.isReadOnly = true
         let reader = try Store.Database(path: path, options: options)
@@ -169,11 +189,13 @@ struct TextSearchTests {
     func evicted() throws {
         let db = try open()
         try db.execute("CREATE UNIQUE INDEX titles ON Article (title)")
-        try Article.create(1, in: db) { $0.title = "same"; $0.body = "evicted" }
+        try Article.create(1, in: db) {
+            $0.title = "same"; $0.body = "stale"
+        }
         let other = try RawConnection(path: path)
-        try other.run("REPLACE INTO Article (id, title, body) VALUES (2, 'same', 'evicting')")
+        try other.run("REPLACE INTO Article (id, title, body) VALUES (2, 'same', 'fresh')")
         try db.refresh()
-        #expect(try ids("evicted", db) == [])
+        #expect(try ids("stale", db) == [])
         #expect(try ids("same", db) == [2])
         try db.close()
     }
@@ -182,7 +204,8 @@ struct TextSearchTests {
     func otherPrograms() throws {
         let db = try open()
         let other = try RawConnection(path: path)
-        try other.run("INSERT INTO Article (id, title) VALUES (9, 'by hand'); INSERT INTO Article (id, title) VALUES (8, 'x')")
+        try other.run(
+            "INSERT INTO Article (id, title) VALUES (9, 'by hand'); INSERT INTO Article (id, title) VALUES (8, 'x')")
         try other.run("UPDATE Article SET title = 'by foot' WHERE id = 8")
         #expect(try ids("hand", db) == [9])
         #expect(try ids("foot", db) == [8])
@@ -218,7 +241,8 @@ struct TextSearchTests {
 
     @Test("[55] an index is declared in a version too, changed, and dropped; the journal has none of it")
     func inVersions() throws {
-        let create: Store.SQL = "CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL); INSERT INTO Note VALUES (1, 'running')"
+        let create: Store.SQL =
+            "CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL); INSERT INTO Note VALUES (1, 'running')"
         func open(_ more: (inout SchemaBuilder) -> Void = { _ in }) throws -> Store.Database {
             try Store.Database(path: directory.file("v.sqlite"), options: TestDatabase.options) {
                 $0.version(1) {

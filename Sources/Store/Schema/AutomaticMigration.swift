@@ -214,7 +214,9 @@ struct AutomaticMigration {
         }
     }
 
-    private mutating func makeTextIndexes(_ indexes: [TextIndex], _ schema: ModelSchema, _ table: TableInspection) throws {
+    private mutating func makeTextIndexes(_ indexes: [TextIndex], _ schema: ModelSchema, _ table: TableInspection)
+        throws
+    {
         for index in indexes {
             let definition = try definition(index, schema, table.name)
             if try TextIndexStore(db).install(definition) {
@@ -225,7 +227,8 @@ struct AutomaticMigration {
 
     private func definition(_ index: TextIndex, _ schema: ModelSchema, _ table: String) throws -> TextIndexDefinition {
         TextIndexDefinition(
-            name: index.name(table: table), table: table, columns: try index.columns.map { try schema.columnName(of: $0) },
+            name: index.name(table: table), table: table,
+            columns: try index.columns.map { try schema.columnName(of: $0) },
             tokenizer: index.tokenizer.sql, prefixes: index.prefixes, isModels: true)
     }
 

@@ -35,7 +35,8 @@ final class ContestedRows {
         guard !rows.isEmpty else { return }
         let histories = try readHistories()
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
-            guard let (history, isWhole) = histories[key], let policy = session.policies[SQLText.foldedName(row.table.name)]
+            guard let (history, isWhole) = histories[key],
+                let policy = session.policies[SQLText.foldedName(row.table.name)]
             else { continue }
             switch policy {
             case .column: continue

@@ -23,6 +23,9 @@ struct FrameIntake: Sendable {
     /// What was known after the last frame.
     private var have: VersionVector?
 
+    /// One new name for one stream: what a peer sends is believed once.
+    private var hasRekeyed = false
+
     init(inbox: Inbox, limits: Limits) {
         self.inbox = inbox
         self.limits = limits
@@ -39,15 +42,22 @@ struct FrameIntake: Sendable {
             tally.skippedFrames += 1
             return
         }
-        let (report, after) = try await blocking { [inbox, limits] in
+        let (report, after, rekeyed) = try await blocking { [inbox, limits, hasRekeyed] in
             let batch: ChangeBatch
             do throws(WireError) {
                 batch = try frame.batch(limits: limits)
             } catch {
                 throw SyncError(error)
             }
-            return (try inbox.receive(batch), try inbox.have())
+            do {
+                return (try inbox.receive(batch), try inbox.have(), false)
+            } catch let error as SyncError where error.code == .fork && !hasRekeyed {
+                let own = try inbox.replica.identity().origin
+                guard try inbox.weigh(HistoryClaim(batch, of: own)) != nil else { throw error }
+                return (try inbox.receive(batch), try inbox.have(), true)
+            }
         }
+        if rekeyed { hasRekeyed = true }
         have = after
         tally.applied += report.applied
         tally.duplicates += report.duplicates

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Journal
+import Sync
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,6 +28,13 @@ struct InitCommand: AsyncParsableCommand {
             "The cluster of the replica. Only replicas of one cluster exchange changes.", valueName: "name"))
     var cluster: String = InitializeRequest.defaultCluster
 
+    @Option(
+        name: .customLong("policy"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "How a table merges: TABLE=column (default), TABLE=row or TABLE=custom:NAME; the same on every machine. May be given several times.",
+            valueName: "table=policy"))
+    var policies: [TablePolicy] = []
+
     func validate() throws {
         guard !cluster.isEmpty, cluster.utf8.count <= 200 else {
             throw ValidationError("The name of a cluster has 1 to 200 bytes.")
@@ -37,16 +45,27 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try checkPolicies()
         let (replica, report) = try Replica.create(
             at: database.path,
             InitializeRequest(tables: tables.isEmpty ? nil : tables, excluding: excluded, cluster: cluster))
         let identity = try replica.identity()
+        if !policies.isEmpty {
+            try replica.write { db in
+                for chosen in policies { try MergePolicy.set(chosen.policy, table: chosen.table, db) }
+            }
+        }
+        let merging = try replica.read { try MergePolicy.all($0) }
         try replica.close()
 
         let name = ConsoleText.printable(identity.cluster)
         Console.line("\(ConsoleText.printable(database.path)) is replica \(identity.origin) of cluster \(name).")
         Console.line(ConsoleText.count(report.tracked.count, "table is", "tables are") + " tracked:")
-        show(report.tracked.map { [$0.table, InitCommand.describe($0)] })
+        show(
+            report.tracked.map { table in
+                let policy = merging[SQLText.foldedName(table.table)].map { ", merges by \($0.text)" } ?? ""
+                return [table.table, InitCommand.describe(table) + policy]
+            })
         for table in report.tracked {
             for warning in table.warnings {
                 Console.line("Warning: \(ConsoleText.printable("\(table.table): \(warning)"))")
@@ -55,6 +74,18 @@ struct InitCommand: AsyncParsableCommand {
         if !report.untracked.isEmpty {
             Console.line("Not tracked:")
             show(report.untracked.map { [$0.table, $0.reason] })
+        }
+    }
+
+    /// Before anything is written, so that a misspelt name leaves the file as it was.
+    private func checkPolicies() throws {
+        guard !policies.isEmpty else { return }
+        let replica = try Replica.reading(database.path)
+        defer { try? replica.close() }
+        for chosen in policies where try replica.read({ try TableInspection.named(chosen.table, $0) }) == nil {
+            throw Failure(
+                "--policy names \(chosen.table), which is no table of \(database.path)",
+                hint: "Check the name; `.tables` in the sqlite3 shell lists them.")
         }
     }
 
@@ -72,5 +103,19 @@ struct InitCommand: AsyncParsableCommand {
             parts.append(ConsoleText.count(table.recoveredChanges, "change") + " found that had bypassed capture")
         }
         return parts.isEmpty ? "up to date" : parts.joined(separator: ", ")
+    }
+}
+
+/// `TABLE=POLICY` on the command line.
+struct TablePolicy: ExpressibleByArgument {
+    let table: String
+    let policy: MergePolicy
+
+    init?(argument: String) {
+        guard let equals = argument.lastIndex(of: "="), equals > argument.startIndex,
+            let policy = MergePolicy(text: String(argument[argument.index(after: equals)...]))
+        else { return nil }
+        table = String(argument[..<equals])
+        self.policy = policy
     }
 }
