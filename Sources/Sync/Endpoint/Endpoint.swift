@@ -89,21 +89,21 @@ public struct Endpoint: Sendable {
             have = portion.have
             sent += portion.bytes
             if portion.more {
-                if sent >= wanted { return try await end(portion, more: true) }
+                if sent >= wanted { return try await end(portion, more: true, of: request) }
                 continue
             }
-            guard sent == 0, portion.frames.isEmpty else { return try await end(portion, more: false) }
+            guard sent == 0, portion.frames.isEmpty else { return try await end(portion, more: false, of: request) }
             // A signal may mean nothing: the file's watch cannot tell what was written.
             repeat {
                 let left = deadline - clock.steadyMilliseconds()
-                guard left > 0 else { return try await end(portion, more: false) }
+                guard left > 0 else { return try await end(portion, more: false, of: request) }
                 try await waitForNews(news, milliseconds: left)
             } while try await source.position() == portion.position
         }
     }
 
-    private func end(_ portion: FrameSource.Portion, more: Bool) async throws -> PullEnd {
-        let heldBack = try await blocking { [inbox] in try inbox.heldBack() }
+    private func end(_ portion: FrameSource.Portion, more: Bool, of request: PullRequest) async throws -> PullEnd {
+        let heldBack = try await blocking { [inbox] in try inbox.heldBack(from: request.have) }
         return PullEnd(vector: portion.vector, more: more, heldBack: heldBack)
     }
 

@@ -9,6 +9,8 @@ public struct PushReceiver: Sendable {
     private var received = 0
     private var isOpen = false
     private var isEnded = false
+    /// What the caller says that it has.
+    private var theirs = VersionVector()
 
     init(_ endpoint: Endpoint) {
         self.endpoint = endpoint
@@ -43,9 +45,10 @@ public struct PushReceiver: Sendable {
         case .batch:
             guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
             try await intake.take(frame)
-        case .end:
+        case .end(let vector, _, _):
             guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
             isEnded = true
+            theirs = vector
         }
     }
 
@@ -55,8 +58,8 @@ public struct PushReceiver: Sendable {
     /// - Throws: ``SyncError/Code/truncated`` when the body was cut off; what arrived before stays applied.
     public mutating func finish() async throws -> PushReply {
         guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
-        let (have, heldBack) = try await blocking { [endpoint] in
-            (try endpoint.inbox.have(), try endpoint.inbox.heldBack())
+        let (have, heldBack) = try await blocking { [endpoint, theirs] in
+            (try endpoint.inbox.have(), try endpoint.inbox.heldBack(from: theirs))
         }
         return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
     }

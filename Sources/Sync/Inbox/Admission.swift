@@ -78,7 +78,7 @@ struct Admission: Hashable {
                 let end = changes.lowerBound..<early
                 let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
                 let hold = ClockHold(
-                    origin: run.origin, firstVersion: known + 1 + Int64(cut - changes.lowerBound),
+                    origin: run.origin, firstVersion: known + 1 + Int64(early - changes.lowerBound),
                     lastVersion: run.lastVersion, stamp: batch.changes[early].stamp)
                 clocks.set(hold)
                 admission.hold(hold)

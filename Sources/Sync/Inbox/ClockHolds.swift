@@ -6,7 +6,8 @@ import Journal
 /// Stamps of one origin rise, so all of its later changes are held back too.
 public struct ClockHold: Sendable, Hashable {
     public let origin: OriginID
-    /// The first version that is held back; the ones before it are here.
+    /// The first version whose stamp is too far ahead, or that builds on such a one. Of the versions before it those of the same
+    /// transaction may be missing too.
     public var firstVersion: Int64
     /// The last version that was seen.
     public var lastVersion: Int64
@@ -55,13 +56,10 @@ struct ClockHolds: Sendable, Hashable {
         return Stamp(milliseconds: overflow ? .max : sum)
     }
 
-    /// What `known` builds on and is held back; `have` is what is here.
+    /// An origin of which something is held back, and of whose changes `known` covers more than is here.
     func cause(in known: VersionVector, have: VersionVector) -> OriginID? {
         guard !holds.isEmpty else { return nil }
-        return known.entries.first { entry in
-            guard let hold = holds[entry.origin] else { return false }
-            return entry.version >= hold.firstVersion && entry.version > have[entry.origin]
-        }?.origin
+        return known.entries.first { holds[$0.origin] != nil && $0.version > have[$0.origin] }?.origin
     }
 
     /// True when what is held back of `origin` may be asked for again.
@@ -77,10 +75,13 @@ struct ClockHolds: Sendable, Hashable {
     }
 
     /// What was seen and need not be sent again until it is due.
-    func heldBack(latest: Stamp) -> VersionVector {
+    ///
+    /// - Parameter theirs: What the peer has that this is told to. One that has nothing from the first held-back version on has
+    ///   only what came before, and that may be lacking here. nil for all that is held back.
+    func heldBack(latest: Stamp, from theirs: VersionVector? = nil) -> VersionVector {
         VersionVector(
-            holds.values.filter { !isDue($0.origin, latest: latest) }.map {
-                VersionVector.Entry(origin: $0.origin, version: $0.lastVersion)
-            })
+            holds.values.filter { hold in
+                !isDue(hold.origin, latest: latest) && theirs.map { $0[hold.origin] >= hold.firstVersion } ?? true
+            }.map { VersionVector.Entry(origin: $0.origin, version: $0.lastVersion) })
     }
 }

@@ -139,17 +139,17 @@ public final class Inbox: Sendable {
         return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
     }
 
-    /// What need not be sent now: ``have()``, and what is held back for its stamps until this clock has come closer.
-    func wanted() throws -> VersionVector {
+    /// What a peer that has `theirs` need not send now: ``have()``, and what is held back for its stamps.
+    func covered(from theirs: VersionVector) throws -> VersionVector {
         var have = try have()
-        have.merge(try heldBack())
+        have.merge(try heldBack(from: theirs))
         return have
     }
 
-    /// What was seen, is not here, and need not be sent again now.
-    func heldBack() throws -> VersionVector {
+    /// What was seen, is not here, and need not be sent again now by a peer that has `theirs`; see ``ClockHolds/heldBack(latest:from:)``.
+    func heldBack(from theirs: VersionVector? = nil) throws -> VersionVector {
         let latest = latestStamp(wallClock())
-        return try replica.read { try ClockHolds($0).heldBack(latest: latest) }
+        return try replica.read { try ClockHolds($0).heldBack(latest: latest, from: theirs) }
     }
 
     /// Drops entries of the ledger that are older than the limit; reads only, when there are none.

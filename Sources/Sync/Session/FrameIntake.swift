@@ -34,7 +34,7 @@ struct FrameIntake: Sendable {
     /// - Throws: ``SyncError``; nothing of the frame is applied then.
     mutating func take(_ frame: Frame) async throws {
         let known: VersionVector
-        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.wanted() } }
+        if let have { known = have } else { known = try await blocking { [inbox] in try inbox.have() } }
         tally.frames += 1
         tally.bytes += frame.payload.count
         guard !frame.isKnown(to: known) else {
@@ -50,11 +50,11 @@ struct FrameIntake: Sendable {
                 throw SyncError(error)
             }
             do {
-                return (try inbox.receive(batch), try inbox.wanted(), false)
+                return (try inbox.receive(batch), try inbox.have(), false)
             } catch let error as SyncError where error.code == .fork && !hasRekeyed {
                 let own = try inbox.replica.identity().origin
                 guard try inbox.weigh(HistoryClaim(batch, of: own)) != nil else { throw error }
-                return (try inbox.receive(batch), try inbox.wanted(), true)
+                return (try inbox.receive(batch), try inbox.have(), true)
             }
         }
         if rekeyed { hasRekeyed = true }

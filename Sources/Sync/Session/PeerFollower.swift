@@ -10,6 +10,9 @@ final class PeerFollower: Sendable {
     private let logger: Logger
     private let status: Mutex<PeerStatus>
 
+    /// What the peer said that it has, last.
+    private let theirs = Mutex(VersionVector())
+
     /// When the status was last written to the file, in steady milliseconds.
     private let recorded = Mutex<Int64?>(nil)
 
@@ -57,12 +60,15 @@ final class PeerFollower: Sendable {
                     status.origin = hello.origin
                     status.vector = hello.vector
                 }
+                theirs.withLock { $0 = hello.vector }
                 compareClocks(hello)
                 return .greeted(hello.vector)
             }
         case .pull(let waits):
             await attempt(.pull, events) {
-                let (end, tally) = try await session.pull(waitSeconds: waits ? session.limits.longPollSeconds : 0)
+                let (end, tally) = try await session.pull(
+                    waitSeconds: waits ? session.limits.longPollSeconds : 0, from: theirs.withLock { $0 })
+                theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
                 await succeeded(vector: end.vector)
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)

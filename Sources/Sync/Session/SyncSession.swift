@@ -58,18 +58,26 @@ struct SyncSession: Sendable {
     ///
     /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer sent changes
     ///   and not one could be accepted: asking again at once would bring the same.
-    func pull(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+    ///
+    /// - Parameter theirs: What the peer said that it has, last.
+    func pull(
+        waitSeconds: Int, from theirs: VersionVector = VersionVector()
+    ) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
         let before = inbox.lastRekey
         do {
-            return try await pullOnce(waitSeconds: waitSeconds)
+            return try await pullOnce(waitSeconds: waitSeconds, from: theirs)
         } catch let error as SyncError where error.code == .gap && inbox.lastRekey != before {
             // With a new name less is known of the old one than was asked beyond.
-            return try await pullOnce(waitSeconds: 0)
+            return try await pullOnce(waitSeconds: 0, from: theirs)
         }
     }
 
-    private func pullOnce(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
-        let (identity, have) = try await blocking { [replica, inbox] in (try replica.identity(), try inbox.wanted()) }
+    private func pullOnce(
+        waitSeconds: Int, from theirs: VersionVector
+    ) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+        let (identity, have) = try await blocking { [replica, inbox] in
+            (try replica.identity(), try inbox.covered(from: theirs))
+        }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
             maxBytes: limits.bytesPerPull)
@@ -77,7 +85,7 @@ struct SyncSession: Sendable {
         let end = try await transport.pull(request) { frame in try await intake.take(frame) }
         let tally = intake.tally
         if tally.frames > 0 || end.more {
-            let after = try await blocking { [inbox] in try inbox.wanted() }
+            let after = try await blocking { [inbox] in try inbox.covered(from: end.vector.merged(with: theirs)) }
             guard after != have else {
                 throw SyncError(
                     .clockSkew, "\(transport.name) sent changes, but none of them can be taken yet",
@@ -166,7 +174,7 @@ struct SyncSession: Sendable {
         report.theirs = hello.vector
         var theirHeldBack = VersionVector()
         while true {
-            let (end, tally) = try await pull(waitSeconds: 0)
+            let (end, tally) = try await pull(waitSeconds: 0, from: report.theirs)
             report.add(tally)
             report.theirs = end.vector
             theirHeldBack = end.heldBack
@@ -174,7 +182,7 @@ struct SyncSession: Sendable {
         }
         let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
         report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
-        report.heldBackHere = try await blocking { [inbox] in try inbox.heldBack() }
+        report.heldBackHere = try await blocking { [inbox, theirs = report.theirs] in try inbox.heldBack(from: theirs) }
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }

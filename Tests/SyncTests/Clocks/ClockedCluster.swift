@@ -70,7 +70,7 @@ final class ClockedCluster {
     @discardableResult
     func pull(_ target: Int, from source: Int) throws -> (sent: Int, report: ReceiveReport) {
         try replicas[source].settle()
-        let have = try inboxes[target].wanted()
+        let have = try inboxes[target].covered(from: inboxes[source].vector())
         var batches: [ChangeBatch] = []
         try replicas[source].read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in

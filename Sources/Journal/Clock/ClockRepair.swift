@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+
+/// Takes back what a wrong clock did to this replica's own stamps: what it wrote while its clock was ahead gets stamps of now, under a
+/// new name. See docs/decisions/0007-wrong-clocks.md.
+///
+/// Sound as long as nobody has merged those changes, which is what their stamps are held back for. The old name keeps what was
+/// written before; the rest becomes 1, 2, … of the new one, in the old order, with the old knowledge and after everything
+/// that was merged here. So every comparison of stamps in this file has the same result as before, and no row changes.
+public struct ClockRepair: Sendable {
+    /// What a repair did.
+    public struct Outcome: Sendable, Hashable {
+        public let old: OriginID
+        public let new: OriginID
+        /// How many changes keep the old name.
+        public let kept: Int64
+        /// How many got new stamps and the new name.
+        public let reissued: Int64
+    }
+
+    /// The greatest stamp that others take now.
+    public var latest: Stamp
+    /// The moment, by a clock that is right again.
+    public var now: Stamp
+    /// The highest version of this replica that a peer is known to have taken.
+    public var taken: Int64
+    /// The new name.
+    public var origin: OriginID
+
+    public init(now: Stamp, latest: Stamp, taken: Int64, origin: OriginID = .random()) {
+        self.now = now
+        self.latest = latest
+        self.taken = taken
+        self.origin = origin
+    }
+
+    /// Runs inside of a write transaction, which must be rolled back after a throw. No daemon may serve the file meanwhile.
+    ///
+    /// - Returns: nil when no stamp of this replica is ahead; nothing is changed then.
+    /// - Throws: ``JournalError`` with `refused` when a peer has taken such a change, or when changes of others that are ahead were
+    ///   merged here: then there is no way back under the old stamps, and none forward under new ones.
+    public func run(_ db: Database) throws -> Outcome? {
+        try Seal.run(db)
+        let reader = try JournalReader(db)
+        guard let early = try firstEarly(reader) else { return nil }
+        try checkAlone(early, reader)
+        let cut = early.version - 1
+        let old = reader.identity.origin
+        let head = try reader.vector()[old]
+
+        var origins = reader.origins
+        guard let oldNumber = origins.numbers[old] else { throw JournalError(.corrupt, "this replica has no number") }
+        let newNumber = try origins.number(of: origin, in: db)
+        // Positions and runs as they were; from here on only the file changes.
+        let runs = try allRuns(reader)
+        let kept = runs.filter { $0.origin == old && $0.firstSeq < early.seq }
+        for run in kept { try settle(run, before: early.seq, number: oldNumber, reader) }
+        try origins.advance(oldNumber, to: cut, in: db)
+        try restamp(from: early.seq, reader)
+        try renumber(runs, from: early, old: oldNumber, new: newNumber, origins, db)
+        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(origin.bytes)])
+        try renameConflicts(after: cut, from: early.seq, old: (oldNumber, old), new: newNumber, db)
+        return Outcome(old: old, new: origin, kept: cut, reissued: head - cut)
+    }
+
+    // MARK: - What is ahead
+
+    /// The runs of the journal, and the one for what is written next.
+    private func allRuns(_ reader: JournalReader) throws -> [JournalRun] {
+        var runs = try reader.runs.runs(from: 0)
+        if let last = try reader.runs.last(), last.firstSeq != runs.last?.firstSeq { runs.append(last) }
+        return runs
+    }
+
+    private struct Early {
+        let seq: Int64
+        let version: Int64
+        /// The stamp before.
+        let floor: Stamp
+        let run: JournalRun
+    }
+
+    /// The first change of this replica whose stamp is ahead.
+    private func firstEarly(_ reader: JournalReader) throws -> Early? {
+        let runs = try allRuns(reader)
+        for (index, run) in runs.enumerated() {
+            // What was stamped last before the next run begins; stamps only rise along the journal.
+            let end = index + 1 < runs.count ? runs[index + 1].floor : reader.identity.sealedStamp
+            guard end > latest, run.endSeq > run.firstSeq else { continue }
+            guard run.origin == reader.identity.origin else {
+                throw refused("changes of \(run.origin) with times that far ahead were merged here")
+            }
+            let cursor = try reader.cursor(over: run, from: run.firstSeq)
+            var floor = run.floor
+            while try cursor.next() {
+                if cursor.stamp > latest {
+                    return Early(seq: cursor.seq, version: cursor.version, floor: floor, run: run)
+                }
+                floor = cursor.stamp
+            }
+        }
+        return nil
+    }
+
+    private func checkAlone(_ early: Early, _ reader: JournalReader) throws {
+        let merged = try Int64.fetchOne(
+            reader.db, sql: "SELECT origin FROM _journal WHERE seq > ? AND origin IS NOT NULL AND stamp > ? LIMIT 1",
+            arguments: [early.seq, latest.rawValue])
+        if let merged {
+            let name = reader.origins.origins[merged].map(\.description) ?? "another replica"
+            throw refused("changes of \(name) with times that far ahead were merged here")
+        }
+        let own = reader.identity.origin
+        let builder = try reader.runs.runs(from: early.seq).first { $0.known[own] >= early.version }
+        if let builder { throw refused("\(builder.origin) has taken them") }
+        if taken >= early.version { throw refused("a peer has taken them") }
+    }
+
+    private func refused(_ why: String) -> JournalError {
+        JournalError(
+            .refused, "the times of this replica's changes cannot be repaired: \(why)",
+            hint:
+                "They are part of the cluster's history now: wait until the clocks reach them, or accept them on every replica."
+        )
+    }
+
+    // MARK: - The new stamps
+
+    /// Writes down what was derived for the changes that keep the old name: they are another origin's from now on.
+    private func settle(_ run: JournalRun, before end: Int64, number: Int64, _ reader: JournalReader) throws {
+        var entries: [(seq: Int64, version: Int64, stamp: Stamp, life: Int64)] = []
+        let cursor = try reader.cursor(over: run, from: run.firstSeq)
+        while try cursor.next(), cursor.seq < end {
+            entries.append((cursor.seq, cursor.version, cursor.stamp, cursor.life))
+        }
+        let statement = try RawStatement(
+            reader.db, "UPDATE _journal SET origin = ?, version = ?, stamp = ?, life = ? WHERE seq = ?")
+        for entry in entries {
+            try statement.bind(number, at: 1)
+            try statement.bind(entry.version, at: 2)
+            try statement.bind(entry.stamp.rawValue, at: 3)
+            if entry.life == 1 { try statement.bindNull(at: 4) } else { try statement.bind(entry.life, at: 4) }
+            try statement.bind(entry.seq, at: 5)
+            try statement.run()
+        }
+    }
+
+    /// Gives the captured changes from `seq` on the moment of the repair, or the first one after everything that was merged.
+    private func restamp(from seq: Int64, _ reader: JournalReader) throws {
+        let db = reader.db
+        // Two transactions of which one is early and one is not were split by the step of the clock.
+        try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [seq - 1])
+        let merged = try Int64.fetchOne(db, sql: "SELECT max(stamp) FROM _journal WHERE origin IS NOT NULL") ?? 0
+        let milliseconds = max(now.milliseconds, Stamp(rawValue: merged).milliseconds + 1)
+        try db.execute(
+            sql: "UPDATE _journal SET stamp = ? WHERE seq >= ? AND origin IS NULL",
+            arguments: [2_440_587.5 + Double(milliseconds) / 86_400_000, seq])
+    }
+
+    /// Cuts the runs at the first early change, gives those behind it the new name, and derives their floors anew.
+    private func renumber(
+        _ runs: [JournalRun], from early: Early, old: Int64, new: Int64, _ origins: OriginTable, _ db: Database
+    ) throws {
+        guard let oldOrigin = origins.origins[old] else { return }
+        let cut = early.version - 1
+        if early.seq > early.run.firstSeq {
+            try db.execute(
+                sql: """
+                    INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
+                    SELECT ?, origin, ?, floor, known FROM _journal_runs WHERE first_seq = ?
+                    """, arguments: [early.seq, early.version, early.run.firstSeq])
+        }
+        var floor = early.floor
+        for run in runs where run.endSeq > early.seq || run.firstSeq >= early.seq {
+            let firstSeq = max(run.firstSeq, early.seq)
+            if run.origin == oldOrigin {
+                var known = run.known
+                known.advance(oldOrigin, to: cut)
+                try db.execute(
+                    sql:
+                        "UPDATE _journal_runs SET origin = ?, first_version = ?, floor = ?, known = ? WHERE first_seq = ?",
+                    arguments: [new, run.version(at: firstSeq) - cut, floor.rawValue, origins.encode(known), firstSeq])
+            } else {
+                try db.execute(
+                    sql: "UPDATE _journal_runs SET floor = ? WHERE first_seq = ?",
+                    arguments: [floor.rawValue, firstSeq])
+            }
+            floor = try end(of: firstSeq..<run.endSeq, after: floor, isCaptured: run.origin == oldOrigin, db)
+        }
+        try db.execute(sql: "UPDATE _journal_replica SET sealed_stamp = ?", arguments: [floor.rawValue])
+    }
+
+    /// The greatest stamp up to the end of a stretch of the journal.
+    private func end(of range: Range<Int64>, after floor: Stamp, isCaptured: Bool, _ db: Database) throws -> Stamp {
+        guard isCaptured else {
+            let greatest = try Int64.fetchOne(
+                db, sql: "SELECT max(stamp) FROM _journal WHERE seq >= ? AND seq < ?",
+                arguments: [range.lowerBound, range.upperBound])
+            return max(floor, Stamp(rawValue: greatest ?? 0))
+        }
+        var fold = LocalFold(after: floor)
+        let captured = try Double.fetchCursor(
+            db, sql: "SELECT stamp FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq",
+            arguments: [range.lowerBound, range.upperBound])
+        while let day = try captured.next() { _ = fold.stamp(capturedAt: day) }
+        return fold.stamp
+    }
+
+    /// The ledger names changes by their origin, and orders them by their stamps.
+    private func renameConflicts(
+        after cut: Int64, from seq: Int64, old: (number: Int64, origin: OriginID), new: Int64, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: """
+                UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
+                WHERE lost_origin = ? AND lost_version > ?
+                """, arguments: [new, cut, old.number, cut])
+        try db.execute(
+            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_seq >= ?",
+            arguments: [Data(origin.bytes), Data(old.origin.bytes), seq])
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT id, lost_seq, kept_seq FROM _journal_conflicts WHERE lost_seq >= ?1 OR kept_seq >= ?1",
+            arguments: [seq])
+        let entries = try JournalReader(db).entries(
+            at: rows.flatMap { [$0["lost_seq"] as Int64, $0["kept_seq"] as Int64] })
+        for row in rows {
+            guard let lost = entries[row["lost_seq"]], let kept = entries[row["kept_seq"]] else { continue }
+            try db.execute(
+                sql: "UPDATE _journal_conflicts SET lost_stamp = ?, kept_stamp = ? WHERE id = ?",
+                arguments: [lost.stamp.rawValue, kept.stamp.rawValue, row["id"] as Int64])
+        }
+    }
+}
