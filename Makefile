@@ -43,10 +43,9 @@ journal-random: system-packages ## random statements on random schemas against t
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
 	  swift test --skip-build --filter RandomJournalTests
 
-merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT (200), SETS (2), KNOBS
-	swift build --build-tests
-	TANDEM_SEED=$(SEED) TANDEM_KNOBS=$(or $(KNOBS),standard) TANDEM_HISTORIES=$(or $(COUNT),$(if $(SEED),1)) TANDEM_SETS=$(or $(SETS),$(if $(SEED),1)) \
-	  swift test --skip-build --filter 'RandomHistoryTests|DeliveryOrderTests'
+merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT, SETS, KNOBS
+	swift build -c release --product merge-random
+	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check

@@ -134,6 +134,12 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             path: "Tests/TestSupport"),
+        // What merging must give, worked out naively, and random histories that compare it with the engine.
+        .target(
+            name: "MergeModel",
+            dependencies: ["Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/MergeModel"),
+        .executableTarget(name: "merge-random", dependencies: ["MergeModel"], path: "Tests/MergeRandom"),
         .testTarget(
             name: "JournalTests",
             dependencies: [
@@ -159,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Sync", "Journal", "TestSupport", "MergeModel", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["Fixtures"]),

@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import MergeModel
 import Sync
 import TestSupport
 import Testing
@@ -144,6 +145,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         let slow = try RawConnection(path: cluster[0].path)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
+        try cluster[0].settle()
         try slow.run("BEGIN IMMEDIATE; INSERT INTO person VALUES(2, 'b', NULL)")
         try cluster.pull(1, from: 0)
         #expect(try cluster.content(1).count == 1)
@@ -229,7 +231,7 @@ struct OthersFailTests {
         try cluster.settle()
         for index in 0..<2 {
             let entries = try cluster[index].read { try ConflictEntry.all($0) }
-            #expect(entries.map(\.kind) == ["insert/insert"])
+            #expect(entries.map(\.kind.rawValue) == ["insert/insert"])
             let reasons = try cluster[index].read { try String.fetchAll($0, sql: "SELECT reason FROM _journal_held") }
             #expect(reasons == ["unique"])
         }

@@ -14,6 +14,7 @@ struct FrameIntake: Sendable {
         var duplicates = 0
         var conflicts = 0
         var staged = 0
+        var droppedConflicts = 0
         var isHeldBack = false
     }
 
@@ -62,6 +63,7 @@ struct FrameIntake: Sendable {
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts
         tally.staged += report.staged
+        tally.droppedConflicts += report.droppedConflicts
         if report.isHeldBack { tally.isHeldBack = true }
     }
 }

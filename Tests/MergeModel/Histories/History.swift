@@ -153,7 +153,8 @@ final class History {
         try checkNames(replica, place)
         let content = try HistoryContent(replica)
         let name = "\(replica.read) \(replica.schemaName)"
-        let images = try replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
+        // A row that was held while columns came need not name them yet.
+        let images = try !plan.schema.additions.isEmpty ? [] : replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
             $0.map(\.plain).joined(separator: " ")
         }.sorted()
         if let known = seen[name] {
@@ -255,7 +256,7 @@ extension [ChangeBatch] {
 
 extension ChangeBatch {
     /// A batch with nothing but one run of this one.
-    func only(_ run: Run) -> ChangeBatch {
+    public func only(_ run: Run) -> ChangeBatch {
         var part = ChangeBatch()
         part.shapes = shapes
         for index in run.changes {

@@ -22,7 +22,7 @@ struct ReferenceModel {
         let view = ReferenceView(ReferenceMerge.rows(writes), schema: schema)
         shown = view.shown
         held = view.held
-        conflicts = ReferenceMerge.conflicts(writes) { Set(schema.table($0)?.keyColumns ?? []) }
+        conflicts = ReferenceMerge.conflicts(writes)
     }
 
     /// Breaches of what stamps and lives promise, in words: a stamp passes all that its writer knew, and a life follows from

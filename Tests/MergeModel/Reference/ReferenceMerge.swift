@@ -13,9 +13,12 @@ struct ReferenceWrite: Hashable, Sendable {
     let stamp: Stamp
     let life: Int64
     let operation: Journal.Operation
+    /// A delete that gave the row another key.
+    let isKeyChange: Bool
     let row: ReferenceRowID
     /// What the change carries; the key columns only of an insert.
     let columns: [String: Value]
+    let keyColumns: Set<String>
     let known: VersionVector
 
     func saw(_ other: ReferenceWrite) -> Bool {
@@ -75,18 +78,16 @@ enum ReferenceMerge {
         Dictionary(grouping: writes, by: \.row).map { ReferenceRow($0, $1) }
     }
 
-    static func conflicts(_ writes: [ReferenceWrite], keyColumns: (String) -> Set<String>) -> [ReferenceConflict] {
+    static func conflicts(_ writes: [ReferenceWrite]) -> [ReferenceConflict] {
         Dictionary(grouping: writes, by: \.row).values.flatMap { group in
-            group.compactMap { conflict(of: $0, among: group, keyColumns: keyColumns($0.row.table)) }
+            group.compactMap { conflict(of: $0, among: group) }
         }
     }
 
-    private static func conflict(
-        of write: ReferenceWrite, among others: [ReferenceWrite], keyColumns: Set<String>
-    ) -> ReferenceConflict? {
+    private static func conflict(of write: ReferenceWrite, among others: [ReferenceWrite]) -> ReferenceConflict? {
         // A delete carries no value that could be lost.
         guard write.operation != .delete else { return nil }
-        let own = Set(write.columns.keys).subtracting(keyColumns)
+        let own = Set(write.columns.keys).subtracting(write.keyColumns)
         var columns: Set<String> = []
         var winners: [ReferenceWrite] = []
         for other in others where write.isConcurrent(with: other) && write.isWeaker(than: other) {
@@ -102,7 +103,7 @@ enum ReferenceMerge {
         guard let kept = winners.max(by: { $0.isWeaker(than: $1) }) else { return nil }
         let kind =
             kept.life > write.life
-            ? "update/delete"
+            ? kept.isKeyChange ? "key change" : "update/delete"
             : write.operation == .insert && kept.operation == .insert ? "insert/insert" : "update/update"
         return ReferenceConflict(lost: write, kind: kind, columns: columns, kept: kept)
     }

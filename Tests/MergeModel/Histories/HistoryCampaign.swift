@@ -1,0 +1,79 @@
+import TestSupport
+
+/// Random histories of several machines against the model.
+public enum HistoryCampaign {
+    private struct Outcome: Sendable {
+        var counts = History.Counts()
+        var failure: String?
+    }
+
+    /// - Parameters:
+    ///   - seed: Of the first history; each further one has the next.
+    ///   - count: How many histories.
+    public static func run(seed: UInt64, count: UInt64, knobs: HistoryKnobs) async -> CampaignReport {
+        let outcomes = await inThreads(
+            seeds: seed..<(seed + count),
+            { seed, clocks in
+                var outcome = Outcome()
+                let plan = HistoryPlan(seed: seed, knobs: knobs)
+                guard let failure = run(plan, clocks: clocks, counts: &outcome.counts) else { return outcome }
+                let small = shrunk(plan, failure, clocks: clocks)
+                outcome.failure = """
+                    \(small.failure)
+
+                    the story:
+                      \(small.plan)
+
+                    Again with: make merge-random SEED=\(seed)
+                    """
+                return outcome
+            }, isFailure: { $0.failure != nil })
+        let counts = outcomes.reduce(into: History.Counts()) { $0 += $1.counts }
+        return CampaignReport(
+            summary: """
+                \(counts.histories) histories, \(counts.steps) steps, \(counts.checks) checks, \
+                \(counts.changes) changes merged by the model, \(counts.held) rows held, \(counts.conflicts) conflicts
+                """, failures: outcomes.compactMap(\.failure), isComplete: counts.histories == Int(count))
+    }
+
+    /// - Returns: What failed; nil when all held.
+    private static func run(_ plan: HistoryPlan, clocks: [TestClock], counts: inout History.Counts) -> String? {
+        do {
+            let history = try History(plan, clocks: clocks)
+            defer { try? history.close() }
+            do {
+                try history.run()
+            } catch {
+                return "\(error)"
+            }
+            counts += history.counts
+            return nil
+        } catch {
+            return "before the first step: \(error)"
+        }
+    }
+
+    /// Leaves out steps as long as something still fails.
+    private static func shrunk(
+        _ plan: HistoryPlan, _ failure: String, clocks: [TestClock]
+    ) -> (plan: HistoryPlan, failure: String) {
+        var best = (plan: plan, failure: failure)
+        var unused = History.Counts()
+        var size = max(1, plan.steps.count / 2)
+        while true {
+            var start = 0
+            var isSmaller = false
+            while start < best.plan.steps.count {
+                var smaller = best.plan
+                smaller.steps.removeSubrange(start..<min(start + size, smaller.steps.count))
+                if let failure = run(smaller, clocks: clocks, counts: &unused) {
+                    best = (smaller, failure)
+                    isSmaller = true
+                } else {
+                    start += size
+                }
+            }
+            if size > 1 { size /= 2 } else if !isSmaller { return best }
+        }
+    }
+}
