@@ -131,6 +131,19 @@ public struct Limits: Sendable, Hashable {
 
     // MARK: Verification
 
+    /// The least time between two comparisons of the whole content with a peer that knows the same, in milliseconds. Each walks
+    /// through all tables on both sides.
+    public var comparisonIntervalMilliseconds: Int64 = 3_600_000
+
+    /// The least time between two attempts at such a comparison, in milliseconds: it comes to nothing while somebody writes.
+    public var comparisonRetryMilliseconds: Int64 = 60_000
+
+    /// Ceiling: ranges of differing rows of a table that are told; the others are counted.
+    public var listedMismatches = 20
+
+    /// Ceiling: bytes of a peer's rows that a comparison keeps, so that a repair can take them.
+    public var keptRowBytes = 16 << 20
+
     /// Target: rows that one digest covers.
     public var rowsPerDigest = 1_024
 

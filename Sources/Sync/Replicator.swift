@@ -150,6 +150,40 @@ public final class Replicator: Sendable {
         }
     }
 
+    /// Mends the rows in which this replica and `peer` differ although both know the same: see ``ContentRepair``.
+    ///
+    /// - Throws: ``SyncError/Code/failed`` when they do not know the same: then a difference is no damage, and nothing is changed.
+    public func repair(_ peer: PeerConfiguration) async throws -> RepairReport {
+        try await wrapped {
+            let session = try await self.session(with: peer)
+            _ = try await session.greet()
+            let verification = Verification(
+                replica: self.replica, transport: session.transport, limits: self.limits)
+            var report = RepairReport(after: try await verification.run())
+            while true {
+                let found = report.after
+                guard found.ours == found.theirs else {
+                    throw SyncError(
+                        .failed, "\(peer.name) and this replica do not know the same changes, so a difference is no damage",
+                        hint: "Exchange what is missing first: syncd sync; then verify again.")
+                }
+                guard !found.isEqual else { return report }
+                let before = report.total
+                report = try await blocking { [inbox = self.inbox, report] in
+                    var report = report
+                    try inbox.repair(found, into: &report)
+                    return report
+                }
+                // What was announced reaches the peer like any change.
+                _ = try await session.exchange()
+                report.after = try await verification.run()
+                // Only so many differences are listed at a time; what a round did not mend, the next would not.
+                let isCut = found.tables.contains { $0.differences.count >= self.limits.listedDifferences }
+                guard isCut, report.total > before else { return report }
+            }
+        }
+    }
+
     /// How the followed peers are doing, in the order of the configuration.
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followers.map(\.currentStatus)) }
 

@@ -45,27 +45,31 @@ struct Joining {
 
     // MARK: - The merged state
 
-    private struct Winner {
+    struct Winner {
         let claim: Claim
         let seq: Int64
         /// The position in the shape of the entry at ``seq``.
         let column: Int
     }
 
-    private struct MergedRow {
+    struct MergedRow {
         var life: Int64
         var isWhole = false
         /// By position in the common column space; the key columns too.
         var winners: [Int: Winner] = [:]
     }
 
-    private func mergedRows(of tables: Set<Int64>) throws -> [ConcurrentChanges.TableKey: MergedRow] {
+    /// - Parameter keys: The rows that are asked for; nil for all of the tables.
+    func mergedRows(
+        of tables: Set<Int64>, among keys: Set<ConcurrentChanges.TableKey>? = nil
+    ) throws -> [ConcurrentChanges.TableKey: MergedRow] {
         var rows: [ConcurrentChanges.TableKey: MergedRow] = [:]
         try JournalReader(db).scan(tables: tables) { change in
             let context = session.context(of: change.shape)
             let translation = context.translation(of: change.shape)
             guard translation.hasSameKey else { return }
             let key = ConcurrentChanges.TableKey(table: change.shape.table, key: change.key)
+            if let keys, !keys.contains(key) { return }
             var row = rows[key] ?? MergedRow(life: change.life)
             guard change.life >= row.life else { return }
             if change.life > row.life { row = MergedRow(life: change.life) }

@@ -43,8 +43,8 @@ public final class Inbox: Sendable {
     let logger: Logger?
     /// Watches the name under which this file's changes go out.
     let keeper: IdentityKeeper
-    private let functions: ConflictFunctions
-    private let connection: MergeConnection
+    let functions: ConflictFunctions
+    let connection: MergeConnection
     let session = Mutex(SessionBox())
 
     /// `ApplySession` holds statements of one connection, which only that connection's queue touches.
@@ -238,7 +238,7 @@ public final class Inbox: Sendable {
         return report
     }
 
-    private func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
+    func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
         try Joining(db: db, session: session).run()

@@ -28,12 +28,19 @@ final class PeerFollower: Sendable {
 
     var currentStatus: PeerStatus { status.withLock { $0 } }
 
+    /// Asks for a comparison of the content, beside the exchange: it may take long, and must not hold up changes.
+    private let comparisons = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// When the next attempt at a comparison may be made, in steady milliseconds.
+    private let nextComparison = Mutex<Int64>(.min)
+
     /// - Parameter vectors: Yields what the local file holds, at the start and whenever it has changed.
     func run(vectors: AsyncStream<VersionVector>) async {
         let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
         await withDiscardingTaskGroup { group in
             var state = FollowState(limits: session.limits)
             group.addTask { for await vector in vectors { inbox.yield(.changed(vector)) } }
+            group.addTask { for await _ in self.comparisons.stream { await self.compare() } }
             inbox.yield(.started)
             for await event in events {
                 for effect in state.handle(event, entropy: entropy()) {
@@ -71,6 +78,7 @@ final class PeerFollower: Sendable {
                 theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
                 await succeeded(vector: end.vector)
+                if !end.more { comparisons.continuation.yield() }
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
             }
         case .push(let lacks):
@@ -95,6 +103,23 @@ final class PeerFollower: Sendable {
             }
         case .giveUp:
             break
+        }
+    }
+
+    private func compare() async {
+        let now = session.clock.steadyMilliseconds()
+        let isDue = nextComparison.withLock { next in
+            guard now >= next else { return false }
+            next = now + session.limits.comparisonRetryMilliseconds
+            return true
+        }
+        guard isDue else { return }
+        do {
+            _ = try await session.compareIfDue()
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning(
+                "The content could not be compared with \(session.transport.name): \(SyncError(wrapping: error))")
         }
     }
 

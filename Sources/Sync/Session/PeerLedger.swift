@@ -16,6 +16,12 @@ public struct PeerRecord: Sendable, Hashable {
 
     /// The last failure, until the next success.
     public var lastError: String?
+
+    /// Milliseconds since 1970 of the last comparison of the whole content, when both knew the same.
+    public var comparedMilliseconds: Int64?
+
+    /// Where the content differed then.
+    public var mismatches: [ContentMismatch] = []
 }
 
 /// The table `_journal_peers`.
@@ -27,15 +33,35 @@ public enum PeerLedger {
     /// All peers that were ever met, by address.
     public static func all(_ db: Database) throws -> [PeerRecord] {
         try Row.fetchAll(
-            db, sql: "SELECT url, origin, confirmed, last_contact, last_error FROM _journal_peers ORDER BY url"
+            db, sql: "SELECT * FROM _journal_peers ORDER BY url"
         ).map { row in
             let origin: Data? = row["origin"]
             let contact: Double? = row["last_contact"]
             return PeerRecord(
                 name: row["url"], origin: origin.flatMap { OriginID(bytes: $0) }, confirmed: decode(row["confirmed"]),
                 lastContactMilliseconds: contact.flatMap { Int64(exactly: ($0 * 1_000).rounded()) },
-                lastError: row["last_error"])
+                lastError: row["last_error"],
+                comparedMilliseconds: (row["compared"] as Double?).flatMap { Int64(exactly: ($0 * 1_000).rounded()) },
+                mismatches: (row["mismatch"] as String?).map(ContentMismatch.decode) ?? [])
         }
+    }
+
+    /// When the content was compared with that peer last, in milliseconds since 1970; nil for never.
+    static func lastComparison(with name: String, _ db: Database) throws -> Int64? {
+        try all(db).first { $0.name == name }?.comparedMilliseconds
+    }
+
+    /// Writes down what a comparison of the content found.
+    ///
+    /// - Parameter milliseconds: Since 1970.
+    static func record(
+        comparisonWith name: String, _ mismatches: [ContentMismatch], milliseconds: Int64, _ db: Database
+    ) throws {
+        try db.execute(
+            sql: "UPDATE _journal_peers SET compared = ?, mismatch = ? WHERE url = ?",
+            arguments: [
+                Double(milliseconds) / 1_000, mismatches.isEmpty ? nil : try ContentMismatch.encode(mismatches), name,
+            ])
     }
 
     /// Who answered at the address of that name last.

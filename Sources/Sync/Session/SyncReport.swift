@@ -31,6 +31,9 @@ public struct SyncReport: Sendable, Hashable {
     public var heldBackHere = VersionVector()
     public var heldBackThere = VersionVector()
 
+    /// Tables that differ although both know the same: damage, or a fault. Empty when none was found, or nothing was compared.
+    public var mismatches: [ContentMismatch] = []
+
     /// True when each knows what the other knows.
     public var isLevel: Bool { ours.covers(theirs) && theirs.covers(ours) }
 

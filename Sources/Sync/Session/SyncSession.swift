@@ -1,4 +1,5 @@
 import Journal
+import Logging
 import Synchronization
 
 /// The steps of an exchange with one peer. Holds no state of its own but the file's, so steps may run at the same time.
@@ -154,12 +155,51 @@ struct SyncSession: Sendable {
             status.vector = report.theirs
             status.lastContactMilliseconds = clock.wallMilliseconds()
             try await record(status)
-            return report
+            return try await compared(report)
         } catch {
             status.lastError = SyncError(wrapping: error)
             try? await record(status)
             throw error
         }
+    }
+
+    /// The report with what a comparison of the content says, when one is due. A peer that cannot compare is no failed exchange.
+    private func compared(_ report: SyncReport) async throws -> SyncReport {
+        guard report.isLevel else { return report }
+        var report = report
+        do {
+            report.mismatches = try await compareIfDue() ?? []
+        } catch {
+            inbox.logger?.warning(
+                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))")
+        }
+        return report
+    }
+
+    /// Compares the whole content, if the last time lies far enough back, and notes the outcome in the file and in the log.
+    ///
+    /// - Returns: The tables that differ; nil when it is not due, or when the two do not know the same now.
+    func compareIfDue() async throws -> [ContentMismatch]? {
+        let now = clock.wallMilliseconds()
+        let last = try await blocking { [replica, transport] in
+            try replica.read { try PeerLedger.lastComparison(with: transport.name, $0) }
+        }
+        // A clock that was set back makes it due, too.
+        if let last, (0..<limits.comparisonIntervalMilliseconds).contains(now - last) { return nil }
+        guard let mismatches = try await ContentProof(inbox: inbox, transport: transport, limits: limits).run() else {
+            return nil
+        }
+        try await blocking { [replica, transport] in
+            try replica.write {
+                try PeerLedger.record(comparisonWith: transport.name, mismatches, milliseconds: now, $0)
+            }
+        }
+        for mismatch in mismatches {
+            inbox.logger?.error(
+                "\(transport.name) holds other rows although both know the same: \(mismatch.summary). `syncd verify --repair` mends it"
+            )
+        }
+        return mismatches
     }
 
     private func record(_ status: PeerStatus) async throws {

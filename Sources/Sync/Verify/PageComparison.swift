@@ -26,7 +26,7 @@ struct PageComparison {
         for row in theirs {
             guard let row else { continue }
             table.onlyThere += 1
-            list(row, .onlyThere, in: &table)
+            list(row, .onlyThere, theirs: row, in: &table)
         }
     }
 
@@ -45,9 +45,16 @@ struct PageComparison {
 
     private func key(of row: [Value]) -> Key { Key(row.prefix(shape.keyCount), collations: rows.collations) }
 
-    private func list(_ row: [Value], _ kind: VerifyReport.Difference.Kind, in table: inout VerifyReport.Table) {
+    private func list(
+        _ row: [Value], _ kind: VerifyReport.Difference.Kind, theirs: [Value]? = nil, in table: inout VerifyReport.Table
+    ) {
         guard table.differences.count < limits.listedDifferences else { return }
-        table.differences.append(
-            VerifyReport.Difference(key: zip(shape.keyColumns, row).map { (column: $0, value: $1) }, kind: kind))
+        var difference = VerifyReport.Difference(
+            key: zip(shape.keyColumns, row).map { (column: $0, value: $1) }, kind: kind)
+        if let theirs, table.keptBytes < limits.keptRowBytes {
+            difference.theirs = zip(shape.columns, theirs).map { (column: $0, value: $1) }
+            table.keptBytes += theirs.reduce(0) { $0 + $1.weight }
+        }
+        table.differences.append(difference)
     }
 }

@@ -12,6 +12,9 @@ public struct VerifyReport: Sendable {
 
         public let key: [(column: String, value: Value)]
         public let kind: Kind
+
+        /// The peer's row in the compared columns, where a repair may need it.
+        var theirs: [(column: String, value: Value)]?
     }
 
     public struct Table: Sendable {
@@ -33,6 +36,9 @@ public struct VerifyReport: Sendable {
         public var problem: String?
 
         public var isEqual: Bool { onlyHere == 0 && onlyThere == 0 && differing == 0 && problem == nil }
+
+        /// Bytes of ``Difference/theirs``.
+        var keptBytes = 0
 
         init(name: String) { self.name = name }
     }

@@ -52,6 +52,9 @@ extension SyncReport {
     /// What did not go through.
     var notes: [String] {
         var notes: [String] = []
+        for mismatch in mismatches {
+            notes.append("Different although both know the same: \(mismatch.summary). Run syncd verify --repair.")
+        }
         if !heldBackHere.isEmpty {
             notes.append("Held back here until this clock comes closer: changes of \(SyncReport.names(heldBackHere)).")
         }

@@ -21,6 +21,10 @@ struct StatusReport: Sendable {
         let lastError: String?
         /// Milliseconds by which its clock was ahead at the last greeting; only a running daemon knows.
         var clockOffset: Int64?
+        /// When the content was last compared while both knew the same; nil for never.
+        var compared: Date?
+        /// Where it differed then.
+        var mismatches: [ContentMismatch] = []
     }
 
     let path: String
@@ -68,7 +72,17 @@ struct StatusReport: Sendable {
         droppedConflicts = snapshot.droppedConflicts
         clocks = snapshot.clocks
         let vector = snapshot.vector
-        peers = live.map { $0.peers.map { Peer($0, behind: vector) } } ?? snapshot.peers
+        // The outcome of comparisons stands in the file, whoever made them.
+        let remembered = Dictionary(snapshot.peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
+        peers =
+            live.map { live in
+                live.peers.map { status in
+                    var peer = Peer(status, behind: vector)
+                    peer.compared = remembered[peer.url]?.compared
+                    peer.mismatches = remembered[peer.url]?.mismatches ?? []
+                    return peer
+                }
+            } ?? snapshot.peers
         sqliteVersion = snapshot.sqliteVersion
     }
 
@@ -175,6 +189,11 @@ extension StatusReport {
             ]
         }
         rows += peers.map { ["peer", "\(ConsoleText.printable($0.url))  \($0.summary)"] }
+        rows += peers.flatMap { peer in
+            peer.mismatches.map {
+                ["DIFFERENT", ConsoleText.printable("\(peer.url) holds other rows though both know the same: \($0.summary)")]
+            }
+        }
         return ConsoleText.table(rows)
     }
 }
@@ -193,7 +212,9 @@ extension StatusReport.Peer {
         self.init(
             url: record.name, origin: record.origin, lag: StatusReport.lag(of: record.confirmed, behind: vector),
             lastContact: record.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            lastError: record.lastError)
+            lastError: record.lastError,
+            compared: record.comparedMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
+            mismatches: record.mismatches)
     }
 
     init(_ status: PeerStatus, behind vector: VersionVector) {
@@ -211,10 +232,12 @@ extension StatusReport.Peer {
             "last_contact": .optional(lastContact) { .string(ConsoleText.time($0)) },
             "last_error": .optional(lastError) { .string($0) },
             "clock_offset_ms": .optional(clockOffset) { .integer($0) },
+            "compared": .optional(compared) { .string(ConsoleText.time($0)) },
+            "mismatches": .array(mismatches.map(\.json)),
         ])
     }
 
-    /// `up to date, seen 2026-…`
+    /// `up to date, seen 2026-…, equal at 2026-…`
     var summary: String {
         var parts: [String] = []
         switch lag {
@@ -227,7 +250,24 @@ extension StatusReport.Peer {
             let time = ConsoleText.duration(Int64(clamping: clockOffset.magnitude))
             parts.append("clock \(time) \(clockOffset > 0 ? "ahead" : "behind")")
         }
+        if let compared { parts.append("\(mismatches.isEmpty ? "equal" : "different") at \(ConsoleText.time(compared))") }
         if let lastError { parts.append("last error: \(ConsoleText.printable(lastError))") }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension ContentMismatch {
+    var json: JSON {
+        func key(_ image: RowImage?) -> JSON {
+            .optional(image) { image in
+                .columns(image.columns.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+            }
+        }
+        return .object([
+            "table": .string(table),
+            "range_count": .integer(Int64(count)),
+            "ranges": .array(
+                ranges.map { .object(["after": key($0.after), "through": key($0.through)]) }),
+        ])
     }
 }

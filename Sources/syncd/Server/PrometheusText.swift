@@ -88,6 +88,16 @@ extension PrometheusText {
             "tandem_peer_failing", "1 when the last exchange with the peer failed.",
             report.peers.map { (labels: ["peer": $0.url], value: $0.lastError == nil ? 0 : 1) })
         add(
+            "tandem_content_mismatches", "Stretches of rows that differ from the peer although both know the same.",
+            report.peers.filter { $0.compared != nil }.map { peer in
+                (labels: ["peer": peer.url], value: Int64(peer.mismatches.reduce(0) { $0 + $1.count }))
+            })
+        add(
+            "tandem_content_compared_seconds", "Unix time of the last comparison of the content with the peer.",
+            report.peers.compactMap { peer in
+                peer.compared.map { (labels: ["peer": peer.url], value: Int64($0.timeIntervalSince1970)) }
+            })
+        add(
             "tandem_http_requests_total", "Requests answered.", type: "counter",
             requests.answered.map { entry in
                 (

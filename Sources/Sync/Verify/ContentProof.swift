@@ -1,0 +1,92 @@
+import GRDB
+import Journal
+
+/// Compares the content of two replicas that know the same: a digest for every stretch of rows, no rows.
+///
+/// Replicas with equal vectors hold equal rows. If they do not, something else than replication changed a file, or replication has a fault;
+/// both must not stay unnoticed. Costs one walk through all tables on both sides.
+struct ContentProof: Sendable {
+    let inbox: Inbox
+    let transport: any Transport
+    let limits: Limits
+
+    /// - Returns: The tables that differ; nil when nothing can be said, because the two do not know the same, or one of them wrote
+    ///   meanwhile.
+    func run() async throws -> [ContentMismatch]? {
+        guard let first = try await compare() else { return nil }
+        guard !first.isEmpty else { return first }
+        // A local change can make room for a held row that nobody has brought back yet: look again before raising an alarm.
+        _ = try await blocking { [inbox] in try inbox.bringBackHeldRows() }
+        guard let second = try await compare() else { return nil }
+        let before = Set(first.map(\.table))
+        return second.filter { before.contains($0.table) }
+    }
+
+    private func compare() async throws -> [ContentMismatch]? {
+        let reply = try await ask(.tables)
+        let (tables, vector) = try await blocking { [inbox] in
+            try inbox.replica.read { db in (try TableDigests.tables(db), try JournalReader(db).vector()) }
+        }
+        guard reply.vector == vector else { return nil }
+        var mismatches: [ContentMismatch] = []
+        // What only one side has, under whatever name, says nothing of the rest: machines may have different schemas.
+        for pair in TablePairs(here: tables, there: reply.tables).pairs {
+            guard let shape = pair.shape else { continue }
+            guard let mismatch = try await compare(shape) else { return nil }
+            if mismatch.count > 0 { mismatches.append(mismatch) }
+        }
+        return mismatches
+    }
+
+    private func compare(_ shape: TableShape) async throws -> ContentMismatch? {
+        var mismatch = ContentMismatch(table: shape.table)
+        var after: [Value]?
+        while true {
+            let reply = try await ask(.digests(shape: shape, after: after, rowsPerDigest: limits.rowsPerDigest))
+            guard !reply.more || !reply.digests.isEmpty else {
+                throw SyncError(.invalid, "\(transport.name) has more rows, but sent no digest of them")
+            }
+            let found = try await blocking { [inbox, limits, mismatch, after] () throws -> ContentMismatch? in
+                try inbox.replica.read { db in
+                    guard try JournalReader(db).vector() == reply.vector else { return nil }
+                    var mismatch = mismatch
+                    try ContentProof.compare(
+                        reply, with: TableRows(db, asked: shape), after: after, into: &mismatch, limits: limits)
+                    return mismatch
+                }
+            }
+            guard let found else { return nil }
+            mismatch = found
+            guard reply.more else { return mismatch }
+            after = reply.digests.last?.last
+        }
+    }
+
+    private static func compare(
+        _ reply: DigestReply, with rows: TableRows, after: [Value]?, into mismatch: inout ContentMismatch, limits: Limits
+    ) throws {
+        func key(_ values: [Value]?) -> RowImage? {
+            values.map { values in
+                var image = RowImage()
+                for (column, value) in zip(rows.shape.keyColumns, values) { image.columns[column] = value }
+                return image
+            }
+        }
+        var after = after
+        var ranges = reply.digests
+        if ranges.isEmpty { ranges = [RangeDigest(last: [], rows: 0, sha256: RowDigest.ofNothing)] }
+        for (index, range) in ranges.enumerated() {
+            // Rows here after the peer's last one belong to its last range.
+            let through = !reply.more && index == ranges.count - 1 ? nil : range.last
+            if try rows.digest(after: after, through: through).sha256 != range.sha256 {
+                mismatch.add(.init(after: key(after), through: key(through)), limits: limits)
+            }
+            after = range.last
+        }
+    }
+
+    private func ask(_ question: DigestRequest.Question) async throws -> DigestReply {
+        let cluster = try await blocking { [inbox] in try inbox.replica.identity().cluster }
+        return try await transport.digest(DigestRequest(cluster: cluster, question: question))
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("Replicas that know the same are proved to hold the same")
+struct ContentProofTests {
+    /// Changes a file's rows behind the journal's back, as damage would: no trigger runs, and no change is journalled.
+    private func damage(_ replica: Replica, _ sql: String) throws {
+        let merge = try replica.openMergeConnection()
+        try merge.write { try $0.execute(sql: sql) }
+        try merge.close()
+    }
+
+    private func pair(_ way: ReplicaPair.Way = .local, rows: Int = 40) async throws -> ReplicaPair {
+        var limits = Limits.standard
+        limits.rowsPerDigest = 10
+        limits.comparisonIntervalMilliseconds = 0
+        let pair = try ReplicaPair(way, limits: limits)
+        try ReplicaPair.insert(pair.a, 1..<(rows + 1))
+        try pair.a.write { try $0.execute(sql: "INSERT INTO note VALUES ('x', 1, 'one'), ('y', 2, 'two')") }
+        return pair
+    }
+
+    private func record(_ pair: ReplicaPair) throws -> PeerRecord {
+        try #require(try pair.a.read { try PeerLedger.all($0) }.first)
+    }
+
+    private func row(_ replica: Replica, _ id: Int) throws -> String? {
+        try replica.read { try String.fetchOne($0, sql: "SELECT name FROM person WHERE id = ?", arguments: [id]) }
+    }
+
+    @Test("an exchange after which both know the same compares the content, and notes that it is equal", arguments: ReplicaPair.Way.allCases)
+    func equal(way: ReplicaPair.Way) async throws {
+        let pair = try await pair(way)
+        let report = try await pair.sync()
+        #expect(report.mismatches.isEmpty)
+        #expect(try record(pair).comparedMilliseconds != nil)
+        #expect(try record(pair).mismatches.isEmpty)
+    }
+
+    @Test("damage is found by the next exchange, and told by table and keys", arguments: ReplicaPair.Way.allCases)
+    func mismatch(way: ReplicaPair.Way) async throws {
+        let pair = try await pair(way)
+        try await pair.sync()
+        try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id = 15; DELETE FROM person WHERE id = 40")
+        let report = try await pair.sync()
+        #expect(report.mismatches.map(\.table) == ["person"])
+        let found = try #require(report.mismatches.first)
+        #expect(found.count == 2)
+        #expect(found.ranges.first?.after?.columns["id"] == .integer(10))
+        #expect(found.ranges.first?.through?.columns["id"] == .integer(20))
+        #expect(found.summary.contains("person: after id 10 up to id 20"))
+        // For `status`, of any process.
+        #expect(try record(pair).mismatches == report.mismatches)
+        try damage(pair.b, "UPDATE person SET name = 'somebody 15' WHERE id = 15")
+        try damage(pair.a, "DELETE FROM person WHERE id = 40")
+        #expect(try await pair.sync().mismatches.isEmpty)
+        #expect(try record(pair).mismatches.isEmpty)
+    }
+
+    @Test("the content is compared once in an interval, and not while the two know different things")
+    func interval() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        let first = try record(pair).comparedMilliseconds
+        try damage(pair.b, "DELETE FROM person WHERE id = 1")
+        var limits = pair.limits
+        limits.comparisonIntervalMilliseconds = 3_600_000
+        let patient = try Replicator(replica: pair.a, limits: limits)
+        #expect(try await patient.syncOnce(pair.peerB).mismatches.isEmpty)
+        #expect(try record(pair).comparedMilliseconds == first)
+
+        try ReplicaPair.insert(pair.b, 500..<501)
+        let transport = LocalTransport(pair.replicatorB.endpoint, name: "b")
+        let proof = ContentProof(inbox: pair.replicatorA.inbox, transport: transport, limits: pair.limits)
+        #expect(try await proof.run() == nil)
+    }
+
+    @Test("a machine with another schema is compared in what both have")
+    func schemas() async throws {
+        var limits = Limits.standard
+        limits.comparisonIntervalMilliseconds = 0
+        let pair = try ReplicaPair(
+            .local, limits: limits,
+            schemaB: "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, score REAL, photo BLOB, extra TEXT)")
+        try ReplicaPair.insert(pair.a, 1..<9)
+        try pair.a.write { try $0.execute(sql: "INSERT INTO note VALUES ('x', 1, 'one')") }
+        #expect(try await pair.sync().mismatches.isEmpty)
+        #expect(try record(pair).comparedMilliseconds != nil)
+    }
+
+    @Test("a row here that is not what the journal says is made so, without a new change")
+    func rebuilds() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        let seq = try pair.a.read { try JournalReader($0).lastSeq() }
+        try damage(
+            pair.a,
+            """
+            UPDATE person SET name = 'rotten', score = NULL WHERE id = 3;
+            DELETE FROM person WHERE id IN (7, 40);
+            UPDATE note SET body = 'rotten' WHERE part = 2;
+            """)
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.rebuilt == 4 && report.announced == 0 && report.taken == 0)
+        #expect(report.after.isEqual)
+        #expect(try row(pair.a, 3) == "somebody 3")
+        #expect(try pair.a.read { try JournalReader($0).lastSeq() } == seq)
+    }
+
+    @Test("a row that was deleted and stands here again is removed; one that stands there again is removed there")
+    func zombies() async throws {
+        let pair = try await pair()
+        try pair.a.write { try $0.execute(sql: "DELETE FROM person WHERE id IN (5, 6)") }
+        try await pair.sync()
+        try damage(pair.a, "INSERT INTO person VALUES (5, 'zombie', 1, NULL)")
+        try damage(pair.b, "INSERT INTO person VALUES (6, 'zombie', 1, NULL)")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.rebuilt == 1 && report.announced == 1)
+        #expect(report.after.isEqual)
+        #expect(try pair.count(pair.a) == 38 && pair.count(pair.b) == 38)
+    }
+
+    @Test("a row that is right here and damaged there is announced again in the columns that differ")
+    func announces() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        try damage(
+            pair.b, "UPDATE person SET name = 'rotten' WHERE id = 3; DELETE FROM person WHERE id = 4; DELETE FROM note")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.rebuilt == 0 && report.announced == 4)
+        #expect(report.after.isEqual)
+        #expect(try row(pair.b, 3) == "somebody 3")
+        #expect(try row(pair.b, 4) == "somebody 4")
+        let entry = try pair.a.read { db in
+            try JournalReader(db).entries(after: 0, limit: 1_000).last { $0.key == Key([.integer(3)], collations: [.binary]) }
+        }
+        #expect(entry?.columns.map(\.name) == ["name"])
+        #expect(try pair.a.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
+    }
+
+    @Test("rows of which no journal tells are kept: taken from the peer, or announced to it")
+    func unknownRows() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        try damage(pair.a, "INSERT INTO person VALUES (900, 'only here', 1, NULL)")
+        try damage(pair.b, "INSERT INTO person VALUES (901, 'only there', 2.5, x'01')")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.taken == 1 && report.announced == 1)
+        #expect(report.after.isEqual)
+        for replica in [pair.a, pair.b] {
+            #expect(try row(replica, 900) == "only here")
+            #expect(try row(replica, 901) == "only there")
+        }
+    }
+
+    @Test("a repair against a replica that is behind, or ahead, is refused and changes nothing")
+    func refuses() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id = 3")
+        for (behind, ids) in [(pair.b, 100..<101), (pair.a, 200..<201)] {
+            try ReplicaPair.insert(behind, ids)
+            let error = await #expect(throws: SyncError.self) { _ = try await pair.replicatorA.repair(pair.peerB) }
+            #expect(error?.message.contains("do not know the same changes") == true)
+            #expect(try row(pair.a, 3) == "rotten")
+            try await pair.sync()
+        }
+        #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+    }
+
+    @Test("more differences than are listed at a time are mended in rounds")
+    func rounds() async throws {
+        var limits = Limits.standard
+        limits.listedDifferences = 7
+        limits.rowsPerDigest = 10
+        let pair = try ReplicaPair(.local, limits: limits)
+        try ReplicaPair.insert(pair.a, 1..<61)
+        try await pair.sync()
+        try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id < 40")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.rebuilt == 39)
+        #expect(report.after.isEqual)
+    }
+
+    @Test("what a comparison found survives in the file; what cannot be read counts as nothing")
+    func storedForm() throws {
+        var mismatch = ContentMismatch(table: "a \"b\"")
+        var key = RowImage()
+        key.columns = ["id": .text("x\u{0}"), "n": .real(1.5)]
+        mismatch.add(.init(after: nil, through: key), limits: .standard)
+        mismatch.add(.init(after: key, through: nil), limits: .standard)
+        #expect(ContentMismatch.decode(try ContentMismatch.encode([mismatch])) == [mismatch])
+        for text in ["", "x", "[1]", "{}"] { #expect(ContentMismatch.decode(text).isEmpty) }
+    }
+}
