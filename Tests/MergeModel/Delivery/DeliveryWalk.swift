@@ -22,7 +22,7 @@ struct DeliveryWalk {
     private mutating func go(on order: [Int], rest: [Int]) throws {
         if rest.isEmpty { return try compare(order) }
         let here = try DatabaseQueue()
-        if rest.count > 1 { try receiver.replica.pool.backup(to: here) }
+        if rest.count > 1 { try receiver.replica.connections.backup(to: here) }
         for (place, next) in rest.enumerated() {
             if place > 0 { try receiver.reset(to: here) }
             _ = try receiver.inbox.receive(batches[next])

@@ -153,7 +153,8 @@ final class History {
         try checkNames(replica, place)
         let content = try HistoryContent(replica)
         let name = "\(replica.read) \(replica.schemaName)"
-        let images = try replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
+        // A row that was held while columns came need not name them yet.
+        let images = try !plan.schema.additions.isEmpty ? [] : replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
             $0.map(\.plain).joined(separator: " ")
         }.sorted()
         if let known = seen[name] {

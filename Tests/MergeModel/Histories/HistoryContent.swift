@@ -24,11 +24,11 @@ struct HistoryContent: Equatable {
         }
         held = model.held.map { "held \($0.table) \(hex($0.key)): \($1)" }
         ledger = model.conflicts.map { conflict in
-            let lost = conflict.lost
+            let (lost, kept) = (conflict.lost, conflict.kept)
             return HistoryContent.conflict(
-                kind: conflict.kind, table: lost.row.table, key: lost.row.key, lost: lost.name,
-                columns: conflict.columns.map { ($0, lost.columns[$0] ?? .null) },
-                kept: conflict.kept)
+                kind: conflict.kind, row: lost.row, lost: lost.name,
+                columns: conflict.columns.map { ($0, lost.columns[$0] ?? .null) }, kept: kept.name,
+                keptColumns: conflict.columns.compactMap { name in kept.columns[name].map { (name, $0) } })
         }
         sort()
     }
@@ -42,7 +42,7 @@ struct HistoryContent: Equatable {
             }
         }
         let reasons = try replica.rows(
-            "SELECT (SELECT min(name) FROM _journal_tables AS t WHERE t.tbl = h.tbl), key, reason FROM _journal_held AS h"
+            "SELECT (SELECT min(name) FROM _journal_tables AS t WHERE t.tbl = h.tbl), key, reason FROM _journal_held AS h WHERE shown = 0"
         )
         held = reasons.map { "held \($0[0].word) \($0[1].plain): \($0[2].word)" }
         ledger = try HistoryContent.ledger(replica)
@@ -50,49 +50,35 @@ struct HistoryContent: Equatable {
     }
 
     private static func ledger(_ replica: HistoryReplica) throws -> [String] {
-        let details = try replica.rows(
-            """
-            SELECT c.id, c.key, c.lost_version, c.kept_life, c.kept_stamp FROM _journal_conflicts AS c ORDER BY id
-            """)
-        guard !details.isEmpty else { return [] }
+        let keys = try replica.rows("SELECT id, key FROM _journal_conflicts ORDER BY id")
+        guard !keys.isEmpty else { return [] }
         let entries = try replica.replica.read { try ConflictEntry.all($0) }
-        guard entries.count == details.count else {
-            return ["\(details.count) ledger entries, \(entries.count) readable"]
-        }
-        return zip(entries.sorted { $0.id < $1.id }, details).map { entry, detail in
-            guard case .blob(let key) = detail[1], case .integer(let life) = detail[3],
-                case .integer(let stamp) = detail[4], detail[0] == .integer(entry.id)
-            else { return "a ledger entry with impossible fields" }
+        guard entries.count == keys.count else { return ["\(keys.count) ledger entries, \(entries.count) readable"] }
+        return zip(entries.sorted { $0.id < $1.id }, keys).map { entry, row in
+            guard case .blob(let key) = row[1], row[0] == .integer(entry.id) else { return "a ledger entry without a key" }
             return conflict(
-                kind: entry.kind, table: entry.table, key: Array(key),
-                lost: "\(entry.lostOrigin.short):\(detail[2].plain)", columns: entry.lost.map { ($0.column, $0.value) },
-                keptLife: life, keptStamp: Stamp(rawValue: stamp), keptOrigin: entry.keptOrigin)
+                kind: entry.kind.rawValue, row: ReferenceRowID(table: entry.table, key: Array(key)),
+                lost: "\(entry.lostOrigin.short):\(entry.lostVersion)", columns: entry.lost.map { ($0.column, $0.value) },
+                kept: "\(entry.keptOrigin.short):\(entry.keptVersion)",
+                keptColumns: entry.kept.map { ($0.column, $0.value) })
         }
     }
 
     // MARK: - Lines
 
+    /// Columns by name: machines that added them in another order hold the same.
     private static func row(_ table: String, _ values: [(String, Value)]) -> String {
-        "\(table) " + values.map { "\($0)=\($1.plain)" }.joined(separator: " ")
+        "\(table) " + values.sorted { $0.0 < $1.0 }.map { "\($0)=\($1.plain)" }.joined(separator: " ")
     }
 
     private static func conflict(
-        kind: String, table: String, key: [UInt8], lost: String, columns: [(String, Value)], kept: ReferenceWrite
+        kind: String, row: ReferenceRowID, lost: String, columns: [(String, Value)], kept: String,
+        keptColumns: [(String, Value)]
     ) -> String {
-        conflict(
-            kind: kind, table: table, key: key, lost: lost, columns: columns, keptLife: kept.life,
-            keptStamp: kept.stamp, keptOrigin: kept.origin)
-    }
-
-    private static func conflict(
-        kind: String, table: String, key: [UInt8], lost: String, columns: [(String, Value)], keptLife: Int64,
-        keptStamp: Stamp, keptOrigin: OriginID
-    ) -> String {
-        let values = columns.sorted { $0.0 < $1.0 }.map { "\($0)=\($1.plain)" }.joined(separator: " ")
-        return """
-            lost \(table) \(hex(key)) \(kind): \(lost) [\(values)] against \(keptOrigin.short) life \(keptLife) \
-            at \(keptStamp.plain)
-            """
+        func words(_ columns: [(String, Value)]) -> String {
+            columns.sorted { $0.0 < $1.0 }.map { "\($0)=\($1.plain)" }.joined(separator: " ")
+        }
+        return "lost \(row.table) \(hex(row.key)) \(kind): \(lost) [\(words(columns))] against \(kept) [\(words(keptColumns))]"
     }
 
     /// What is on one side only; empty when both are the same.

@@ -150,7 +150,7 @@ final class HistoryReplica {
     /// Makes the file what it was when `fresh` was taken from it.
     func reset(to fresh: DatabaseQueue) throws {
         try inbox.close()
-        try fresh.backup(to: replica.pool)
+        try fresh.backup(to: replica.connections)
         inbox = try Inbox(replica: replica, limits: limits, wallClock: { HistoryReplica.now })
         writes = []
         read = VersionVector()
@@ -180,7 +180,7 @@ final class HistoryReplica {
     func plainRows() throws -> [String] {
         let queries =
             schema.tables.map { "SELECT '\($0.name)', * FROM \($0.name)" } + [
-                "SELECT 'held', tbl, key, reason, detail, shown, image FROM _journal_held",
+                "SELECT 'held', tbl, key, shown, reason, detail, image FROM _journal_held",
                 """
                 SELECT 'lost', c.tbl, key, kind, columns, o.origin, lost_version, kept_life, kept_stamp, kept_origin
                 FROM _journal_conflicts AS c JOIN _journal_origins AS o ON o.id = lost_origin
@@ -225,6 +225,7 @@ extension ReferenceWrite {
                 return ReferenceWrite(
                     origin: run.origin, version: run.firstVersion + Int64(index - run.changes.lowerBound),
                     stamp: change.stamp, life: change.life, operation: change.operation,
+                    isKeyChange: change.isKeyChange,
                     row: ReferenceRowID(
                         table: shape.table, key: Key(batch.key(of: change), collations: collations).bytes),
                     columns: columns, keyColumns: Set(shape.keyColumns), known: run.known)

@@ -13,6 +13,8 @@ struct ReferenceWrite: Hashable, Sendable {
     let stamp: Stamp
     let life: Int64
     let operation: Journal.Operation
+    /// A delete that gave the row another key.
+    let isKeyChange: Bool
     let row: ReferenceRowID
     /// What the change carries; the key columns only of an insert.
     let columns: [String: Value]
@@ -101,7 +103,7 @@ enum ReferenceMerge {
         guard let kept = winners.max(by: { $0.isWeaker(than: $1) }) else { return nil }
         let kind =
             kept.life > write.life
-            ? "update/delete"
+            ? kept.isKeyChange ? "key change" : "update/delete"
             : write.operation == .insert && kept.operation == .insert ? "insert/insert" : "update/update"
         return ReferenceConflict(lost: write, kind: kind, columns: columns, kept: kept)
     }
