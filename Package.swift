@@ -36,7 +36,7 @@ let package = Package(
         .target(
             name: "Journal",
             dependencies: [
-                "CSQLiteShim",
+                "CSQLiteShim", "CFileShim",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -60,6 +60,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .target(name: "CSQLiteShim"),
+        .target(name: "CFileShim"),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .systemLibrary(
             name: "CCompression", providers: [.apt(["libzstd-dev", "zlib1g-dev"])]),

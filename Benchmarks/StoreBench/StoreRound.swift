@@ -8,16 +8,18 @@ struct StoreRound {
     private(set) var manualInsert = Cost(cpu: 0, wall: 0)
     private(set) var codableInsert = Cost(cpu: 0, wall: 0)
     private(set) var insert = Cost(cpu: 0, wall: 0)
+    private(set) var create = Cost(cpu: 0, wall: 0)
     private(set) var plainFetch = Cost(cpu: 0, wall: 0)
     private(set) var manualFetch = Cost(cpu: 0, wall: 0)
     private(set) var codableFetch = Cost(cpu: 0, wall: 0)
     private(set) var values = Cost(cpu: 0, wall: 0)
     private(set) var objects = Cost(cpu: 0, wall: 0)
     private(set) var findNanoseconds = 0.0
-    private(set) var update = Cost(cpu: 0, wall: 0)
-    private(set) var updateWithObjects = Cost(cpu: 0, wall: 0)
+    private(set) var updates: [Cost] = []
+    private(set) var updatesWithObjects: [Cost] = []
 
     static let held = 1_000
+    private static let updates = 3
     private let sample: Sample
     private let directory: String
 
@@ -33,7 +35,10 @@ struct StoreRound {
         plainInsert = try measure { try plain.insert(sample) }
         manualInsert = try measure { try manual.insert(sample, ManualPerson.init) }
         codableInsert = try measure { try codable.insert(sample, CodablePerson.init) }
-        insert = try StoreRound.keeping { try store.insert(sample) }
+        insert = try measure { try store.insert(sample) }
+        let live = try StoreSide(path: path("live"), captured: false)
+        create = try StoreRound.keeping { try live.create(sample) }
+        try live.database.close()
 
         plainFetch = try StoreRound.keeping { try plain.fetch() }
         manualFetch = try StoreRound.keeping { try manual.fetch(ManualPerson.self) }
@@ -52,13 +57,20 @@ struct StoreRound {
     /// What following costs, on a captured table.
     private mutating func liveSteps() throws {
         let store = try StoreSide(path: path("captured"), captured: true)
-        _ = try store.insert(sample)
-        update = try measure { try store.bulkUpdate() }
+        try store.insert(sample)
         let ids = (0..<StoreRound.held).map { sample.id($0 * sample.count / StoreRound.held) }
         let objects = try Person.find(ids, in: store.database)
         guard objects.count == ids.count else { throw BenchError("\(objects.count) of \(ids.count) were found") }
-        updateWithObjects = try measure { try store.bulkUpdate() }
-        let unchanged = zip(objects, ids).filter { $0.score != sample.score(Int($1) - 1) + 2 }.count
+        // The same statement on the same rows in a captured table, by a program that has no objects; then with them.
+        try StoreSide.makeReplica(path("raw"), captured: true)
+        let plain = try PlainSide(path: path("raw"))
+        try plain.insert(sample)
+        for _ in 0..<StoreRound.updates {
+            updates.append(try measure { try plain.execute("UPDATE person SET score = score + 1") })
+            updatesWithObjects.append(try measure { try store.bulkUpdate() })
+        }
+        let expected = Double(StoreRound.updates)
+        let unchanged = zip(objects, ids).filter { $0.score != sample.score(Int($1) - 1) + expected }.count
         guard unchanged == 0 else { throw BenchError("\(unchanged) objects did not follow") }
 
         let times = 200

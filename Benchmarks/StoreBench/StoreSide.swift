@@ -26,26 +26,36 @@ struct StoreSide {
 
     /// - Parameter captured: False to leave the table out of the journal.
     init(path: String, captured: Bool) throws {
-        let plain = try PlainSide(path: path)
-        try plain.execute(Sample.schema)
+        try StoreSide.makeReplica(path, captured: captured)
+        var options = Database.Options()
+        options.durability = .normal
+        database = try Database(path: path, options: options)
+    }
+
+    static func makeReplica(_ path: String, captured: Bool) throws {
+        try PlainSide(path: path).execute(Sample.schema)
         var options = Replica.Options()
         options.durability = .normal
         let request = InitializeRequest(excluding: captured ? [] : ["person"])
         try Replica.create(at: path, request, options: options).replica.close()
-        var storeOptions = Database.Options()
-        storeOptions.durability = .normal
-        database = try Database(path: path, options: storeOptions)
     }
 
-    func insert(_ sample: Sample) throws -> [Person] {
-        try Person.create(from: 0..<sample.count, in: database) { fields, index in
-            fields.id = sample.id(index)
-            fields.name = sample.names[index]
-            fields.email = sample.emails[index]
-            fields.age = sample.age(index)
-            fields.score = sample.score(index)
-            fields.created = sample.created(index)
-        }
+    func insert(_ sample: Sample) throws {
+        try Person.insert(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
+    }
+
+    /// With a live object for each row.
+    func create(_ sample: Sample) throws -> [Person] {
+        try Person.create(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
+    }
+
+    private static func fill(_ fields: inout Person.Fields, _ sample: Sample, _ index: Int) {
+        fields.id = sample.id(index)
+        fields.name = sample.names[index]
+        fields.email = sample.emails[index]
+        fields.age = sample.age(index)
+        fields.score = sample.score(index)
+        fields.created = sample.created(index)
     }
 
     func values() throws -> [PersonValue] { try PersonValue.all(in: database) }

@@ -14,6 +14,11 @@ public struct Identity: Sendable, Hashable {
     let sealedStamp: Stamp
     let schemaVersion: Int64
 
+    /// The file for which the identity was taken; nil for one that was never looked at.
+    public let fingerprint: FileFingerprint?
+    /// A random number that only this very file holds, once somebody asked; nil before. Tells a replica's own address from a copy.
+    public let instance: [UInt8]?
+
     /// - Throws: ``JournalError`` with `notAReplica` before `init`, `unsupportedFormat` for a file of a later release.
     public init(_ db: Database) throws {
         guard try db.tableExists("_journal_replica") else { throw JournalError.notAReplica }
@@ -39,5 +44,8 @@ public struct Identity: Sendable, Hashable {
         self.sealedSeq = row["sealed_seq"]
         self.sealedStamp = Stamp(rawValue: row["sealed_stamp"])
         self.schemaVersion = row["schema_version"]
+        // Files made before there were these columns do not have them.
+        self.fingerprint = (row["fingerprint"] as String?).flatMap { FileFingerprint(text: $0) }
+        self.instance = (row["instance"] as Data?).map { Array($0) }
     }
 }

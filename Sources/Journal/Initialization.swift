@@ -34,7 +34,10 @@ extension OriginID {
 
 /// Installs the journal in a file, inside of the transaction of ``Replica/create(at:_:mayCreate:options:)``.
 enum Initialization {
-    static func run(_ request: InitializeRequest, _ db: Database) throws -> CaptureReport {
+    /// - Parameter fingerprint: Of the file, which is what the new identity is for.
+    static func run(
+        _ request: InitializeRequest, _ db: Database, fingerprint: FileFingerprint? = nil
+    ) throws -> CaptureReport {
         let tables = try TableInspection.all(db)
         let existing = Set(tables.map { SQLText.foldedName($0.name) })
         for name in (request.tables ?? []) + request.excluding where !existing.contains(SQLText.foldedName(name)) {
@@ -53,12 +56,14 @@ enum Initialization {
         if try db.tableExists("_journal_replica") {
             try update(request, db)
         } else {
-            try install(request, db)
+            try install(request, db, fingerprint)
         }
         return try Capture.refresh(db)
     }
 
-    private static func install(_ request: InitializeRequest, _ db: Database) throws {
+    private static func install(
+        _ request: InitializeRequest, _ db: Database, _ fingerprint: FileFingerprint?
+    ) throws {
         let problems = try String.fetchCursor(db, sql: "PRAGMA quick_check(1000000)")
         while let problem = try problems.next(), problem != "ok" {
             // SQLite 3.40 says this of sound WITHOUT ROWID tables whose key is not their first column.
@@ -71,11 +76,13 @@ enum Initialization {
             if !sql.isEmpty { try db.execute(sql: sql) }
         }
         try db.execute(
-            sql:
-                "INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude) VALUES (1, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude, fingerprint)
+                VALUES (1, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 JournalSchema.format, Data(request.origin.bytes), request.cluster,
-                request.tables.map(NameList.encode), NameList.encode(request.excluding),
+                request.tables.map(NameList.encode), NameList.encode(request.excluding), fingerprint?.text,
             ])
         try db.execute(
             sql: "INSERT INTO _journal_origins (id, origin) VALUES (0, ?)", arguments: [Data(request.origin.bytes)])

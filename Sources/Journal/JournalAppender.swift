@@ -123,6 +123,12 @@ public final class JournalAppender {
         guard let last, last["origin"] == number, last["known"] == mark else { return false }
         let first: Int64 = last["first_seq"]
         let version: Int64 = last["first_version"]
+        // What was captured here under an earlier name is read in another way than what comes back under it.
+        if origins.retired.contains(number),
+            try Bool.fetchOne(db, sql: "SELECT origin IS NULL FROM _journal WHERE seq = ?", arguments: [first]) ?? false
+        {
+            return false
+        }
         return version + (nextSeq - first) == firstVersion
     }
 

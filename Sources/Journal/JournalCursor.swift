@@ -29,7 +29,7 @@ final class JournalCursor {
     )
         throws
     {
-        isLocal = run.origin == identity.origin
+        isLocal = run.isCaptured
         let isUnsealed = isLocal && seq > identity.sealedSeq && run.firstSeq <= identity.sealedSeq
         let start = !isLocal ? max(seq, run.firstSeq) : isUnsealed ? identity.sealedSeq + 1 : run.firstSeq
         fold = LocalFold(after: isUnsealed ? identity.sealedStamp : run.floor)

@@ -12,7 +12,7 @@ extension JournalReader {
                 while let next = wanted.first, next < run.endSeq, try cursor.next() {
                     guard cursor.seq >= next else {
                         // Nothing is derived from a peer's entries before: the next one is sought, not walked to.
-                        if run.origin != identity.origin, next - cursor.seq > JournalReader.entriesPerSeek { break }
+                        if !run.isCaptured, next - cursor.seq > JournalReader.entriesPerSeek { break }
                         continue
                     }
                     if cursor.seq == next { found[next] = try entry(at: cursor, in: run) }

@@ -3,8 +3,10 @@ import GRDB
 /// One entry of the journal by itself, for people, for change events and for single decisions.
 public struct JournalEntry: Sendable {
     public let seq: Int64
-    /// nil for a change made on this file.
+    /// nil for a change of this replica.
     public let origin: OriginID?
+    /// True for a change made on this file, also for one that it made under an earlier name.
+    public let isLocal: Bool
     public let version: Int64
     public let shape: TableShape
     /// The id that all shapes of the table share.
@@ -58,7 +60,7 @@ public struct JournalReader {
         registry = try ShapeRegistry(db)
         lives = try LifeReader(db)
         last = try JournalReader.lastSeq(db)
-        runs = RunList(db: db, origins: origins, lastSeq: last)
+        runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: last)
         tail = try runs.last()
     }
 
@@ -150,7 +152,8 @@ public struct JournalReader {
         var values: [Value] = []
         try cursor.appendValues(of: mask, to: &values)
         return JournalEntry(
-            seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, version: cursor.version,
+            seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, isLocal: run.isCaptured,
+            version: cursor.version,
             shape: cursor.entry.shape, tableID: cursor.entry.table, operation: cursor.operation, life: cursor.life,
             stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction,
             isKeyChange: cursor.isKeyChange)

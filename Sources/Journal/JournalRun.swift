@@ -11,6 +11,8 @@ struct JournalRun {
     /// The stamp of the entry before the run: what the fold of a local run starts from.
     let floor: Stamp
     let known: VersionVector
+    /// True when the rows were captured in this file, under its present name or an earlier one; then stamps are folded.
+    let isCaptured: Bool
 
     var endVersion: Int64 { firstVersion + (endSeq - firstSeq) }
 
@@ -22,6 +24,7 @@ struct JournalRun {
 struct RunList {
     let db: Database
     let origins: OriginTable
+    let own: OriginID
     let lastSeq: Int64
 
     /// The runs from the one that holds `seq` on, in journal order, up to the one that holds ``lastSeq``: what the same
@@ -65,8 +68,15 @@ struct RunList {
             throw JournalError(.corrupt, "a run of the journal names an unknown origin")
         }
         let known: Data = row["known"]
+        let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(row["first_seq"])
         return JournalRun(
             firstSeq: row["first_seq"], endSeq: row["end_seq"] ?? max(lastSeq + 1, row["first_seq"]), origin: origin,
-            firstVersion: row["first_version"], floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known))
+            firstVersion: row["first_version"], floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known),
+            isCaptured: isCaptured)
+    }
+
+    private func isCaptured(_ seq: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT origin IS NULL FROM _journal WHERE seq = ?"), arguments: [seq]) ?? false
     }
 }

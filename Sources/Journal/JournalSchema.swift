@@ -4,7 +4,8 @@ import GRDB
 ///
 /// Invariants:
 /// 1. `_journal.seq` only grows, and the newest row is never deleted, so no position is ever used twice.
-/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local.
+/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local. The rows of
+///    a run were all captured in this file, or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
 /// 4. Local rows above `sealed_seq` all lie in the last run.
 enum JournalSchema {
@@ -24,7 +25,9 @@ enum JournalSchema {
           exclude TEXT NOT NULL DEFAULT '[]',
           schema_version INTEGER NOT NULL DEFAULT -1,
           sealed_seq INTEGER NOT NULL DEFAULT 0,
-          sealed_stamp INTEGER NOT NULL DEFAULT 0
+          sealed_stamp INTEGER NOT NULL DEFAULT 0,
+          fingerprint TEXT,
+          instance BLOB
         ) STRICT;
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
@@ -43,7 +46,8 @@ enum JournalSchema {
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),
-          version INTEGER NOT NULL DEFAULT 0
+          version INTEGER NOT NULL DEFAULT 0,
+          retired REAL
         ) STRICT;
         CREATE TABLE _journal_runs (
           first_seq INTEGER PRIMARY KEY,
@@ -68,7 +72,9 @@ enum JournalSchema {
           origin BLOB CHECK (origin IS NULL OR length(origin) = 16),
           confirmed BLOB NOT NULL DEFAULT x'',
           last_contact REAL,
-          last_error TEXT
+          last_error TEXT,
+          compared REAL,
+          mismatch TEXT
         ) STRICT;
         CREATE TABLE _journal_conflicts (
           id INTEGER PRIMARY KEY,

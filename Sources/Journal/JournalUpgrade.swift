@@ -16,6 +16,9 @@ enum JournalUpgrade {
             to: "_journal_conflicts", db)
         try addColumns(["joined TEXT"], to: "_journal_tables", db)
         try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
+        try addColumns(["fingerprint TEXT", "instance BLOB"], to: "_journal_replica", db)
+        try addColumns(["retired REAL"], to: "_journal_origins", db)
+        try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
         // Claims are read from the journal now.
         for column in ["stamp", "origin"]
         where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {

@@ -7,14 +7,17 @@ public struct OriginTable: Sendable {
     public private(set) var origins: [Int64: OriginID] = [:]
     /// The highest version known of each remote origin.
     public private(set) var versions: [Int64: Int64] = [:]
+    /// The names that this file bore before: some of their changes were captured here, others may have been received.
+    private(set) var retired: Set<Int64> = []
 
     public init(_ db: Database) throws {
-        for row in try Row.fetchAll(db, sql: "SELECT id, origin, version FROM _journal_origins") {
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins") {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else {
                 throw JournalError(.corrupt, "an origin id in _journal_origins is not valid")
             }
             add(origin, number: row["id"], version: row["version"])
+            if row["retired"] as Double? != nil { retired.insert(row["id"]) }
         }
     }
 

@@ -137,7 +137,9 @@ public final class Replica: Sendable {
             configuration.readonly = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let report = try queue.writeWithoutTransaction { db in
-                try Replica.transaction(db) { try Initialization.run(request, db) }
+                try Replica.transaction(db) {
+                    try Initialization.run(request, db, fingerprint: FileFingerprint(path: path))
+                }
             }
             try queue.close()
             return (try Replica(path: path, options: options), report)

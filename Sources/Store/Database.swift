@@ -156,7 +156,10 @@ public final class Database: Sendable {
     func instances<M: Model>(of type: M.Type) -> LiveInstances<M> {
         models.withLock { models in
             let id = ObjectIdentifier(type)
-            if let known = models.byType[id] as? LiveInstances<M> { return known }
+            if let known = models.byType[id] {
+                // By the type's own identity; a checked cast would take longer than all the rest of a find.
+                return unsafeDowncast(known, to: LiveInstances<M>.self)
+            }
             let instances = LiveInstances<M>(clock: pipeline.clock)
             models.byType[id] = instances
             models.byTable[instances.foldedTable, default: []].append(instances)
@@ -216,8 +219,13 @@ public final class Database: Sendable {
         followTask.withLock { $0 = task }
     }
 
+    /// Has the file looked at soon.
+    func lookAgain() { watch?.signal() }
+
     private func followOnce() {
-        if isClosed { return }
+        // A transaction of this process has looked at what was new when it began, and its end tells of itself. Its own writes
+        // to the log must not have someone look at the file all the time.
+        if isClosed || pipeline.clock.writer.load(ordering: .sequentiallyConsistent) != 0 { return }
         do {
             try refresh()
         } catch {

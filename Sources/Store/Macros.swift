@@ -27,7 +27,7 @@
 /// - Parameter table: The table's name; the type's own name when left out.
 @attached(
     member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
-    named(init),
+    named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
     named(_withState), named(_announce), named(_observeState), named(_isObserved), named(database), named(id))
 @attached(memberAttribute)
 @attached(

@@ -33,6 +33,26 @@ struct LiveModelExpansion {
             """)
         declarations.append(
             """
+            \(access)static func _make(_ fields: Fields, _ start: Store.ObjectStart) -> \(model.name) {
+                \(model.name)(_storage: Store.ModelStorage(fields, start))
+            }
+            """)
+        declarations.append(
+            """
+            \(access)static func _read(_ row: Store.RowCursor, _ start: Store.ObjectStart) throws -> \(model.name) {
+                \(model.name)(_storage: Store.ModelStorage(try Fields(_row: row), start))
+            }
+            """)
+        declarations.append(
+            """
+            \(access)func _offer(_ other: \(model.name), asOf position: Int64) -> Bool {
+                _storage.offer(other._storage, asOf: position)
+            }
+            """)
+        declarations.append("\(access)var _exactKey: Store.ExactKey { _storage.key().exact }")
+        declarations.append("\(access)var _status: Store.RowStatus { _storage.status() }")
+        declarations.append(
+            """
             \(access)func _withState<Result: Sendable>(
                 _ body: (inout Store.ModelState<Fields>) throws -> Result
             ) rethrows -> Result {
@@ -69,7 +89,7 @@ struct LiveModelExpansion {
                 \(access)func appendExact(to bytes: inout [UInt8]) {
             \(lines(names) { "        \($0).appendExact(to: &bytes)" })
                 }
-                \(access)var exact: [UInt8] { exactBytes }
+                \(access)var exact: Store.ExactKey { .bytes(exactBytes) }
                 \(access)static func == (a: ID, b: ID) -> Bool { a.exact == b.exact }
                 \(access)func hash(into hasher: inout Hasher) { hasher.combine(exact) }
             }

@@ -113,6 +113,14 @@ public struct Limits: Sendable, Hashable {
     /// How far a stamp may lie ahead of the local clock, in milliseconds, before its change is held back.
     public var clockSkewMilliseconds: Int64 = 120_000
 
+    // MARK: Identity
+
+    /// Ceiling: versions that a hello tells of its receiver's history.
+    public var samplesPerHello = 64
+
+    /// Ceiling: new names that a replica takes within a day without an operator.
+    public var rekeysPerDay = 8
+
     // MARK: The ledger
 
     /// How long the ledger keeps conflicts, and how many of one row.

@@ -30,7 +30,9 @@ public final class Replicator: Sendable {
         self.replica = replica
         self.limits = limits
         self.clock = clock
-        let inbox = try Inbox(replica: replica, limits: limits) { Stamp(milliseconds: clock.wallMilliseconds()) }
+        let inbox = try Inbox(replica: replica, limits: limits, logger: logger) {
+            Stamp(milliseconds: clock.wallMilliseconds())
+        }
         let watch = try FileWatch(path: replica.path)
         let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) { watch.changes }
         self.inbox = inbox
@@ -109,16 +111,16 @@ public final class Replicator: Sendable {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
         // Before the first look, so that no change falls between the two.
         let changes = watch.changes
-        var last: Int64?
+        var last: FrameSource.Position?
         func look() async {
             do {
-                let seq = try await source.seq()
-                guard seq != last else { return }
+                let position = try await source.position()
+                guard position != last else { return }
                 let vector = try await blocking { [inbox] in
                     try inbox.bringBackHeldRows()
                     return try inbox.vector()
                 }
-                last = seq
+                last = position
                 for listener in listeners { listener.yield(vector) }
             } catch {
                 logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")

@@ -13,7 +13,7 @@ struct Syncd: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
-            ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self,
+            ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self, RekeyCommand.self,
         ])
 
     /// Runs the command and ends the process: 0 for success, 1 for a failure, 64 for a wrong use.

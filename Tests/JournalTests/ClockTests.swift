@@ -57,6 +57,22 @@ struct ClockTests {
             ])
     }
 
+    @Test("a clock that stands still, leaps ten years and comes back gives rising stamps, and the leap stays in them")
+    func leap() throws {
+        let clock = TestClock(milliseconds: 1_700_000_000_000)
+        let (replica, writer) = try replica(clock)
+        let tenYears: Int64 = 3_652 * 86_400_000
+        for time in [0, 0, 0, tenYears, 0, -tenYears, 0] {
+            clock.set(milliseconds: 1_700_000_000_000 + time)
+            try writer.run("INSERT INTO t (a) VALUES (1)")
+        }
+        let stamps = try stamps(replica)
+        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(stamps[2].milliseconds == 1_700_000_000_000 && stamps[2].counter == 2)
+        #expect(stamps.dropFirst(3).map(\.milliseconds) == Array(repeating: 1_700_000_000_000 + tenYears, count: 4))
+        #expect(try replica.read { try JournalReader($0).latestStamp() } == stamps.last)
+    }
+
     @Test("a full counter carries into the milliseconds")
     func carry() {
         let day = 2_440_587.5 + 1.0

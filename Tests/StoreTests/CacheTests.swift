@@ -131,6 +131,17 @@ struct CacheTests {
         #expect(try all.cached(in: db).count == count + 1)
     }
 
+    @Test("[44] [T15] a write that fails leaves cached results right")
+    func failedWrite() throws {
+        let names = Person.query.order(by: \.name)
+        #expect(try names.cached(in: db).map(\.name) == ["p1", "p2", "p3", "p4"])
+        #expect(code { try people[0].save { $0.name = "p2" } } == .unique)
+        #expect(
+            code { try db.execute("UPDATE Person SET name = 'z' WHERE id = 1; UPDATE Person SET age = 1000") } == .check
+        )
+        #expect(try names.cached(in: db).map(\.name) == ["p1", "p2", "p3", "p4"])
+    }
+
     @Test("[44] after SQL on a table without capture nothing stays cached that might have read it")
     func uncaptured() throws {
         try db.execute("CREATE TABLE keyless (n INTEGER)")

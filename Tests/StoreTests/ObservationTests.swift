@@ -146,6 +146,24 @@ struct LiveResultTests {
         #expect(try await totals.next() == 107)
     }
 
+    @Test("[45] a live sequence of pairs follows both tables of a join")
+    func livePairs() async throws {
+        let db = db
+        try Item.create(in: db) {
+            $0.title = "hat"
+            $0.owner = 1
+        }
+        let pairs = db.live { try Person.join(Item.self, on: \.id == \.owner).all(in: db) }.makeAsyncIterator()
+        #expect(try await pairs.next()?.map(\.1.title) == ["hat"])
+        try Item.create(in: db) {
+            $0.title = "coat"
+            $0.owner = 2
+        }
+        #expect(try await pairs.next()?.count == 2)
+        try people[0].delete()
+        #expect(try await pairs.next()?.map(\.0.id) == [2])
+    }
+
     @Test("[45] one object's values, its deletion and its return")
     func liveObject() async throws {
         let values = people[0].live().makeAsyncIterator()

@@ -231,7 +231,7 @@ struct OthersFailTests {
         try cluster.settle()
         for index in 0..<2 {
             let entries = try cluster[index].read { try ConflictEntry.all($0) }
-            #expect(entries.map(\.kind) == ["insert/insert"])
+            #expect(entries.map(\.kind.rawValue) == ["insert/insert"])
             let reasons = try cluster[index].read { try String.fetchAll($0, sql: "SELECT reason FROM _journal_held") }
             #expect(reasons == ["unique"])
         }

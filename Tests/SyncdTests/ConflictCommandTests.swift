@@ -166,6 +166,8 @@ struct ConflictCommandTests {
         #expect((own["clock_ahead_ms"] as? Int).map { $0 > 0 } == true)
         #expect(try await Tool.run("clock", a).output.contains("peers hold them back"))
 
+        #expect(try await Tool.run("clock", a, "repair", origin).status == 64)
+        #expect(try await Tool.run("clock", b, "repair").output.hasPrefix("Nothing to repair"))
         #expect(try await Tool.run("clock", b, "accept").status == 64)
         #expect(try await Tool.run("clock", b, "accept", "xyz!").status == 64)
         #expect(try await Tool.run("clock", b, "accept", "00000000").status == 1)
@@ -175,5 +177,26 @@ struct ConflictCommandTests {
         #expect(try await Tool.run("clock", b).output.contains("accepted"))
         #expect(try await Tool.run("clock", b, "reset", origin).status == 0)
         #expect(try await Tool.run("clock", b, "--json").lines.isEmpty)
+        // Somebody has taken them: no way back.
+        let late = try await Tool.run("clock", a, "repair")
+        #expect(late.status == 1 && late.errors.contains("a peer has taken them"))
+    }
+
+    @Test("clock repair lets the changes of a wrong clock through, under a new origin")
+    func clockRepair() async throws {
+        let a = try await workspace.makeReplica("a.sqlite", rows: 2)
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        try workspace.execute(a, "UPDATE _journal SET stamp = stamp + 3652 WHERE seq = 2")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        #expect(try workspace.value(b, "SELECT count(*) FROM person") == 0)
+        let before = try #require(try objects(try await Tool.run("status", a, "--json")).first?["origin"] as? String)
+        let repaired = try await Tool.run("clock", a, "repair")
+        #expect(repaired.status == 0 && repaired.output.contains("1 change got the time of now"))
+        let after = try #require(try objects(try await Tool.run("status", a, "--json")).first)
+        #expect(after["origin"] as? String != before && after["clock_ahead_ms"] as? Int ?? .max < 1_000)
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        #expect(try workspace.value(b, "SELECT count(*) FROM person") == 2)
+        #expect(try await Tool.run("verify", a, b).status == 0)
+        #expect(try await Tool.run("clock", a, "repair").output.hasPrefix("Nothing to repair"))
     }
 }

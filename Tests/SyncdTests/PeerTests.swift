@@ -111,11 +111,15 @@ struct PeerTests {
         try await expectGoodExchange(c, with: daemon)
     }
 
-    @Test("a replica itself, or a copy of its file")
+    @Test("a replica itself, by its path, by a link and by its daemon")
     func itself() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
-        try FileManager.default.copyItem(atPath: a, toPath: workspace.path("copy.sqlite"))
-        try await expectRefusal(a, workspace.path("copy.sqlite"), "identity")
+        try FileManager.default.createSymbolicLink(atPath: workspace.path("link"), withDestinationPath: a)
+        try await expectRefusal(a, a, "identity")
+        try await expectRefusal(a, workspace.path("link"), "identity")
+        let daemon = try await DaemonProcess.start(a)
+        try await expectRefusal(a, daemon.url, "identity")
+        #expect(await daemon.stop().status == 0)
     }
 
     @Test("answers that are no peer's: HTML, garbage, another status, a redirect, an encoding, nothing")

@@ -6,6 +6,7 @@ extension Replica {
     ///
     /// - Parameter time: Now, in seconds since 1970.
     /// - Throws: ``JournalError``; the file is then unchanged.
+    @discardableResult
     public func restoreConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         try settle()
         do {
@@ -23,6 +24,7 @@ extension Replica {
     ///
     /// - Parameter time: Now, in seconds since 1970.
     /// - Throws: ``JournalError``; the file is then unchanged.
+    @discardableResult
     public func dismissConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         try settle()
         return try write { try ConflictLedger($0).dismiss(ids, time: time) }

@@ -7,19 +7,34 @@ struct UnknownChanges {
     let db: Database
     let registry: ShapeRegistry
 
+    private enum Reason: String {
+        case table = "missing_table"
+        case column = "missing_column"
+        /// The table here has another primary key, so rows cannot be told to be the same.
+        case key = "different_key"
+    }
+
     func all() throws -> [HeldEntry] {
-        let foreign = registry.entries.values.filter { !$0.isTracked && isUnknown($0) }
-        guard !foreign.isEmpty else { return [] }
-        let counts = try changes(of: foreign.map(\.id))
-        let tables = Dictionary(grouping: foreign.filter { counts[$0.id] != nil }, by: \.table)
-        return try tables.values.sorted { $0[0].table < $1[0].table }.map { shapes in
-            try line(shapes.sorted { $0.id < $1.id }, changes: shapes.reduce(0) { $0 + counts[$1.id, default: 0] })
+        var shapes: [(reason: Reason, entry: ShapeRegistry.Entry)] = []
+        for entry in registry.entries.values where !entry.isTracked {
+            if let reason = reason(entry) { shapes.append((reason, entry)) }
+        }
+        guard !shapes.isEmpty else { return [] }
+        let counts = try changes(of: shapes.map(\.entry.id))
+        shapes = shapes.filter { counts[$0.entry.id] != nil }.sorted { $0.entry.id < $1.entry.id }
+        let lines = Dictionary(grouping: shapes) { "\($0.entry.table) \($0.reason.rawValue)" }
+        return try lines.values.sorted { $0[0].entry.id < $1[0].entry.id }.map { group in
+            try line(
+                group[0].reason, group.map(\.entry), changes: group.reduce(0) { $0 + counts[$1.entry.id, default: 0] })
         }
     }
 
-    private func isUnknown(_ entry: ShapeRegistry.Entry) -> Bool {
-        guard let here = registry.tracked(table: entry.shape.table) else { return true }
-        return !missing(entry.shape, here.shape).isEmpty
+    private func reason(_ entry: ShapeRegistry.Entry) -> Reason? {
+        guard let here = registry.tracked(table: entry.shape.table)?.shape else { return .table }
+        guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {
+            return .key
+        }
+        return missing(entry.shape, here).isEmpty ? nil : .column
     }
 
     private func missing(_ shape: TableShape, _ here: TableShape) -> [String] {
@@ -37,28 +52,38 @@ struct UnknownChanges {
         return counts
     }
 
-    private func line(_ shapes: [ShapeRegistry.Entry], changes: Int) throws -> HeldEntry {
+    private func line(_ reason: Reason, _ shapes: [ShapeRegistry.Entry], changes: Int) throws -> HeldEntry {
         let name = shapes[0].shape.table
-        guard let here = registry.tracked(table: name) else {
+        switch reason {
+        case .table:
             let detail =
                 try TableInspection.named(name, db) == nil
                 ? "there is no such table in this file" : "the table is here, but is not tracked"
-            return entry(name, "missing_table", detail, columns: [], changes: changes)
+            return entry(name, reason, detail, columns: [], changes: changes)
+        case .key:
+            let key = shapes.map { "(\($0.shape.keyColumns.joined(separator: ", ")))" }
+            return entry(
+                name, reason, "the table has another primary key there: \(Set(key).sorted().joined(separator: ", "))",
+                columns: [], changes: changes)
+        case .column:
+            let here = registry.tracked(table: name)?.shape
+            var columns: [String] = []
+            for shape in shapes {
+                for column in here.map({ missing(shape.shape, $0) }) ?? [] where !columns.contains(column) {
+                    columns.append(column)
+                }
+            }
+            return entry(
+                name, reason, "not in this file: \(columns.joined(separator: ", "))", columns: columns,
+                changes: changes)
         }
-        var columns: [String] = []
-        for shape in shapes {
-            for column in missing(shape.shape, here.shape) where !columns.contains(column) { columns.append(column) }
-        }
-        return entry(
-            name, "missing_column", "not in this file: \(columns.joined(separator: ", "))", columns: columns,
-            changes: changes)
     }
 
-    private func entry(_ table: String, _ reason: String, _ detail: String, columns: [String], changes: Int)
+    private func entry(_ table: String, _ reason: Reason, _ detail: String, columns: [String], changes: Int)
         -> HeldEntry
     {
         HeldEntry(
-            id: nil, table: table, key: [], reason: reason, detail: detail,
+            id: nil, table: table, key: [], reason: reason.rawValue, detail: detail,
             columns: columns.map { (column: $0, value: .null) }, isShown: false, changes: changes)
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 /// One access to a database: a read of one snapshot, or a transaction. Confined to the thread that runs it.
 class AccessContext {
@@ -25,6 +26,13 @@ class AccessContext {
     /// The live objects for rows that were read in this access.
     func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] { [] }
 
+    /// The live objects of the rows of a SELECT of the model's columns, `limit` at most.
+    func fetchObjects<M: Model>(
+        _ type: M.Type, _ sql: SQL, operation: String = "fetching", limit: Int = .max
+    ) throws -> [M] {
+        try objects(for: fetch(type, sql, operation: operation, limit: limit), of: type)
+    }
+
     /// Reads the rows of a SELECT of the model's columns, `limit` at most.
     func fetch<M: Model>(_ type: M.Type, _ sql: SQL, operation: String, limit: Int = .max) throws -> [M.Fields] {
         do {
@@ -47,11 +55,39 @@ final class ReadContext: AccessContext {
     private(set) var stale: [any Refreshable] = []
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
-        if rows.isEmpty { return [] }
+        let start = try start()
+        return adopt(rows.map { M._make($0, start) }, start)
+    }
+
+    /// Reads the rows straight into objects: in most fetches, most of them are new.
+    override func fetchObjects<M: Model>(
+        _ type: M.Type, _ sql: SQL, operation: String = "fetching", limit: Int = .max
+    ) throws -> [M] {
+        do {
+            let start = try start()
+            let fresh = try prepare(sql.text).run { statement in
+                try statement.bind(sql.bindings)
+                let row = statement.row
+                var objects: [M] = []
+                while objects.count < limit, try statement.step() { objects.append(try M._read(row, start)) }
+                return objects
+            }
+            return adopt(fresh, start)
+        } catch let error as StoreError {
+            throw error.during(operation, table: M.schema.table)
+        }
+    }
+
+    private func start() throws -> ObjectStart {
         let position = try self.position ?? JournalTail.lastSeq(db)
         self.position = position
-        let found: (objects: [M], stale: [M]) = database.instances(of: M.self).objects(
-            for: rows, asOf: position, in: database)
+        let epoch = database.pipeline.clock.epoch.load(ordering: .sequentiallyConsistent)
+        return ObjectStart(database, .present, asOf: position, epoch: epoch)
+    }
+
+    private func adopt<M: Model>(_ fresh: [M], _ start: ObjectStart) -> [M] {
+        if fresh.isEmpty { return [] }
+        let found = database.instances(of: M.self).adopt(fresh, start)
         stale.append(contentsOf: found.stale.map { Row<M>(object: $0) })
         return found.objects
     }

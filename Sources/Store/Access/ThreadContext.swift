@@ -7,6 +7,7 @@
 #endif
 
 /// Names the thread that runs, as long as it runs.
+@usableFromInline
 struct ThreadIdentity: Hashable, Sendable {
     private let number: UInt
 

@@ -23,11 +23,12 @@ struct OverlayUndo<M: Model>: UndoStep {
 
     func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication) {
         typealias Values = (fields: M.Fields, status: RowStatus)
+        let isWanted = publication.wants(object)
         let change = object._withState { state -> (before: Values, after: Values)? in
             guard let overlay = state.overlays.first, overlay.epoch == epoch else { return nil }
             state.overlays = []
             guard position >= state.asOf || state.status.isProvisional else { return nil }
-            let before = (fields: state.fields, status: state.status)
+            let before = isWanted ? (fields: state.fields, status: state.status) : nil
             // The row of an object that was made in memory came from elsewhere.
             if state.status == .new, !overlay.isSaved { state.unsaved = [state.fields] }
             state.fields = overlay.fields
@@ -36,7 +37,7 @@ struct OverlayUndo<M: Model>: UndoStep {
             state.isStale = false
             state.refreshError = nil
             if overlay.isSaved, !state.unsaved.isEmpty { state.unsaved = [] }
-            return (before, (fields: overlay.fields, status: overlay.status))
+            return before.map { ($0, (fields: overlay.fields, status: overlay.status)) }
         }
         guard let change else { return }
         publication.note(object, before: change.before, after: change.after, transients: true)

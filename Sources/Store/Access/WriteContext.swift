@@ -35,6 +35,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var changedSchema = false
     /// The folded names of the captured tables, once they were asked for.
     private var tracked: Set<String>?
+    /// That of the model whose row was written last: mostly it is the next one's too.
+    private var lastLog: (registry: any AnyLiveInstances, log: any ChangeLog)?
 
     /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
     override init(_ database: Database, _ db: GRDB.Database) {
@@ -77,6 +79,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
+    /// True when this transaction sees these values in `object` already.
+    func shows<M: Model>(_ object: M, _ row: M.Fields) -> Bool {
+        object._withState { state in
+            let visible = state.visible
+            return visible.status == .present && !state.isStale && state.refreshError == nil
+                && row._changes(from: visible.fields).isEmpty
+        }
+    }
+
     /// Lets this transaction see `fields` in `object`; nil leaves the values as they are.
     func show<M: Model>(_ object: M, _ fields: M.Fields?, status: RowStatus) {
         let (owner, epoch) = (owner, epoch)
@@ -113,7 +124,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let instances = database.instances(of: M.self)
         if isUntouched(instances) {
             // Nobody else can write now, and this transaction has not: these are the committed rows.
-            return instances.objects(for: rows, asOf: position, in: database, epoch: epoch - 1).objects
+            let start = ObjectStart(database, .present, asOf: position, epoch: epoch - 1)
+            return instances.adopt(rows.map { M._make($0, start) }, start, byWriter: true).objects
         }
         return rows.map { row in
             let object: M = instances.provisional(for: row, in: database)
@@ -142,9 +154,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         _ type: M.Type, _ key: M.ID, _ operation: Journal.Operation, columns: [String], rowsTouched: Int
     ) throws {
         let instances = database.instances(of: M.self)
-        let log = follower.log(of: instances)
-        log.isTracked = try trackedTables().contains(instances.foldedTable)
-        (log as? ModelLog<M>)?.note(key, operation, columns: columns, group: follower.group)
+        let log = try log(of: instances)
+        log.note(key, operation, columns: columns, group: follower.group)
         follower.commits.note(table: M.schema.table, operation, columns: columns)
         if log.isTracked {
             unconfirmed += 1
@@ -154,6 +165,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             log.confirm()
             if rowsTouched != 1 { mustFollow = true }
         }
+    }
+
+    private func log<M: Model>(of instances: LiveInstances<M>) throws -> ModelLog<M> {
+        if let (registry, log) = lastLog, registry === instances { return unsafeDowncast(log, to: ModelLog<M>.self) }
+        // A registry makes logs of its own model only.
+        let log = unsafeDowncast(follower.log(of: instances), to: ModelLog<M>.self)
+        log.isTracked = try trackedTables().contains(instances.foldedTable)
+        lastLog = (instances, log)
+        return log
     }
 
     /// Makes sure that the journal holds what the saves since `position` wrote and nothing else; reads it otherwise.
@@ -190,10 +210,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     }
 
     private func follow() throws {
-        try follower.scan(after: position, in: db, tail: tail)
-        for object in follower.takeAffected() { try object.refresh(in: self) }
+        let last = try JournalTail.lastSeq(db)
+        for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
+            try object.refresh(in: self)
+        }
         for log in follower.allLogs { log.confirm() }
-        position = try JournalTail.lastSeq(db)
+        position = last
     }
 
     /// Lets capture follow a change of the schema, in this same transaction.
@@ -216,6 +238,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         db.clearSchemaCache()
         tail = JournalTail()
         tracked = nil
+        lastLog = nil
     }
 
     /// Makes nothing written since `position`, which the file has just been rolled back to.
@@ -284,5 +307,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         isFinished = true
         while let step = undo.popLast() { drop(step) }
         database.pipeline.clock.endWrite(epoch)
+        // What others had committed before was looked at in vain, and signals of it were passed over.
+        database.lookAgain()
     }
 }

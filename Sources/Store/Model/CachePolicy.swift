@@ -15,9 +15,9 @@ public enum CachePolicy: Sendable {
 }
 
 /// The objects that a policy keeps.
-struct KeptObjects<M: Model> {
+struct KeptObjects {
     private let limit: Int
-    private var objects: [M] = []
+    private var objects: [any AnyObject & Sendable] = []
     private var next = 0
 
     init(_ policy: CachePolicy) {
@@ -31,7 +31,7 @@ struct KeptObjects<M: Model> {
     /// Keeps `object`, in the place of the oldest one when there are enough.
     ///
     /// - Returns: The one that is no longer kept. The caller holds a lock, under which it must not be released.
-    mutating func append(_ object: M) -> M? {
+    mutating func append(_ object: any AnyObject & Sendable) -> (any AnyObject & Sendable)? {
         guard limit > 0 else { return nil }
         if objects.count < limit {
             objects.append(object)
@@ -43,7 +43,7 @@ struct KeptObjects<M: Model> {
         return oldest
     }
 
-    mutating func removeAll() -> [M] {
+    mutating func removeAll() -> [any AnyObject & Sendable] {
         defer {
             objects = []
             next = 0

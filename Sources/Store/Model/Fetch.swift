@@ -14,7 +14,7 @@ extension Model {
     public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
         let ids = Array(ids)
         return try database.access { context in
-            var found: [ID.Exact: Self] = [:]
+            var found: [ExactKey: Self] = [:]
             var missing: [ID] = []
             for id in ids {
                 if let object = try held(id, in: database) { found[id.exact] = object } else { missing.append(id) }
@@ -36,7 +36,7 @@ extension Model {
         // What is found in memory was read too, for whoever wants to know of changes.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
         guard let object = database.instances(of: Self.self).held(id),
-            object._withState({ $0.visible.status == .present })
+            object._status == .present
         else { return nil }
         return object
     }
@@ -69,8 +69,7 @@ extension Model {
         // Read to the first row only: a LIMIT added as text could clash with one of the condition's own.
         let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
         return try database.access { context in
-            let rows = try context.fetch(Self.self, sql, operation: "fetching", limit: 1)
-            return try context.objects(for: rows, of: Self.self).first
+            try context.fetchObjects(Self.self, sql, limit: 1).first
         }
     }
 
@@ -92,7 +91,7 @@ extension Model {
     public static func fetch(_ tail: SQL, in database: Database) throws -> [Self] {
         let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
         return try database.access { context in
-            try context.objects(for: context.fetch(Self.self, sql, operation: "fetching"), of: Self.self)
+            try context.fetchObjects(Self.self, sql)
         }
     }
 

@@ -19,6 +19,8 @@ protocol AnyLiveInstances: AnyObject, Sendable {
     /// Releases what is kept beyond what others hold.
     func evict()
     var heldCount: Int { get }
+    /// No fewer than are held.
+    var objectLimit: Int { get }
     func dropImages()
     var modelName: String { get }
 }
@@ -39,23 +41,16 @@ protocol Refreshable: Sendable {
 ///
 /// Lock order: this registry's lock, then an object's. Neither is held while SQLite works.
 final class LiveInstances<M: Model>: AnyLiveInstances {
-    private struct Weak {
-        weak var object: M?
-    }
-
-    private struct State {
-        var objects: [M.ID.Exact: Weak] = [:]
-        /// The number of entries at which the dead ones are swept out: so that each costs a constant amount.
-        var sweepAt = 64
-        var recent: [Weak] = []
+    private struct Listeners {
         var listeners: [(mailbox: Mailbox<ModelChange<M>>, filter: ChangeFilter<M>)] = []
         /// What changed rows held before the commit whose events are sent next.
-        var images: [M.ID.Exact: M.Fields] = [:]
-        /// Objects that the model's cache policy keeps.
-        var kept = KeptObjects<M>(M.cachePolicy)
+        var images: [ExactKey: M.Fields] = [:]
     }
 
-    private let state = Mutex(State())
+    private let table = Mutex(ObjectTable(M.cachePolicy))
+    private let state = Mutex(Listeners())
+    /// Asked for each changed row; changed under the lock.
+    private let listenerCount = Atomic<Int>(0)
     let foldedTable = SQLText.foldedName(M.schema.table)
     private let clock: LiveClock
     var modelName: String { "\(M.self)" }
@@ -65,103 +60,88 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// The object for `key`, when someone holds it.
     func held(_ key: M.ID) -> M? {
         let exact = key.exact
-        return state.withLock { $0.objects[exact]?.object }
+        guard let object = table.withLock({ $0[exact] }) else { return nil }
+        return unsafeDowncast(object, to: M.self)
     }
 
-    var isIdle: Bool { state.withLock { $0.objects.isEmpty && $0.listeners.isEmpty } }
-    var hasListeners: Bool { state.withLock { !$0.listeners.isEmpty } }
+    var isIdle: Bool { objectLimit == 0 && !hasListeners }
+    var objectLimit: Int { table.withLock { $0.count } }
+    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
 
-    /// The objects for committed rows that were read at journal position `position`.
+    /// The objects for committed rows that were just read into `fresh` ones.
     ///
+    /// - Parameters:
+    ///   - start: What the fresh objects were made from; its epoch is ``LiveClock/epoch`` as it was before.
+    ///   - byWriter: True for a transaction that reads committed rows; its epoch is the number of the write before it.
     /// - Returns: The objects in the order of the rows, without those known to be deleted since; and those for which a
     ///   newer position was handled already, so that they must be refreshed.
-    /// - Parameter epoch: Given by a transaction that reads committed rows: the number of the write before it.
-    func objects(
-        for rows: [M.Fields], asOf position: Int64, in database: Database, epoch: Int? = nil
-    ) -> (objects: [M], stale: [M]) {
+    func adopt(_ fresh: [M], _ start: ObjectStart, byWriter: Bool = false) -> (objects: [M], stale: [M]) {
+        let position = start.position
         // Objects whose last reference goes away must not be released under the lock.
-        var released: [M] = []
+        var released: [any AnyObject & Sendable] = []
         defer { withExtendedLifetime(released) {} }
-        return state.withLock { state in
-            var objects: [M] = []
-            objects.reserveCapacity(rows.count)
-            var stale: [M] = []
-            for row in rows {
-                let exact = row._key.exact
-                if let object = state.objects[exact]?.object {
-                    let isPresent = object._withState { state in
-                        state.offer(row, asOf: position)
-                        return state.visible.status == .present
-                    }
-                    if isPresent { objects.append(object) } else { released.append(object) }
+        var objects = fresh
+        var stale: [M] = []
+        var missing: [Int] = []
+        table.withLock { table in
+            table.reserve(fresh.count)
+            let isRecent = !byWriter && clock.writer.load(ordering: .sequentiallyConsistent) != 0
+            let now = byWriter ? start.epoch : clock.epoch.load(ordering: .sequentiallyConsistent)
+            for index in fresh.indices {
+                let object = fresh[index]
+                let exact = object._exactKey
+                if let known = table[exact].map({ unsafeDowncast($0, to: M.self) }) {
+                    if known._offer(object, asOf: position) { objects[index] = known } else { missing.append(index) }
+                    released.append(known)
                     continue
                 }
-                let object = register(
-                    row, exact, status: .present, asOf: position, epoch: epoch, in: database, &state, &released)
+                if let oldest = table.register(object, exact, isRecent: isRecent) { released.append(oldest) }
+                if now != start.epoch { object._withState { $0.epoch = now } }
                 // Read under the lock: whoever handles a newer position from now on will find the object here.
                 if position < clock.announced.load(ordering: .sequentiallyConsistent) {
                     object._withState { $0.isStale = true }
                     stale.append(object)
                 }
-                objects.append(object)
             }
-            return (objects, stale)
         }
+        for index in missing.reversed() { objects.remove(at: index) }
+        return (objects, stale)
     }
 
-    /// The object for a row that a transaction made or read and that may not be committed.
+    /// The object for a row that a transaction made or read and that may not be committed. The transaction knows of it, so
+    /// nobody else has to look at it at the end.
     func provisional(for row: M.Fields, in database: Database) -> M {
-        let exact = row._key.exact
-        var released: [M] = []
-        defer { withExtendedLifetime(released) {} }
-        return state.withLock { state in
-            state.objects[exact]?.object
-                ?? register(row, exact, status: .unknown, asOf: 0, in: database, &state, &released)
-        }
+        find(row, .unknown, isRecent: false, in: database).object
     }
 
     /// The object for a row that does not exist yet, with values that nobody has saved; the one that someone holds already
     /// when there is one.
     func unsaved(_ row: M.Fields, in database: Database) -> (object: M, isNew: Bool) {
-        let exact = row._key.exact
-        var released: [M] = []
-        defer { withExtendedLifetime(released) {} }
-        return state.withLock { state in
-            if let object = state.objects[exact]?.object { return (object, false) }
-            return (register(row, exact, status: .new, asOf: 0, in: database, &state, &released), true)
-        }
+        let isRecent = clock.writer.load(ordering: .sequentiallyConsistent) != 0
+        return find(row, .new, isRecent: isRecent, in: database)
     }
 
-    private func register(
-        _ row: M.Fields, _ exact: M.ID.Exact, status: RowStatus, asOf position: Int64, epoch: Int? = nil,
-        in database: Database, _ state: inout State, _ released: inout [M]
-    ) -> M {
-        let current = epoch ?? clock.epoch.load(ordering: .sequentiallyConsistent)
-        let initial = ModelState(fields: row, status: status, asOf: position, epoch: current)
-        let object = M(_storage: ModelStorage(database: database, state: initial))
-        state.objects[exact] = Weak(object: object)
-        if let oldest = state.kept.append(object) { released.append(oldest) }
-        if epoch == nil, clock.writer.load(ordering: .sequentiallyConsistent) != 0 {
-            state.recent.append(Weak(object: object))
+    private func find(
+        _ row: M.Fields, _ status: RowStatus, isRecent: Bool, in database: Database
+    ) -> (object: M, isNew: Bool) {
+        let exact = row._key.exact
+        var released: (any AnyObject & Sendable)?
+        defer { withExtendedLifetime(released) {} }
+        return table.withLock { table in
+            if let known = table[exact] { return (unsafeDowncast(known, to: M.self), false) }
+            let epoch = clock.epoch.load(ordering: .sequentiallyConsistent)
+            let object = M._make(row, ObjectStart(database, status, asOf: 0, epoch: epoch))
+            released = table.register(object, exact, isRecent: isRecent)
+            return (object, true)
         }
-        if state.objects.count >= state.sweepAt {
-            state.objects = state.objects.filter { $0.value.object != nil }
-            state.sweepAt = max(64, state.objects.count * 2)
-        }
-        return object
     }
 
     func takeRecent() -> [any Refreshable] {
-        let recent = state.withLock { state in
-            defer { state.recent = [] }
-            return state.recent
-        }
-        return recent.compactMap { $0.object.map { Row<M>(object: $0) } }
+        table.withLock { $0.takeRecent() }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     func all() -> [any Refreshable] {
-        let objects = state.withLock { Array($0.objects.values) }
-        return objects.compactMap { $0.object.map { Row<M>(object: $0) } }
+        table.withLock { $0.all }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     func makeLog() -> any ChangeLog { ModelLog(self) }
@@ -169,11 +149,17 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     // MARK: - Listeners
 
     func subscribe(_ mailbox: Mailbox<ModelChange<M>>, _ filter: ChangeFilter<M>) {
-        state.withLock { $0.listeners.append((mailbox, filter)) }
+        state.withLock { state in
+            state.listeners.append((mailbox, filter))
+            listenerCount.store(state.listeners.count, ordering: .releasing)
+        }
     }
 
     func unsubscribe(_ mailbox: Mailbox<ModelChange<M>>) {
-        state.withLock { state in state.listeners.removeAll { $0.mailbox === mailbox } }
+        state.withLock { state in
+            state.listeners.removeAll { $0.mailbox === mailbox }
+            listenerCount.store(state.listeners.count, ordering: .releasing)
+        }
     }
 
     /// Notes what a row held before the commit that is being handled. The first note of a row stands.
@@ -210,15 +196,13 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Releases what the cache policy keeps.
     func evict() {
         // Objects whose last reference goes away must not be released under the lock.
-        let kept = state.withLock { state in
-            state.images = [:]
-            return state.kept.removeAll()
-        }
-        _ = kept
+        state.withLock { $0.images = [:] }
+        let kept = table.withLock { $0.takeKept() }
+        withExtendedLifetime(kept) {}
     }
 
     /// How many objects someone holds.
-    var heldCount: Int { state.withLock { $0.objects.values.count { $0.object != nil } } }
+    var heldCount: Int { table.withLock { $0.all.count } }
 }
 
 /// One object, as something that can be refreshed.
@@ -229,12 +213,14 @@ struct Row<M: Model>: Refreshable {
         let key = object._withState { $0.fields._key }
         do {
             let row = try M.select(key, db)
-            let (before, after) = object._withState { state in
-                let before = (fields: state.fields, status: state.status)
+            typealias Values = (fields: M.Fields, status: RowStatus)
+            let isWanted = publication.wants(object)
+            let change = object._withState { state -> (before: Values, after: Values)? in
+                let before = isWanted ? (fields: state.fields, status: state.status) : nil
                 if let row { state.offer(row, asOf: position) } else { state.offerAbsence(asOf: position) }
-                return (before, (fields: state.fields, status: state.status))
+                return before.map { ($0, (fields: state.fields, status: state.status)) }
             }
-            publication.note(object, before: before, after: after)
+            if let change { publication.note(object, before: change.before, after: change.after) }
         } catch let error as StoreError where error.code == .undecodable {
             // The row is there, but not for this model. The object keeps its last good values and says why.
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
@@ -251,6 +237,7 @@ struct Row<M: Model>: Refreshable {
         let key = object._withState { $0.fields._key }
         do {
             let row = try M.select(key, context.db)
+            if let row, context.shows(object, row) { return }
             // What was never saved is not deleted.
             if row == nil, object._withState({ $0.overlays.isEmpty && $0.status == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)

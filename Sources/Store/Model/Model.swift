@@ -15,6 +15,17 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     var id: ID { get }
 
     init(_storage: consuming ModelStorage<Fields>)
+
+    // What runs once for each row. Written out in the model's own module, where its types are known, these are a good deal
+    // faster than generic code can be.
+    static func _make(_ fields: Fields, _ start: ObjectStart) -> Self
+    static func _read(_ row: RowCursor, _ start: ObjectStart) throws -> Self
+    /// Takes the committed row that `other` was made of; true when this object's row is there afterwards.
+    func _offer(_ other: Self, asOf position: Int64) -> Bool
+    var _exactKey: ExactKey { get }
+    /// What the calling thread sees.
+    var _status: RowStatus { get }
+
     func _withState<Result: Sendable>(_ body: (inout ModelState<Fields>) throws -> Result) rethrows -> Result
     /// True when a property was read, so that someone may observe it.
     var _isObserved: Bool { get }

@@ -4,9 +4,7 @@ import Foundation
 public protocol ModelKey: Hashable, Sendable {
     /// What keys are compared by: the exact content. Swift holds the two normal forms of one word for equal; SQLite keeps
     /// them as two rows.
-    associatedtype Exact: Hashable & Sendable
-
-    var exact: Exact { get }
+    var exact: ExactKey { get }
 
     /// Appends bytes that no other key of the same type appends.
     func appendExact(to bytes: inout [UInt8])
@@ -26,8 +24,16 @@ extension ModelKey {
     }
 }
 
+/// The exact content of a key, in one type for the keys of all models: tables of objects need no knowledge of the model's own.
+public enum ExactKey: Hashable, Sendable {
+    case integer(Int64)
+    case uuid(UInt64, UInt64)
+    case text(ExactText)
+    case bytes([UInt8])
+}
+
 extension ModelKey where Self: FixedWidthInteger {
-    public var exact: Self { self }
+    public var exact: ExactKey { .integer(Int64(truncatingIfNeeded: self)) }
 
     public func appendExact(to bytes: inout [UInt8]) {
         withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
@@ -58,12 +64,13 @@ public struct ExactText: Hashable, Sendable {
     public static func == (a: ExactText, b: ExactText) -> Bool { !String.differ(a.text, b.text) }
 
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte) }
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
 extension String: ModelKey {
-    public var exact: ExactText { ExactText(text: self) }
+    public var exact: ExactKey { .text(ExactText(text: self)) }
 
     public func appendExact(to bytes: inout [UInt8]) {
         utf8.count.appendExact(to: &bytes)
@@ -75,7 +82,12 @@ extension String: ModelKey {
 }
 
 extension UUID: ModelKey {
-    public var exact: UUID { self }
+    public var exact: ExactKey {
+        withUnsafeBytes(of: uuid) { bytes in
+            .uuid(bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+    }
+
     public func appendExact(to bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
 
     /// A UUID of version 7.
@@ -83,7 +95,7 @@ extension UUID: ModelKey {
 }
 
 extension Data: ModelKey {
-    public var exact: Data { self }
+    public var exact: ExactKey { .bytes([UInt8](self)) }
 
     public func appendExact(to bytes: inout [UInt8]) {
         count.appendExact(to: &bytes)

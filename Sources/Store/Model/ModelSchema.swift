@@ -19,7 +19,7 @@ public struct ColumnDescription: Hashable, Sendable {
 }
 
 /// What a model knows of its table, at run time: `Person.schema`.
-public struct ModelSchema: Sendable {
+public final class ModelSchema: Sendable {
     public let table: String
     public let columns: [ColumnDescription]
     /// Positions of the primary key in ``columns``; empty for a struct without one.
@@ -32,7 +32,9 @@ public struct ModelSchema: Sendable {
     /// The key as SQL: one quoted column, or several in parentheses, a row value.
     let quotedKey: String
     let select: String
+    let selectByKey: String
     let insert: String
+    let delete: String
     /// `key1 = ? AND key2 = ?`
     let keyCondition: String
 
@@ -53,6 +55,8 @@ public struct ModelSchema: Sendable {
         insert =
             "INSERT OR ABORT INTO \(quoted) (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
         keyCondition = keys.map { "\(quoted).\($0) = ?" }.joined(separator: " AND ")
+        selectByKey = "\(select) WHERE \(keyCondition)"
+        delete = "DELETE FROM \(quoted) WHERE \(keyCondition)"
     }
 
     /// The statement that writes these columns of one row; the key's parameters come last.
@@ -73,9 +77,6 @@ public struct ModelSchema: Sendable {
 
     /// The key as SQL, for `IN` and `ORDER BY`: one column, or several separated by commas.
     func keyList(from table: String) -> String { key.map { qualified($0, by: table) }.joined(separator: ", ") }
-
-    var delete: String { "DELETE FROM \(quotedTable) WHERE \(keyCondition)" }
-    var selectByKey: String { "\(select) WHERE \(keyCondition)" }
 
     func names(_ columns: ColumnSet) -> [String] { columns.positions.map { self.columns[$0].name } }
 }

@@ -2,6 +2,7 @@ import Observation
 import Synchronization
 
 /// Where a row stands.
+@frozen
 public enum RowStatus: Sendable {
     /// Made or first read inside of a transaction that has not committed: nothing is known of it outside.
     case unknown
@@ -11,6 +12,7 @@ public enum RowStatus: Sendable {
     case deleted
 
     /// True when nothing that was committed is known.
+    @inlinable
     var isProvisional: Bool { self == .unknown || self == .new }
 }
 
@@ -18,11 +20,11 @@ public enum RowStatus: Sendable {
 @usableFromInline
 struct Overlay<Fields: ModelFields>: Sendable {
     /// The thread that runs the transaction.
-    let owner: ThreadIdentity
+    @usableFromInline let owner: ThreadIdentity
     /// The transaction.
     let epoch: Int
-    var fields: Fields
-    var status: RowStatus
+    @usableFromInline var fields: Fields
+    @usableFromInline var status: RowStatus
     /// True when the object's own values were written, not read.
     var isSaved = false
 }
@@ -36,15 +38,16 @@ struct Overlay<Fields: ModelFields>: Sendable {
 /// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under way.
 public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline var fields: Fields
-    var status: RowStatus
-    var asOf: Int64
-    var isStale = false
+    @usableFromInline var status: RowStatus
+    @usableFromInline var asOf: Int64
+    @usableFromInline var isStale = false
     /// The write that was running or the last one when the object was registered.
-    var epoch: Int
+    @usableFromInline var epoch: Int
     @usableFromInline var overlays: [Overlay<Fields>] = []
-    var unsaved: [Fields] = []
-    var refreshError: StoreError?
+    @usableFromInline var unsaved: [Fields] = []
+    @usableFromInline var refreshError: StoreError?
 
+    @inlinable
     init(fields: Fields, status: RowStatus, asOf: Int64, epoch: Int) {
         self.fields = fields
         self.status = status
@@ -53,6 +56,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     }
 
     /// What the calling thread sees.
+    @usableFromInline
     var visible: (fields: Fields, status: RowStatus) {
         if let overlay = overlays.first, overlay.owner == .current { return (overlay.fields, overlay.status) }
         return (fields, status)
@@ -61,7 +65,12 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline
     var visibleFields: Fields { visible.fields }
 
+    /// Like ``visible``, without the fields.
+    @inlinable
+    var visibleStatus: RowStatus { overlays.isEmpty ? status : visible.status }
+
     /// Takes a committed row that was read at `position`; an older one than the present is ignored.
+    @inlinable
     mutating func offer(_ row: Fields, asOf position: Int64) {
         guard position >= asOf || status.isProvisional else { return }
         if status == .new { unsaved = [fields] }

@@ -9,12 +9,26 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
     public let database: Database
     @usableFromInline let state: Mutex<ModelState<Fields>>
     /// An ``ObserverBox``, retained once; 0 while there is none.
-    private let observers = Atomic<UInt>(0)
+    @usableFromInline let observers = Atomic<UInt>(0)
 
-    init(database: Database, state: ModelState<Fields>) {
-        self.database = database
-        self.state = Mutex(state)
+    @inlinable
+    public init(_ fields: Fields, _ start: ObjectStart) {
+        database = start.database
+        state = Mutex(
+            ModelState(fields: fields, status: start.status, asOf: start.position, epoch: start.epoch))
     }
+
+    @inlinable
+    public borrowing func offer(_ other: borrowing ModelStorage, asOf position: Int64) -> Bool {
+        let row = other.state.withLock { $0.fields }
+        return state.withLock { state in
+            state.offer(row, asOf: position)
+            return state.visibleStatus == .present
+        }
+    }
+
+    @inlinable public borrowing func key() -> Fields.ID { state.withLock { $0.fields._key } }
+    @inlinable public borrowing func status() -> RowStatus { state.withLock { $0.visibleStatus } }
 
     deinit {
         if let box = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) { box.release() }

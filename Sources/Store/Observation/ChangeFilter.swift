@@ -5,7 +5,7 @@ struct ChangeFilter<M: Model>: Sendable {
     /// Updates must touch a column besides these.
     var ignored: Set<String> = []
     /// nil for any row.
-    var ids: Set<M.ID.Exact>?
+    var ids: Set<ExactKey>?
 
     /// What is left of `change`; nil when nothing is.
     func apply(_ change: ModelChange<M>) -> ModelChange<M>? {

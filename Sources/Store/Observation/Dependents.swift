@@ -5,6 +5,9 @@ protocol Dependent: AnyObject, Sendable {
     /// Called for each commit, before its events are delivered, under the pipeline's lock: no query, no code of the caller.
     func committed(_ summary: CommitSummary)
 
+    /// True while no commit could concern it.
+    var isIdle: Bool { get }
+
     /// Called when the database is closed.
     func finish()
 }
@@ -24,6 +27,9 @@ final class Dependents: Sendable {
 
     /// The number of commits handled. A value computed while it grew may be older than the last of them.
     var commits: Int { state.withLock { $0.commits } }
+
+    /// True when nobody wants to know which tables and columns commits change.
+    var isIdle: Bool { state.withLock { $0.dependents.allSatisfy { $0.dependent?.isIdle ?? true } } }
 
     func add(_ dependent: some Dependent) {
         state.withLock { state in

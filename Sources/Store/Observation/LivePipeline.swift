@@ -29,8 +29,9 @@ final class LivePipeline: Sendable {
                 // Before anything is looked up: what is registered from now on with an older row knows that it is stale.
                 clock.announce(last)
                 let follower = Follower(database)
-                try follower.scan(after: applied, in: db, tail: tail)
-                for object in follower.takeAffected() { try object.refresh(db, asOf: last, publication) }
+                for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
+                    try object.refresh(db, asOf: last, publication)
+                }
                 clock.apply(last)
                 database.dependents.committed(follower.commits.summary)
                 follower.deliver(after: applied)

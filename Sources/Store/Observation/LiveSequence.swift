@@ -91,6 +91,8 @@ final class Watcher: Dependent {
         if wakes { signal.send(()) }
     }
 
+    var isIdle: Bool { false }
+
     func finish() { signal.finish() }
 }
 
@@ -121,6 +123,17 @@ extension Database {
                 return last != value
             }
         }
+    }
+}
+
+extension Database {
+    /// Like the sequence of values that can be compared; each commit that touches what `compute` reads gives an element, whether
+    /// it shows something else or not: pairs of a join, objects with those that they refer to.
+    @_disfavoredOverload
+    public func live<T: Sendable>(
+        ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
+    ) -> LiveSequence<T> {
+        LiveSequence(database: self, ignored: ignored, compute: { try self.tracked(compute) }) { { _ in true } }
     }
 }
 

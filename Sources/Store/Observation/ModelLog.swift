@@ -38,7 +38,7 @@ final class ModelLog<M: Model>: ChangeLog {
     private let registry: LiveInstances<M>
     private var records: [Record] = []
     private var confirmed = 0
-    private var affected: [M.ID.Exact: M] = [:]
+    private var affected: [ExactKey: M] = [:]
     private var keyOrders: [Int64: [Int]] = [:]
     private var lastUpdate: (shape: Int64, mask: ColumnMask, columns: Set<String>)?
     private let allColumns = Set(M.schema.columns.map(\.name))
@@ -126,8 +126,8 @@ final class ModelLog<M: Model>: ChangeLog {
     // MARK: - One commit
 
     private func coalesce(_ records: [Record]) -> ModelChange<M>? {
-        var order: [M.ID.Exact] = []
-        var changes: [M.ID.Exact: RowChange<M>] = [:]
+        var order: [ExactKey] = []
+        var changes: [ExactKey: RowChange<M>] = [:]
         var isComplete = true
         for record in records {
             guard let id = record.id else {

@@ -10,6 +10,9 @@ final class Publication {
         keepsImages = database.allInstances().contains { $0.hasListeners }
     }
 
+    /// True when someone may want to know what changes in `object`: only then the values are worth a copy.
+    func wants(_ object: some Model) -> Bool { keepsImages || object._isObserved }
+
     /// Notes what a row was and is.
     ///
     /// - Parameter transients: True when properties without a column may have changed too.

@@ -26,6 +26,7 @@ final class ResultCache: Dependent {
     init(counters: Counters) { self.counters = counters }
 
     var count: Int { state.withLock { $0.entries.count } }
+    var isIdle: Bool { count == 0 }
 
     func value<T: Sendable>(_ key: CacheKey, as type: T.Type) -> T? {
         let value = state.withLock { state -> (any Sendable)? in

@@ -9,7 +9,7 @@ struct KeyChunks<M: Model> {
     private let ids: [M.ID]
 
     init(_ ids: some Sequence<M.ID>) {
-        var seen: Set<M.ID.Exact> = []
+        var seen: Set<ExactKey> = []
         self.ids = ids.filter { seen.insert($0.exact).inserted }
     }
 

@@ -7,7 +7,7 @@ extension Query where M: Model {
     public func all(in database: Database) throws -> [M] {
         let sql = try select(Query.selection)
         return try database.access { context in
-            try context.objects(for: context.fetch(M.self, sql, operation: "fetching"), of: M.self)
+            try context.fetchObjects(M.self, sql)
         }
     }
 

@@ -7,6 +7,7 @@ import Journal
 final class ApplySession {
     private let db: Database
     private let schemaVersion: Int64
+    private let origin: OriginID
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
@@ -20,6 +21,7 @@ final class ApplySession {
     init(_ db: Database) throws {
         self.db = db
         schemaVersion = try ApplySession.schemaVersion(db)
+        origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
         let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
         inspections = Dictionary(
@@ -28,10 +30,12 @@ final class ApplySession {
         policies = try MergePolicy.all(db)
     }
 
-    /// False after a schema change.
+    /// False after a schema change, and when another process gave the replica a new name: changes are remembered by name.
     ///
     /// - Parameter db: Any connection of the same file.
-    func isCurrent(in db: Database) throws -> Bool { try ApplySession.schemaVersion(db) == schemaVersion }
+    func isCurrent(in db: Database) throws -> Bool {
+        try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin
+    }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
         if let context = contexts[entry.table] { return context }

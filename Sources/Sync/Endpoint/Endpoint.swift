@@ -25,16 +25,42 @@ public struct Endpoint: Sendable {
         self.changes = changes
     }
 
+    /// Answers with who this replica is, under a new name if what the caller knows of it shows that it needs one.
+    ///
+    /// A caller of the same identity gets an answer too: it is this very file or a copy, and finds out which by what the file says.
     public func hello(_ theirs: Hello) async throws -> Hello {
-        let mine = try await hello()
-        try Handshake.check(mine: mine, theirs: theirs, peer: "The caller")
+        let mine = try await blocking { [inbox] in
+            try inbox.settleIdentity()
+            let own = try inbox.replica.identity()
+            guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return try hello(about: theirs) }
+            let claim = HistoryClaim(theirs, of: own.origin)
+            if theirs.origin != own.origin {
+                _ = try inbox.weigh(claim)
+            } else if !claim.samples.isEmpty {
+                // The same file holds the same: only a copy can hold something else, or know of more at a later look.
+                _ = try inbox.weigh(HistoryClaim(version: 0, samples: claim.samples), reason: .cloned)
+            }
+            return try hello(about: theirs)
+        }
+        if theirs.origin == mine.origin {
+            try Handshake.check(cluster: theirs.cluster, mine: mine, peer: "The caller")
+        } else {
+            try Handshake.check(mine: mine, theirs: theirs, peer: "The caller")
+        }
         return mine
     }
 
     /// Checks what can be refused before an answer begins.
     public func check(_ request: PullRequest) async throws {
-        try Handshake.check(
-            cluster: request.cluster, origin: request.origin, mine: try await hello(), peer: "The caller")
+        let mine = try await blocking { [inbox] in
+            try inbox.settleIdentity()
+            let mine = try hello(about: nil)
+            let claim = HistoryClaim(version: request.have[mine.origin], samples: [])
+            let isPeer = request.origin != mine.origin && request.cluster.utf8.elementsEqual(mine.cluster.utf8)
+            guard isPeer, try inbox.weigh(claim) != nil else { return mine }
+            return try hello(about: nil)
+        }
+        try Handshake.check(cluster: request.cluster, origin: request.origin, mine: mine, peer: "The caller")
     }
 
     /// Sends what the request does not have; waits for news if it asks for that and there are none.
@@ -45,7 +71,8 @@ public struct Endpoint: Sendable {
         _ request: PullRequest, send: (Frame) async throws -> Void
     ) async throws -> PullEnd {
         try await check(request)
-        let source = FrameSource(replica: replica, limits: limits, encoding: .best(of: request.encodings))
+        let source = FrameSource(
+            replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper)
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
         let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
         let deadline = clock.steadyMilliseconds() + wait * 1_000
@@ -71,7 +98,7 @@ public struct Endpoint: Sendable {
                 let left = deadline - clock.steadyMilliseconds()
                 guard left > 0 else { return try await end(portion, more: false) }
                 try await waitForNews(news, milliseconds: left)
-            } while try await source.seq() == portion.seq
+            } while try await source.position() == portion.position
         }
     }
 
@@ -81,7 +108,7 @@ public struct Endpoint: Sendable {
     }
 
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
-        let mine = try await hello()
+        let mine = try await blocking { try hello(about: nil) }
         guard request.cluster.utf8.elementsEqual(mine.cluster.utf8) else {
             throw SyncError(.otherCluster, "The caller belongs to another cluster than \(mine.cluster)")
         }
@@ -90,9 +117,12 @@ public struct Endpoint: Sendable {
         }
     }
 
-    private func hello() async throws -> Hello {
-        try await blocking { [replica, clock] in
-            try replica.read { try Hello($0, wallMilliseconds: clock.wallMilliseconds()) }
+    /// - Parameter caller: Whose history the answer tells of, as far as both know it; nil for nobody's.
+    private func hello(about caller: Hello?) throws -> Hello {
+        try replica.read { db in
+            var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
+            if let caller { try hello.addSamples(of: caller.origin, upTo: caller.vector[caller.origin], db) }
+            return hello
         }
     }
 
@@ -120,5 +150,13 @@ extension Hello {
             cluster: reader.identity.cluster, origin: reader.identity.origin,
             formatVersion: Int(clamping: reader.identity.format), vector: try reader.vector(),
             wallMilliseconds: wallMilliseconds)
+        // Empty is what a release says that knows nothing of it.
+        instance = reader.identity.instance ?? [0]
+    }
+
+    /// Tells what is known here of the history of `origin`, up to a version that both sides have.
+    mutating func addSamples(of origin: OriginID, upTo version: Int64, _ db: Database) throws {
+        samples = try JournalReader(db).samples(of: origin, upTo: version)
+        sampledOrigin = origin
     }
 }

@@ -40,7 +40,7 @@ struct Admission: Hashable {
                 admission.duplicates += run.changes.count
                 continue
             }
-            if run.origin == own {
+            if run.origin == own, run.firstVersion <= known + 1 {
                 throw SyncError(
                     .fork, "a peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
                     hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."

@@ -77,6 +77,20 @@ public enum ClockDecision {
         }
     }
 
+    /// Gives the changes that this replica wrote while its clock was ahead times of now, under a new name; see ``ClockRepair``. The clock must be
+    /// right again, and no daemon may serve the file.
+    ///
+    /// - Returns: nil when no time of this replica is ahead.
+    /// - Throws: ``JournalError`` with `refused`; the transaction must then be rolled back.
+    public static func repair(
+        now: Stamp, limits: Limits = .standard, origin: OriginID = .random(), _ db: Database
+    ) throws -> ClockRepair.Outcome? {
+        let own = try Identity(db).origin
+        let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
+        let taken = try PeerLedger.all(db).map { $0.confirmed[own] }.max() ?? 0
+        return try ClockRepair(now: now, latest: latest, taken: taken, origin: origin).run(db)
+    }
+
     private static func unknown(_ origin: OriginID) -> JournalError {
         JournalError(
             .unknownOrigin, "nothing of \(origin) is held back", hint: "`syncd clock` lists what is, with full ids.")

@@ -37,31 +37,39 @@ public struct ReceiveReport: Sendable, Hashable {
 /// Data, journal, ledger and knowledge move in one SQLite transaction: after a crash at any moment either all of a batch's
 /// complete transactions are here, or none. One inbox for a file and process; any thread may call it.
 public final class Inbox: Sendable {
-    private let replica: Replica
-    private let limits: Limits
+    let replica: Replica
+    let limits: Limits
+    let wallClock: @Sendable () -> Stamp
+    let logger: Logger?
+    /// Watches the name under which this file's changes go out.
+    let keeper: IdentityKeeper
     private let functions: ConflictFunctions
     private let connection: MergeConnection
-    private let wallClock: @Sendable () -> Stamp
-    private let session = Mutex(SessionBox())
+    let session = Mutex(SessionBox())
 
     /// `ApplySession` holds statements of one connection, which only that connection's queue touches.
-    private struct SessionBox: @unchecked Sendable {
+    struct SessionBox: @unchecked Sendable {
         var session: ApplySession?
         var pending = PendingParts()
     }
 
+    /// Opens the way in. A file that turns out to be a copy, or restored from a backup, takes a new name here.
+    ///
     /// - Parameters:
     ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
     ///   - wallClock: The time of day, to tell stamps that lie too far ahead.
     public init(
         replica: Replica, limits: Limits = .standard, functions: ConflictFunctions = ConflictFunctions(),
-        wallClock: @escaping @Sendable () -> Stamp
+        logger: Logger? = nil, wallClock: @escaping @Sendable () -> Stamp
     ) throws {
         self.replica = replica
         self.functions = functions
         self.limits = limits
         self.wallClock = wallClock
+        self.logger = logger ?? replica.options.logger
+        keeper = IdentityKeeper(replica: replica)
         connection = try replica.openMergeConnection()
+        try settleIdentity()
     }
 
     /// Applies the complete transactions of `batch` that are new here, and stages the beginning of one that is not complete.

@@ -103,7 +103,8 @@ public struct FollowState: Sendable, Hashable {
             theirs.merge(vector)
             return pushIfNeeded()
         case .changed(let vector):
-            ours.merge(vector)
+            // Not merged: with a new name the replica may hold less under the old one.
+            ours = vector
             return pushIfNeeded()
         case .failed(.pull, let error):
             guard pull == .running else { return [] }

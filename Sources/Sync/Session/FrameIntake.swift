@@ -14,6 +14,7 @@ struct FrameIntake: Sendable {
         var duplicates = 0
         var conflicts = 0
         var staged = 0
+        var droppedConflicts = 0
         var isHeldBack = false
     }
 
@@ -21,6 +22,9 @@ struct FrameIntake: Sendable {
 
     /// What was known after the last frame.
     private var have: VersionVector?
+
+    /// One new name for one stream: what a peer sends is believed once.
+    private var hasRekeyed = false
 
     init(inbox: Inbox, limits: Limits) {
         self.inbox = inbox
@@ -38,20 +42,28 @@ struct FrameIntake: Sendable {
             tally.skippedFrames += 1
             return
         }
-        let (report, after) = try await blocking { [inbox, limits] in
+        let (report, after, rekeyed) = try await blocking { [inbox, limits, hasRekeyed] in
             let batch: ChangeBatch
             do throws(WireError) {
                 batch = try frame.batch(limits: limits)
             } catch {
                 throw SyncError(error)
             }
-            return (try inbox.receive(batch), try inbox.wanted())
+            do {
+                return (try inbox.receive(batch), try inbox.wanted(), false)
+            } catch let error as SyncError where error.code == .fork && !hasRekeyed {
+                let own = try inbox.replica.identity().origin
+                guard try inbox.weigh(HistoryClaim(batch, of: own)) != nil else { throw error }
+                return (try inbox.receive(batch), try inbox.wanted(), true)
+            }
         }
+        if rekeyed { hasRekeyed = true }
         have = after
         tally.applied += report.applied
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts
         tally.staged += report.staged
+        tally.droppedConflicts += report.droppedConflicts
         if report.isHeldBack { tally.isHeldBack = true }
     }
 }

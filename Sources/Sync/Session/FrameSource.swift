@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Journal
 
@@ -6,6 +7,14 @@ struct FrameSource: Sendable {
     let replica: Replica
     let limits: Limits
     let encoding: PayloadEncoding
+    /// Keeps the record of what is published; nil when nothing leaves the process.
+    var keeper: IdentityKeeper?
+
+    /// Where the journal ends and under which name: what tells that there may be something new to send.
+    struct Position: Sendable, Hashable {
+        var seq: Int64
+        var origin: Data
+    }
 
     /// What one snapshot gave.
     struct Portion: Sendable {
@@ -18,8 +27,8 @@ struct FrameSource: Sendable {
         var vector = VersionVector()
         var changes = 0
 
-        /// The journal's last position in the snapshot.
-        var seq: Int64 = 0
+        /// The journal's end in the snapshot.
+        var position = Position(seq: 0, origin: Data())
 
         /// Bytes of the frames' payloads.
         var bytes = 0
@@ -28,11 +37,15 @@ struct FrameSource: Sendable {
         var more: Bool { !have.covers(vector) }
     }
 
-    /// The journal's last position: cheaper than a portion, for a look after a signal that may mean nothing.
-    func seq() async throws -> Int64 {
+    /// The journal's end: cheaper than a portion, for a look after a signal that may mean nothing.
+    func position() async throws -> Position {
         try await blocking {
             try replica.settle()
-            return try replica.read { try Int64.fetchOne($0, sql: "SELECT max(seq) FROM _journal") ?? 0 }
+            return try replica.read { db in
+                let row = try Row.fetchOne(
+                    db.cachedStatement(sql: "SELECT (SELECT max(seq) FROM _journal), origin FROM _journal_replica"))
+                return Position(seq: row?[0] ?? 0, origin: row?[1] ?? Data())
+            }
         }
     }
 
@@ -42,11 +55,13 @@ struct FrameSource: Sendable {
     func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
         try await blocking {
             try replica.settle()
-            return try replica.read { db in
+            var head: PublicationRecord.Entry?
+            let portion = try replica.read { db in
                 var portion = Portion(have: have)
                 let reader = try JournalReader(db)
+                let own = reader.identity.origin
                 portion.vector = try reader.vector()
-                portion.seq = try reader.lastSeq()
+                portion.position = Position(seq: try reader.lastSeq(), origin: Data(own.bytes))
                 guard portion.more else { return portion }
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
@@ -56,8 +71,21 @@ struct FrameSource: Sendable {
                     portion.frames.append(frame)
                     return portion.bytes < bytes
                 }
+                if portion.have[own] > have[own] { head = try unpublishedHead(reader) }
                 return portion
             }
+            if let head { try keeper?.willPublish(head) }
+            return portion
         }
+    }
+
+    /// The newest own change, when it is about to be published for the first time.
+    private func unpublishedHead(_ reader: JournalReader) throws -> PublicationRecord.Entry? {
+        let own = reader.identity.origin
+        let version = try reader.vector()[own]
+        guard let keeper, !keeper.hasPublished(own, through: version),
+            let digest = try reader.digest(of: own, version: version)
+        else { return nil }
+        return PublicationRecord.Entry(origin: own, version: version, digest: digest)
     }
 }

@@ -18,16 +18,20 @@ enum Handshake {
     }
 
     static func check(cluster: String, origin: OriginID, mine: Hello, peer: String) throws(SyncError) {
+        try check(cluster: cluster, mine: mine, peer: peer)
+        guard origin != mine.origin else {
+            throw SyncError(
+                .selfPeer, "\(peer) has the identity of this very replica",
+                hint: "It is either its own address, or its file is a copy of this one, which needs a new identity.")
+        }
+    }
+
+    static func check(cluster: String, mine: Hello, peer: String) throws(SyncError) {
         // As bytes: String would take two normal forms of one name for the same cluster.
         guard cluster.utf8.elementsEqual(mine.cluster.utf8) else {
             throw SyncError(
                 .otherCluster, "\(peer) belongs to the cluster \(cluster), this replica to \(mine.cluster)",
                 hint: "Replicas exchange changes only within one cluster; check the address.")
-        }
-        guard origin != mine.origin else {
-            throw SyncError(
-                .selfPeer, "\(peer) has the identity of this very replica",
-                hint: "It is either its own address, or its file is a copy of this one, which needs a new identity.")
         }
     }
 }

@@ -52,7 +52,11 @@ final class PeerFollower: Sendable {
         case .greet:
             await attempt(.pull, events) {
                 let hello = try await session.greet()
-                status.withLock { $0.origin = hello.origin }
+                // The newest word of the peer, also when it holds less than it did: it may have been made anew.
+                status.withLock { status in
+                    status.origin = hello.origin
+                    status.vector = hello.vector
+                }
                 compareClocks(hello)
                 return .greeted(hello.vector)
             }

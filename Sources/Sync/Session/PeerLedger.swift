@@ -38,14 +38,22 @@ public enum PeerLedger {
         }
     }
 
-    /// Writes down what `status` says, keeping what it does not know.
+    /// Who answered at the address of that name last.
+    static func origin(of name: String, _ db: Database) throws -> OriginID? {
+        try Data.fetchOne(db, sql: "SELECT origin FROM _journal_peers WHERE url = ?", arguments: [name])
+            .flatMap { OriginID(bytes: $0) }
+    }
+
+    /// Writes down what `status` says. What a peer confirmed is its last word: a peer that was made anew, or restored, holds less than
+    /// before. Without a word from it, what was known stays.
     static func record(_ status: PeerStatus, _ db: Database) throws {
         try db.execute(
             sql: """
                 INSERT INTO _journal_peers (url, origin, confirmed, last_contact, last_error) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT (url) DO UPDATE SET
                   origin = coalesce(excluded.origin, origin),
-                  confirmed = CASE WHEN excluded.confirmed = x'' THEN confirmed ELSE excluded.confirmed END,
+                  confirmed = CASE WHEN excluded.last_error IS NOT NULL AND excluded.confirmed = x'' THEN confirmed
+                    ELSE excluded.confirmed END,
                   last_contact = coalesce(excluded.last_contact, last_contact),
                   last_error = excluded.last_error
                 """,

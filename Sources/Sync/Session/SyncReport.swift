@@ -16,6 +16,9 @@ public struct SyncReport: Sendable, Hashable {
     /// Values that lost, or won against others, without having seen each other.
     public var conflicts = 0
 
+    /// Entries that the ledger dropped, because they were too old or too many for one row.
+    public var droppedConflicts = 0
+
     /// Changes that the peer lacked.
     public var pushedChanges = 0
     public var pushedBytes = 0
@@ -40,5 +43,6 @@ public struct SyncReport: Sendable, Hashable {
         skippedFrames += tally.skippedFrames
         pulledBytes += tally.bytes
         conflicts += tally.conflicts
+        droppedConflicts += tally.droppedConflicts
     }
 }

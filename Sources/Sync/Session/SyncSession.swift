@@ -9,13 +9,49 @@ struct SyncSession: Sendable {
     let limits: Limits
     let clock: any SyncClock
 
-    /// Introduces both sides to each other.
+    /// Introduces both sides to each other. If this replica turns out to need a new name, it takes one and introduces itself again.
     ///
     /// - Throws: ``SyncError`` when they must not exchange changes; see ``Handshake``.
     func greet() async throws -> Hello {
-        let theirs = try await transport.hello(try await hello())
-        try Handshake.check(mine: try await hello(), theirs: theirs, peer: transport.name)
+        var theirs = try await introduce()
+        // One new name a contact: a peer that goes on claiming things is refused.
+        if try await rekeyIfNeeded(theirs) { theirs = try await introduce() }
+        let mine = try await blocking { [theirs] in try self.hello(about: theirs.origin) }
+        try Handshake.check(mine: mine, theirs: theirs, peer: transport.name)
         return theirs
+    }
+
+    private func introduce() async throws -> Hello {
+        let mine = try await blocking { [inbox, replica, transport] in
+            try inbox.settleIdentity()
+            // Who it was the last time is probably who it is.
+            return try self.hello(about: replica.read { try PeerLedger.origin(of: transport.name, $0) })
+        }
+        return try await transport.hello(mine)
+    }
+
+    /// - Returns: True when this replica has taken a new name because of what the peer says.
+    private func rekeyIfNeeded(_ theirs: Hello) async throws -> Bool {
+        let own = try await blocking { [replica] in try replica.identity() }
+        guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return false }
+        let claim = HistoryClaim(theirs, of: own.origin)
+        guard theirs.origin == own.origin else {
+            return try await blocking { [inbox] in try inbox.weigh(claim) != nil }
+        }
+        guard try await isCopy(own.origin) else { return false }
+        return try await blocking { [inbox] in try inbox.giveWay(to: claim, from: own.origin) != nil }
+    }
+
+    /// Tells a copy of this file from the file itself under another address: writes a random number into the file, and asks what the
+    /// peer's file says.
+    private func isCopy(_ own: OriginID) async throws -> Bool {
+        let (mine, number) = try await blocking { [replica] in
+            let number = try replica.write { try FileBinding.renewInstance($0) }
+            return (try self.hello(about: own), number)
+        }
+        let theirs = try await transport.hello(mine)
+        // One that has changed its name since is a copy; an older release says nothing, and may be this very file.
+        return theirs.origin != own || !theirs.instance.isEmpty && theirs.instance != number
     }
 
     /// One request for what is not known here; all of the answer is applied when this returns.
@@ -23,6 +59,16 @@ struct SyncSession: Sendable {
     /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer sent changes
     ///   and not one could be accepted: asking again at once would bring the same.
     func pull(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+        let before = inbox.lastRekey
+        do {
+            return try await pullOnce(waitSeconds: waitSeconds)
+        } catch let error as SyncError where error.code == .gap && inbox.lastRekey != before {
+            // With a new name less is known of the old one than was asked beyond.
+            return try await pullOnce(waitSeconds: 0)
+        }
+    }
+
+    private func pullOnce(waitSeconds: Int) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
         let (identity, have) = try await blocking { [replica, inbox] in (try replica.identity(), try inbox.wanted()) }
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
@@ -46,7 +92,7 @@ struct SyncSession: Sendable {
     /// - Returns: What the peer has durably afterwards, and what it holds back.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
-        let source = FrameSource(replica: replica, limits: limits, encoding: .zstd)
+        let source = FrameSource(replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper)
         let identity = try await blocking { [replica] in try replica.identity() }
         var have = have
         var sent = Pushed(theirs: have)
@@ -136,9 +182,12 @@ struct SyncSession: Sendable {
         return report
     }
 
-    private func hello() async throws -> Hello {
-        try await blocking { [replica, clock] in
-            try replica.read { try Hello($0, wallMilliseconds: clock.wallMilliseconds()) }
+    /// - Parameter peer: Whose history the hello tells of; nil when nobody knows who the peer is.
+    private func hello(about peer: OriginID?) throws -> Hello {
+        try replica.read { db in
+            var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
+            if let peer { try hello.addSamples(of: peer, upTo: .max, db) }
+            return hello
         }
     }
 }

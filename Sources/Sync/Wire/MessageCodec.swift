@@ -20,6 +20,10 @@ extension Hello: WireMessage {
         message.vector = Tandem_V1_Vector(vector)
         message.wallClockMs = wallMilliseconds
         message.encodings = encodings.map { Tandem_V1_Encoding($0) }
+        if let sampledOrigin { message.sampledOrigin = wireData(sampledOrigin.bytes) }
+        message.sampleVersions = samples.map(\.version)
+        message.sampleDigests = samples.map(\.digest)
+        message.instance = wireData(instance)
         return try serialize(message)
     }
 
@@ -30,6 +34,24 @@ extension Hello: WireMessage {
             cluster: try wireName(message.cluster, limits: limits), origin: try OriginID(wire: message.origin),
             formatVersion: Int(message.formatVersion), vector: try VersionVector(message.vector, limits: limits),
             wallMilliseconds: message.wallClockMs, encodings: message.encodings.compactMap { PayloadEncoding($0) })
+        if !message.sampledOrigin.isEmpty { sampledOrigin = try OriginID(wire: message.sampledOrigin) }
+        samples = try Hello.samples(message, limits: limits)
+        guard message.instance.count <= 16 else { throw .malformed("an instance of more than 16 bytes") }
+        instance = [UInt8](message.instance)
+    }
+
+    private static func samples(_ message: Tandem_V1_Hello, limits: Limits) throws(WireError) -> [VersionSample] {
+        guard message.sampleVersions.count <= limits.samplesPerHello else { throw .tooLarge("the samples of a hello") }
+        guard message.sampleVersions.count == message.sampleDigests.count else {
+            throw .malformed("samples without a digest each")
+        }
+        var samples: [VersionSample] = []
+        for (version, digest) in zip(message.sampleVersions, message.sampleDigests) {
+            guard (1...limits.versions).contains(version), samples.last.map({ $0.version > version }) ?? true
+            else { throw .malformed("samples of impossible versions") }
+            samples.append(VersionSample(version: version, digest: digest))
+        }
+        return samples
     }
 }
 

@@ -14,6 +14,14 @@ public struct Hello: Sendable, Hashable {
     /// What the sender can read, best first.
     public var encodings: [PayloadEncoding]
 
+    /// What the sender holds of the history of ``sampledOrigin``, newest first: of the receiver, as far as the sender knows who that
+    /// is. So the receiver learns whether its own history is the one that others know.
+    public var samples: [VersionSample] = []
+    public var sampledOrigin: OriginID?
+
+    /// A random number from the sender's file, at most 16 bytes; empty when it has none.
+    public var instance: [UInt8] = []
+
     public init(
         cluster: String, origin: OriginID, formatVersion: Int, vector: VersionVector, wallMilliseconds: Int64,
         encodings: [PayloadEncoding] = [.zstd, .gzip, .none]

@@ -11,21 +11,24 @@ struct ClockCommand: AsyncParsableCommand {
             syncd clock <db> [--json]
             syncd clock <db> accept <origin> ...
             syncd clock <db> reset <origin> ...
+            syncd clock <db> repair
             """,
         discussion: """
             Changes whose time lies more than 2 minutes ahead of this machine's clock are held back until the clock \
             reaches it. accept takes them now; this machine's own changes then carry times after them. reset takes that \
-            back for later changes, and asks the peers again.
+            back for later changes, and asks the peers again. repair gives this replica's own changes that are ahead times of \
+            now; the machine's clock must be right again, and the daemon stopped.
             """)
 
     enum Action: String, CaseIterable, ExpressibleByArgument {
         case accept
         case reset
+        case repair
     }
 
     @OptionGroup var database: DatabaseArgument
 
-    @Argument(help: ArgumentHelp("accept or reset.", valueName: "action"))
+    @Argument(help: ArgumentHelp("accept, reset or repair.", valueName: "action"))
     var action: Action?
 
     @Argument(help: ArgumentHelp("Whose changes; the first digits are enough.", valueName: "origin"))
@@ -35,7 +38,8 @@ struct ClockCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if action != nil, origins.isEmpty {
+        if action == .repair, !origins.isEmpty { throw ValidationError("repair is about this replica only.") }
+        if action == .accept || action == .reset, origins.isEmpty {
             throw ValidationError("Which origins? Give the first digits of their ids.")
         }
         for origin in origins {
@@ -47,14 +51,15 @@ struct ClockCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let action else { return try list() }
+        guard action != .repair else { return try repair() }
         let replica = try Replica.open(at: database.path)
         let result = Result { try decide(action, replica) }
         try replica.close()
         for origin in try result.get() {
-            switch action {
-            case .accept: Console.line("Changes of \(origin) are taken from now on; the next exchange brings them.")
-            case .reset: Console.line("Forgot what was held back and accepted of \(origin).")
-            }
+            Console.line(
+                action == .accept
+                    ? "Changes of \(origin) are taken from now on; the next exchange brings them."
+                    : "Forgot what was held back and accepted of \(origin).")
         }
     }
 
@@ -71,12 +76,31 @@ struct ClockCommand: AsyncParsableCommand {
                 }
                 return origin
             }
-            switch action {
-            case .accept: try ClockDecision.accept(chosen, now: ClockCommand.now, db)
-            case .reset: try ClockDecision.reset(chosen, db)
+            if action == .accept {
+                try ClockDecision.accept(chosen, now: ClockCommand.now, db)
+            } else {
+                try ClockDecision.reset(chosen, db)
             }
             return chosen
         }
+    }
+
+    private func repair() throws {
+        let replica = try Replica.open(at: database.path)
+        // A daemon remembers changes by their names.
+        let lock = try FileLock(database: database.path)
+        let result = Result {
+            try replica.settle()
+            return try replica.write { try ClockDecision.repair(now: ClockCommand.now, $0) }
+        }
+        try replica.close()
+        withExtendedLifetime(lock) {}
+        guard let outcome = try result.get() else {
+            Console.line("Nothing to repair: no change of this replica is ahead of the clock.")
+            return
+        }
+        Console.line("\(ConsoleText.count(outcome.reissued, "change")) got the time of now.")
+        Console.line("This is replica \(outcome.new) from now on; it was \(outcome.old).")
     }
 
     private func list() throws {

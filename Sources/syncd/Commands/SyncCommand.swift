@@ -59,6 +59,9 @@ extension SyncReport {
             notes.append(
                 "Held back there until that clock comes closer: changes of \(SyncReport.names(heldBackThere)).")
         }
+        if droppedConflicts > 0 {
+            notes.append("The ledger dropped \(ConsoleText.count(droppedConflicts, "conflict")) beyond its bounds.")
+        }
         return notes
     }
 

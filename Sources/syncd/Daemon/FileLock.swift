@@ -9,11 +9,17 @@ import Synchronization
 /// The lock is not on the database itself: closing any descriptor of a database file drops SQLite's own locks on it
 /// (https://sqlite.org/howtocorrupt.html, section 2.2).
 final class FileLock: Sendable {
+    /// What the lock is wanted for: what to say when a daemon has it.
+    enum Purpose {
+        case daemon
+        case maintenance
+    }
+
     private let descriptor: Int32
 
     /// - Parameter path: The database. A symbolic link is followed, so that two names of one file share one lock.
     /// - Throws: ``Failure`` when another process holds the lock, or when the lock file cannot be opened.
-    init(database path: String) throws {
+    init(database path: String, for purpose: Purpose = .daemon) throws {
         let resolved = realpath(path, nil).map { pointer in
             defer { free(pointer) }
             return String(cString: pointer)
@@ -30,9 +36,15 @@ final class FileLock: Sendable {
             let holder = FileLock.holder(descriptor)
             close(descriptor)
             if reason == EWOULDBLOCK {
-                throw Failure(
-                    "another daemon already serves \(path)" + (holder.map { " (process \($0))" } ?? ""),
-                    hint: "one daemon per file is enough: stop the other one first, or add your peers to it")
+                let process = holder.map { " (process \($0))" } ?? ""
+                switch purpose {
+                case .daemon:
+                    throw Failure(
+                        "another daemon already serves \(path)\(process)",
+                        hint: "one daemon per file is enough: stop the other one first, or add your peers to it")
+                case .maintenance:
+                    throw Failure("a daemon serves \(path)\(process)", hint: "stop the daemon first, then try again")
+                }
             }
             throw Failure("\(lockPath) cannot be locked: \(String(cString: strerror(reason)))")
         }

@@ -17,7 +17,7 @@ struct LogLine: Sendable {
     init(_ entry: JournalEntry, own: OriginID) {
         seq = entry.seq
         origin = entry.origin ?? own
-        isLocal = entry.origin == nil
+        isLocal = entry.isLocal
         version = entry.version
         table = entry.shape.table
         operation = entry.operation.name

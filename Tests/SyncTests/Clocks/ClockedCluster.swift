@@ -9,14 +9,14 @@ import Testing
 
 /// Replicas on machines whose clocks can be set: both that of their SQLite, which stamps what they write, and that of their
 /// daemon, which judges the stamps of others.
-final class ClockedCluster: Sendable {
+final class ClockedCluster {
     /// Where all clocks start: close to the real time, by which ``Replica/write(_:)`` stamps.
     static let now = Int64(Date().timeIntervalSince1970 * 1_000)
     static let year: Int64 = 365 * 86_400_000
 
     let directory = TemporaryDirectory()
     let replicas: [Replica]
-    let inboxes: [Inbox]
+    private(set) var inboxes: [Inbox]
     let limits: Limits
     private let clocks: [MachineClock]
 
@@ -39,6 +39,13 @@ final class ClockedCluster: Sendable {
         inboxes = try replicas.indices.map { index in
             try Inbox(replica: replicas[index], limits: limits) { clocks[index].stamp }
         }
+    }
+
+    /// Starts the daemon of a machine anew.
+    func restart(_ index: Int) throws {
+        try inboxes[index].close()
+        let clock = clocks[index]
+        inboxes[index] = try Inbox(replica: replicas[index], limits: limits) { clock.stamp }
     }
 
     subscript(index: Int) -> Replica { replicas[index] }

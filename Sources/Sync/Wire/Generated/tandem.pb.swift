@@ -132,6 +132,19 @@ nonisolated struct Tandem_V1_Hello: Sendable {
   /// what the sender can read, best first
   var encodings: [Tandem_V1_Encoding] = []
 
+  /// What the sender knows of the history of one origin, that of the receiver as far as it knows: versions, newest first,
+  /// and a digest of the change of each; see "Samples" in docs/PROTOCOL.md.
+  var sampledOrigin: Data = Data()
+
+  /// descending
+  var sampleVersions: [Int64] = []
+
+  /// as many
+  var sampleDigests: [UInt64] = []
+
+  /// a random number from the sender's file, at most 16 bytes; empty if it has none
+  var instance: Data = Data()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -804,7 +817,7 @@ nonisolated extension Tandem_V1_Vector.Entry: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -819,6 +832,10 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 5: try { try decoder.decodeSingularMessageField(value: &self._vector) }()
       case 6: try { try decoder.decodeSingularInt64Field(value: &self.wallClockMs) }()
       case 7: try { try decoder.decodeRepeatedEnumField(value: &self.encodings) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.sampledOrigin) }()
+      case 9: try { try decoder.decodeRepeatedInt64Field(value: &self.sampleVersions) }()
+      case 10: try { try decoder.decodeRepeatedFixed64Field(value: &self.sampleDigests) }()
+      case 11: try { try decoder.decodeSingularBytesField(value: &self.instance) }()
       default: break
       }
     }
@@ -850,6 +867,18 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.encodings.isEmpty {
       try visitor.visitPackedEnumField(value: self.encodings, fieldNumber: 7)
     }
+    if !self.sampledOrigin.isEmpty {
+      try visitor.visitSingularBytesField(value: self.sampledOrigin, fieldNumber: 8)
+    }
+    if !self.sampleVersions.isEmpty {
+      try visitor.visitPackedInt64Field(value: self.sampleVersions, fieldNumber: 9)
+    }
+    if !self.sampleDigests.isEmpty {
+      try visitor.visitPackedFixed64Field(value: self.sampleDigests, fieldNumber: 10)
+    }
+    if !self.instance.isEmpty {
+      try visitor.visitSingularBytesField(value: self.instance, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -861,6 +890,10 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._vector != rhs._vector {return false}
     if lhs.wallClockMs != rhs.wallClockMs {return false}
     if lhs.encodings != rhs.encodings {return false}
+    if lhs.sampledOrigin != rhs.sampledOrigin {return false}
+    if lhs.sampleVersions != rhs.sampleVersions {return false}
+    if lhs.sampleDigests != rhs.sampleDigests {return false}
+    if lhs.instance != rhs.instance {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,74 @@
+import CFileShim
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// What tells a file from its copies, apart from its content: the machine, the inode and the moment of its creation.
+///
+/// Survives a rename and a restart of the machine. The device number is not part of it: it may change with each mount. The birth
+/// time is, because ext4 gives the inode of a deleted file to the next one that is created.
+public struct FileFingerprint: Hashable, Sendable {
+    /// A hash of the machine's id, 0 where there is none.
+    let machine: UInt64
+    let inode: UInt64
+    /// Nanoseconds since 1970, 0 where the file system keeps none.
+    let birth: Int64
+
+    /// The fingerprint of the file at `path`; a symbolic link is followed. nil when there is no such file.
+    public init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        machine = FileFingerprint.thisMachine
+        inode = UInt64(status.st_ino)
+        birth = tandem_birth_time(path)
+    }
+
+    /// False when the two are certainly not of one file. What either side does not know is not compared.
+    public func canBeSameFile(as other: FileFingerprint) -> Bool {
+        inode == other.inode
+            && (birth == other.birth || birth == 0 || other.birth == 0)
+            && (machine == other.machine || machine == 0 || other.machine == 0)
+    }
+
+    // MARK: - In `_journal_replica.fingerprint`
+
+    /// `1 <machine> <inode> <birth>`, decimal.
+    var text: String { "1 \(machine) \(inode) \(birth)" }
+
+    /// nil for what this release does not write: then the file counts as one without a fingerprint.
+    init?(text: String) {
+        let words = text.split(separator: " ")
+        guard words.count == 4, words[0] == "1", let machine = UInt64(words[1]), let inode = UInt64(words[2]),
+            let birth = Int64(words[3])
+        else { return nil }
+        self.machine = machine
+        self.inode = inode
+        self.birth = birth
+    }
+
+    // MARK: - The machine
+
+    /// Hashed, because the id is not to be disclosed and files travel (https://www.freedesktop.org/software/systemd/man/machine-id.html).
+    /// A container's id is that of its image or of its run, and says nothing about a file that outlives it.
+    private static let thisMachine: UInt64 = {
+        let isContainer = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
+        guard !isContainer, let file = fopen("/etc/machine-id", "re") else { return 0 }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let id = bytes.prefix(count).prefix { $0 != 10 }
+        return id.count == 32 ? Checksum.fnv1a("tandem".utf8 + Array(id)) : 0
+    }()
+}
+
+/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): against accidents, not against attackers.
+enum Checksum {
+    static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    static func append(_ byte: UInt8, to hash: inout UInt64) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+    static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(into: start) { append($1, to: &$0) }
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+
+/// Gives a replica a new name, because the old one may be borne by another file too. See docs/decisions/0006-identity.md.
+///
+/// Versions up to the cut keep the old name; those above it become 1, 2, … of the new one. Rows, positions, stamps and lives stay. After it
+/// the file knows the old name up to the cut only, so what others hold of it beyond that is fetched like anyone's changes.
+///
+/// Runs inside of a write transaction, which must be rolled back after a throw.
+public struct Rekey: Sendable, Hashable {
+    public enum Reason: String, Sendable, Hashable {
+        /// The file has another fingerprint than the one for which its name was taken: a copy, or a restored backup.
+        case copied
+        /// The file lacks changes of its own that it handed out before.
+        case rolledBack = "rolled_back"
+        /// A peer holds more changes of this replica than the replica.
+        case outrun
+        /// A peer holds other changes under the same versions.
+        case contradicted
+        /// A peer bears the same name.
+        case cloned
+        /// An operator asked for it.
+        case manual
+    }
+
+    /// What a re-identification did.
+    public struct Outcome: Sendable, Hashable {
+        public let reason: Reason
+        public let old: OriginID
+        public let new: OriginID
+        /// The cut: how many versions keep the old name.
+        public let kept: Int64
+        /// How many changes have the new name.
+        public let reissued: Int64
+    }
+
+    public var reason: Reason
+    /// The name to give up. Another process may have done it meanwhile; then nothing is to do.
+    public var origin: OriginID
+    /// Versions up to this are known to stand in other files under the old name, with the same content.
+    public var shared: Int64
+    /// Versions above this are known to have another content elsewhere.
+    public var mostKept: Int64
+    /// Seconds since 1970.
+    public var time: Double
+
+    public init(
+        _ reason: Reason, of origin: OriginID, shared: Int64 = 0, mostKept: Int64 = .max, time: Double
+    ) {
+        self.reason = reason
+        self.origin = origin
+        self.shared = shared
+        self.mostKept = mostKept
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - fingerprint: Of the file as it is now; nil leaves the one that stands there.
+    /// - Returns: nil when the replica does not bear ``origin`` any more.
+    public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
+        guard try Identity(db).origin == origin else { return nil }
+        try Seal.run(db)
+        let reader = try JournalReader(db)
+        var origins = reader.origins
+        guard let oldNumber = origins.numbers[origin], let tail = try reader.runs.last() else {
+            throw JournalError(.corrupt, "the journal has no local run")
+        }
+        let head = tail.endVersion - 1
+        let common = min(max(shared, try mergedByOthers(reader)), mostKept, head)
+        let cut = try wholeTransactions(upTo: max(0, common), head: head, reader)
+        let cutStamp = try reader.stamp(of: origin, version: cut) ?? .zero
+
+        let new = origin.successor(among: origins.numbers.keys)
+        let newNumber = try origins.number(of: new, in: db)
+        try db.execute(
+            sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
+            arguments: [cut, time, oldNumber])
+        try splitRuns(
+            after: cut, head: head, floor: cutStamp, tail: tail, reader, numbers: (old: oldNumber, new: newNumber))
+        try rename(runsAfter: cut, numbers: (old: oldNumber, new: newNumber), db)
+        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(new.bytes)])
+        if let fingerprint {
+            try db.execute(sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [fingerprint.text])
+        }
+        try renameConflicts(
+            after: cut, stamp: cutStamp, numbers: (old: oldNumber, new: newNumber), to: Data(new.bytes), db)
+        return Outcome(reason: reason, old: origin, new: new, kept: cut, reissued: head - cut)
+    }
+
+    /// Since when the name was given up, of each name that this file bore before, in seconds since 1970.
+    public static func times(_ db: Database) throws -> [Double] {
+        try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins").compactMap { $0["retired"] as Double? }
+    }
+
+    // MARK: - Where to cut
+
+    /// The highest version that another origin had merged when it wrote a change that stands here.
+    private func mergedByOthers(_ reader: JournalReader) throws -> Int64 {
+        let marks = try Data.fetchCursor(
+            reader.db, sql: "SELECT DISTINCT known FROM _journal_runs WHERE origin <> ?",
+            arguments: [reader.origins.numbers[origin]])
+        var version: Int64 = 0
+        while let mark = try marks.next() { version = max(version, try reader.origins.decode(mark)[origin]) }
+        return version
+    }
+
+    /// The greatest version not above `cut` that ends a transaction: the two halves of one would never come together.
+    ///
+    /// Transactions of writers that mark nothing end where the next mark stands, at the latest.
+    private func wholeTransactions(upTo cut: Int64, head: Int64, _ reader: JournalReader) throws -> Int64 {
+        guard cut > 0, cut < head, let run = try reader.runs.run(of: origin, holding: cut) else { return cut }
+        let seq = run.seq(of: cut)
+        let next = try Int64.fetchOne(
+            reader.db, sql: "SELECT min(seq) FROM _journal WHERE seq >= ? AND tx = 1 AND origin IS NULL",
+            arguments: [seq])
+        guard let next, next > seq else { return cut }
+        let last = try Int64.fetchOne(
+            reader.db, sql: "SELECT max(seq) FROM _journal WHERE seq < ? AND tx = 1 AND origin IS NULL",
+            arguments: [seq])
+        guard let last, let whole = try reader.runs.runs(from: last).first, whole.origin == origin else { return 0 }
+        return whole.version(at: last)
+    }
+
+    // MARK: - Runs
+
+    /// Makes a run begin right behind the cut.
+    private func splitRuns(
+        after cut: Int64, head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader,
+        numbers: (old: Int64, new: Int64)
+    ) throws {
+        let db = reader.db
+        let first: Int64
+        let run: JournalRun
+        if cut == head {
+            // What is written from now on needs a run of its own, unless it has one already.
+            (first, run) = (try reader.lastSeq() + 1, tail)
+        } else if let holding = try reader.runs.run(of: origin, holding: cut + 1) {
+            (first, run) = (holding.seq(of: cut + 1), holding)
+        } else {
+            throw JournalError(.corrupt, "version \(cut + 1) of this replica lies in no run")
+        }
+        if cut > 0, cut < head {
+            try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [first - 1])
+        }
+        guard first > run.firstSeq else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
+                SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
+                """,
+            arguments: [first, cut + 1, max(floor, run.floor).rawValue, run.firstSeq])
+    }
+
+    /// Gives the runs behind the cut their new name. Their writer knew what keeps the old one.
+    private func rename(runsAfter cut: Int64, numbers: (old: Int64, new: Int64), _ db: Database) throws {
+        let origins = try OriginTable(db)
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT first_seq, first_version, known FROM _journal_runs WHERE origin = ? AND first_version > ?",
+            arguments: [numbers.old, cut])
+        for row in rows {
+            let version: Int64 = row["first_version"]
+            var known = try origins.decode(row["known"])
+            known.advance(origin, to: cut)
+            try db.execute(
+                sql: "UPDATE _journal_runs SET origin = ?, first_version = ?, known = ? WHERE first_seq = ?",
+                arguments: [numbers.new, version - cut, origins.encode(known), row["first_seq"] as Int64])
+        }
+    }
+
+    /// The ledger names changes by their origin.
+    private func renameConflicts(
+        after cut: Int64, stamp: Stamp, numbers: (old: Int64, new: Int64), to new: Data, _ db: Database
+    ) throws {
+        let old = Data(origin.bytes)
+        try db.execute(
+            sql: """
+                UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
+                WHERE lost_origin = ? AND lost_version > ?
+                """,
+            arguments: [numbers.new, cut, numbers.old, cut])
+        // Stamps of one origin grow with its versions.
+        try db.execute(
+            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
+            arguments: [new, old, stamp.rawValue])
+    }
+}
+
+extension OriginID {
+    /// A random id between the same two neighbours among `others`: it wins and loses every tie of equal stamps like this one.
+    func successor(among others: some Sequence<OriginID>) -> OriginID {
+        let number = wide
+        var below: UInt128 = 0
+        var above = UInt128.max
+        for other in others.lazy.map(\.wide) where other != number {
+            if other < number { below = max(below, other) } else { above = min(above, other) }
+        }
+        // Too little room to be unique by chance: then a tie may be decided anew.
+        guard above - below > UInt128(1) << 64 else { return .random() }
+        while true {
+            let candidate = UInt128.random(in: (below + 1)...(above - 1))
+            if candidate != number {
+                return OriginID(
+                    high: UInt64(truncatingIfNeeded: candidate >> 64), low: UInt64(truncatingIfNeeded: candidate))
+            }
+        }
+    }
+
+    private var wide: UInt128 { UInt128(high) << 64 | UInt128(low) }
+}

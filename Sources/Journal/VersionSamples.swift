@@ -1,0 +1,100 @@
+import GRDB
+
+/// A version of an origin with a digest of its change: enough to tell one history of that origin from another.
+///
+/// Two histories that have the same change, with the same stamp, at one version are the same up to there.
+public struct VersionSample: Hashable, Sendable {
+    public let version: Int64
+    /// ``ChangeDigest``.
+    public let digest: UInt64
+
+    public init(version: Int64, digest: UInt64) {
+        self.version = version
+        self.digest = digest
+    }
+}
+
+extension JournalReader {
+    /// The stamp of one version; nil when it is not in the journal.
+    func stamp(of origin: OriginID, version: Int64) throws -> Stamp? {
+        try cursor(of: origin, version: version)?.stamp
+    }
+
+    /// The digest of one version; nil when it is not in the journal.
+    public func digest(of origin: OriginID, version: Int64) throws -> UInt64? {
+        guard let cursor = try cursor(of: origin, version: version) else { return nil }
+        var values: [Value] = []
+        try cursor.appendValues(of: cursor.mask(), to: &values)
+        return ChangeDigest.of(
+            table: cursor.entry.shape.table, operation: cursor.operation, stamp: cursor.stamp, values: values)
+    }
+
+    /// What is known here of the history of `origin`, newest first: version `limit` or the newest below it, then versions at
+    /// distances that double, and the first. At most 64.
+    public func samples(of origin: OriginID, upTo limit: Int64) throws -> [VersionSample] {
+        let newest = min(try vector()[origin], limit)
+        guard newest > 0 else { return [] }
+        var versions: [Int64] = []
+        var distance: Int64 = 0
+        while distance < newest {
+            versions.append(newest - distance)
+            distance = distance * 2 + 1
+        }
+        if versions.last != 1 { versions.append(1) }
+        return try versions.compactMap { version in
+            try digest(of: origin, version: version).map { VersionSample(version: version, digest: $0) }
+        }
+    }
+
+    /// Standing on that version.
+    private func cursor(of origin: OriginID, version: Int64) throws -> JournalCursor? {
+        guard version > 0, let run = try runs.run(of: origin, holding: version) else { return nil }
+        let seq = run.seq(of: version)
+        guard seq < run.endSeq else { return nil }
+        let cursor = try cursor(over: run, from: seq)
+        while try cursor.next() { if cursor.seq == seq { return cursor } }
+        return nil
+    }
+}
+
+/// FNV-1a with 64 bits over a change, the same wherever it stands: stamp, operation, table, values. See docs/PROTOCOL.md, "Samples".
+public enum ChangeDigest {
+    /// Longer values count by their length and this many bytes.
+    static let bytesPerValue = 1_024
+
+    public static func of(
+        table: String, operation: Operation, stamp: Stamp, values: some Sequence<Value>
+    ) -> UInt64 {
+        var hash = Checksum.start
+        append(UInt64(bitPattern: stamp.rawValue), to: &hash)
+        Checksum.append(UInt8(truncatingIfNeeded: operation.rawValue), to: &hash)
+        append(4, table.utf8, to: &hash)
+        for value in values {
+            switch value {
+            case .null: Checksum.append(0, to: &hash)
+            case .integer(let number):
+                Checksum.append(1, to: &hash)
+                append(UInt64(bitPattern: number), to: &hash)
+            case .real(let number):
+                Checksum.append(2, to: &hash)
+                // SQLite may keep -0.0 as 0.0.
+                append(number == 0 ? 0 : number.bitPattern, to: &hash)
+            case .text(let bytes): append(3, bytes, to: &hash)
+            case .blob(let bytes): append(4, bytes, to: &hash)
+            }
+        }
+        return hash
+    }
+
+    private static func append(_ number: UInt64, to hash: inout UInt64) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            Checksum.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)), to: &hash)
+        }
+    }
+
+    private static func append(_ tag: UInt8, _ bytes: some Collection<UInt8>, to hash: inout UInt64) {
+        Checksum.append(tag, to: &hash)
+        append(UInt64(bytes.count), to: &hash)
+        for byte in bytes.prefix(bytesPerValue) { Checksum.append(byte, to: &hash) }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("Copied files")
+struct CopiedFileTests {
+    @Test("a copied file takes a new identity when it is opened, and both lose nothing")
+    func copiedFile() async throws {
+        let fleet = try Fleet(2)
+        let early = try fleet.write(0)
+        try await fleet.sync(0, 1)
+        // Not known to anybody when the file is copied.
+        let late = try fleet.write(0)
+        try fleet[0].backUp(to: fleet.path(2))
+        let copy = try fleet.add(fleet.path(2), schema: nil)
+        #expect(try copy.origin != fleet[0].origin)
+        #expect(copy.inbox.lastRekey?.reason == .copied)
+        let mine = try fleet.write(0)
+        let its = try fleet.write(2)
+        try await fleet.settle()
+        try fleet.expectEverywhere([early, late, mine, its])
+        // What was sent under two names is no conflict with itself.
+        for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
+    }
+
+    @Test("the original keeps its identity, however often it is opened, renamed or linked to")
+    func noFalseAlarm() async throws {
+        let fleet = try Fleet(2)
+        let origin = try fleet[0].origin
+        for _ in 0..<3 {
+            try fleet.write(0)
+            try await fleet.sync(0, 1)
+            try fleet[0].whileStopped {}
+        }
+        try fleet[0].whileStopped {
+            try FileManager.default.moveItem(atPath: fleet.path(0), toPath: fleet.path(0) + "x")
+            try FileManager.default.moveItem(atPath: fleet.path(0) + "x", toPath: fleet.path(0))
+        }
+        try fleet[0].whileStopped { try FileManager.default.removeItem(atPath: fleet.path(0) + "-identity") }
+        try fleet.write(0)
+        try await fleet.settle()
+        #expect(try fleet[0].origin == origin)
+        #expect(try fleet[1].vector.entries.count == 1)
+    }
+
+    @Test("a copy in which another program wrote before the daemon saw it re-issues what it wrote")
+    func writtenBeforeNoticed() async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.path(2))
+        try RawConnection(path: fleet.path(2)).run("INSERT INTO note VALUES ('stranger', 'x', 0)")
+        let mine = try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet.add(fleet.path(2), schema: nil)
+        try await fleet.settle()
+        try fleet.expectEverywhere([mine, "stranger"])
+    }
+
+    @Test("many copies of one file, made before it met anyone, all go their own way")
+    func template() async throws {
+        let fleet = try Fleet(1)
+        let base = try fleet.write(0)
+        let copies = (1...4).map { fleet.path($0) }
+        for copy in copies { try fleet[0].backUp(to: copy) }
+        for copy in copies { try fleet.add(copy, schema: nil) }
+        #expect(Set(try fleet.machines.map { try $0.origin }).count == 5)
+        let ids = try fleet.machines.indices.map { try fleet.write($0) }
+        try await fleet.settle()
+        try fleet.expectEverywhere(ids + [base])
+        for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
+    }
+
+    @Test("two machines from one image: no local evidence, so the first meeting makes both give the name up")
+    func image() async throws {
+        let fleet = try Fleet(2)
+        let base = try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.path(2))
+        let origin = try fleet[0].origin
+        try makeImage(fleet.path(2))
+        let twin = try fleet.add(fleet.path(2), schema: nil)
+        #expect(try twin.origin == origin)
+        let mine = try fleet.write(0)
+        let its = try [fleet.write(2), fleet.write(2)]
+        try await fleet.sync(0, 2)
+        #expect(try fleet[0].origin != origin && twin.origin != origin)
+        #expect(try fleet[0].origin != twin.origin)
+        try await fleet.settle()
+        try fleet.expectEverywhere([base, mine] + its)
+    }
+
+    @Test("of two machines from one image that hold the same, one gives the name up")
+    func equalImages() async throws {
+        let fleet = try Fleet(1)
+        let base = try fleet.write(0)
+        try fleet[0].backUp(to: fleet.path(1))
+        try makeImage(fleet.path(1))
+        try fleet.add(fleet.path(1), schema: nil)
+        try await fleet.sync(0, 1)
+        #expect(try fleet[0].origin != fleet[1].origin)
+        #expect(fleet[1].inbox.lastRekey == nil)
+        let ids = try [fleet.write(0), fleet.write(1)]
+        try await fleet.settle()
+        try fleet.expectEverywhere(ids + [base])
+    }
+
+    @Test("two machines from one image that never meet are told apart by a third")
+    func imagesApart() async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.path(2))
+        try makeImage(fleet.path(2))
+        try fleet.add(fleet.path(2), schema: nil)
+        let mine = try fleet.write(0)
+        let its = try fleet.write(2)
+        try await fleet.sync(0, 1)
+        // Machine 1 holds another change under the version that machine 2 is about to send.
+        try await fleet.sync(2, 1)
+        #expect(fleet[2].inbox.lastRekey?.reason == .contradicted)
+        try await fleet.settle()
+        try fleet.expectEverywhere([mine, its])
+    }
+
+    @Test("the file itself under another address is refused, and keeps its identity")
+    func itself() async throws {
+        let fleet = try Fleet(1)
+        try fleet.write(0)
+        let origin = try fleet[0].origin
+        let link = fleet.directory.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fleet.path(0))
+        for path in [fleet.path(0), link] {
+            let transport = try LocalTransport.open(path: path, limits: fleet.limits, clock: SystemClock())
+            let session = SyncSession(
+                replica: fleet[0].replica, inbox: fleet[0].inbox, transport: transport, limits: fleet.limits,
+                clock: SystemClock())
+            let error = await #expect(throws: SyncError.self) { _ = try await session.exchange() }
+            #expect(error?.code == .selfPeer)
+        }
+        #expect(try fleet[0].origin == origin)
+    }
+
+    @Test("another file at the path of the open one is an error, not a reason for a new identity")
+    func replacedWhileOpen() async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try fleet[0].backUp(to: fleet.path(7))
+        try FileManager.default.removeItem(atPath: fleet.path(0))
+        try FileManager.default.copyItem(atPath: fleet.path(7), toPath: fleet.path(0))
+        let error = await #expect(throws: SyncError.self) { _ = try await fleet.sync(0, 1) }
+        #expect(error?.code == .storage)
+        #expect(fleet[0].inbox.lastRekey == nil)
+        #expect(try fleet[1].ids().isEmpty)
+    }
+
+    /// Makes a copied file look as a machine image does: the fingerprint that it holds is its own.
+    private func makeImage(_ path: String) throws {
+        try RawConnection(path: path).run("UPDATE _journal_replica SET fingerprint = NULL")
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import GRDB
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("Files restored from a backup")
+struct RestoredFileTests {
+    @Test(
+        "restored before it talks to anyone: noticed at once, lost changes come back",
+        arguments: Machine.Restore.allCases)
+    func beforeTalking(way: Machine.Restore) async throws {
+        let fleet = try Fleet(2)
+        let kept = try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        let lost = try [fleet.write(0), fleet.write(0)]
+        try await fleet.sync(0, 1)
+        let origin = try fleet[0].origin
+        try fleet[0].restore(fleet.directory.file("backup"), way)
+        // With the record gone and the file in its place only a peer can tell.
+        #expect(try (fleet[0].origin != origin) == (way != .inPlaceAlone))
+        let new = try fleet.write(0)
+        try await fleet.settle()
+        #expect(try fleet[0].origin != origin)
+        try fleet.expectEverywhere([kept, new] + lost)
+        for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
+    }
+
+    @Test(
+        "restored and written by another program beyond what was lost: the same versions never go out twice",
+        arguments: Machine.Restore.allCases)
+    func overgrown(way: Machine.Restore) async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        let lost = try [fleet.write(0), fleet.write(0)]
+        try await fleet.sync(0, 1)
+        try fleet[0].restore(
+            fleet.directory.file("backup"), way,
+            meanwhile: "INSERT INTO note VALUES ('a', '', 0), ('b', '', 0); INSERT INTO note VALUES ('c', '', 0)")
+        try await fleet.settle()
+        try fleet.expectEverywhere(lost + ["a", "b", "c"])
+    }
+
+    @Test("restored, and first met by a peer that knows less: what was sent then and what was lost are both kept")
+    func afterTalking() async throws {
+        let fleet = try Fleet(3)
+        try fleet.write(0)
+        try await fleet.settle()
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        let lost = try [fleet.write(0), fleet.write(0)]
+        try await fleet.sync(0, 1)
+        // The evidence at the file is there, so the name is new before machine 2 hears it.
+        try fleet[0].restore(fleet.directory.file("backup"), .inPlace)
+        let new = try fleet.write(0)
+        try await fleet.sync(0, 2)
+        try await fleet.sync(0, 1)
+        try await fleet.settle()
+        try fleet.expectEverywhere(lost + [new])
+    }
+
+    @Test("without any evidence at the file, the peer that holds the lost changes tells, at the first contact")
+    func toldByPeer() async throws {
+        let fleet = try Fleet(3)
+        try fleet.write(0)
+        try await fleet.settle()
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        let lost = try [fleet.write(0), fleet.write(0)]
+        try await fleet.sync(0, 1)
+        let origin = try fleet[0].origin
+        try fleet[0].restore(fleet.directory.file("backup"), .inPlaceAlone)
+        let report = try await fleet.sync(0, 1)
+        #expect(fleet[0].inbox.lastRekey?.reason == .outrun)
+        #expect(fleet[0].inbox.lastRekey?.reissued == 0)
+        // In the same session.
+        #expect(report.pulledChanges == 2 && report.isLevel)
+        #expect(try fleet[0].vector[origin] == 3)
+        try await fleet.settle()
+        try fleet.expectEverywhere(lost)
+    }
+
+    @Test("a passive replica that was restored is told by its caller, and the exchange goes on")
+    func toldByCaller() async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(1)
+        try await fleet.sync(0, 1)
+        try fleet[1].backUp(to: fleet.directory.file("backup"))
+        let lost = try fleet.write(1)
+        try await fleet.sync(0, 1)
+        try fleet[1].restore(fleet.directory.file("backup"), .inPlaceAlone)
+        let new = try fleet.write(1)
+        let report = try await fleet.sync(0, 1)
+        #expect(fleet[1].inbox.lastRekey?.reason == .contradicted)
+        #expect(report.isLevel)
+        try fleet.expectEverywhere([lost, new])
+        try await fleet.settle()
+    }
+
+    @Test("restored twice, to the same and to an older backup")
+    func twice() async throws {
+        let fleet = try Fleet(2)
+        let first = fleet.directory.file("first")
+        let second = fleet.directory.file("second")
+        var ids = [try fleet.write(0)]
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: first)
+        ids.append(try fleet.write(0))
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: second)
+        for backup in [second, second, first, second] {
+            ids.append(try fleet.write(0))
+            try await fleet.sync(0, 1)
+            try fleet[0].restore(backup, .inPlace)
+            ids.append(try fleet.write(0))
+            try await fleet.sync(0, 1)
+        }
+        try await fleet.settle()
+        try fleet.expectEverywhere(ids)
+        let names = try fleet[1].vector.entries.map(\.origin)
+        #expect(Set(names).count == names.count && names.count >= 5)
+    }
+
+    @Test(
+        "several machines restored at once, to backups of different days",
+        arguments: [Machine.Restore.newFile, .inPlace])
+    func severalAtOnce(way: Machine.Restore) async throws {
+        let fleet = try Fleet(3)
+        var ids: [String] = []
+        for index in 0..<3 {
+            ids.append(try fleet.write(index))
+            try await fleet.settle()
+            try fleet[index].backUp(to: fleet.directory.file("backup \(index)"))
+        }
+        for index in 0..<3 { ids.append(try fleet.write(index)) }
+        try await fleet.settle()
+        // Machine 2 stays as it was, so nothing is lost with all of its bearers.
+        for index in 0..<2 { try fleet[index].restore(fleet.directory.file("backup \(index)"), way) }
+        for index in 0..<3 { ids.append(try fleet.write(index)) }
+        try await fleet.settle()
+        try fleet.expectEverywhere(ids)
+    }
+
+    @Test("a peer that was made anew at the same address confirms nothing of what the old one had, and gets everything")
+    func peerRecreated() async throws {
+        let fleet = try Fleet(2)
+        let ids = try (0..<5).map { _ in try fleet.write(0) }
+        try await fleet.sync(0, 1)
+        func confirmed() throws -> VersionVector? {
+            try fleet[0].replica.read { try PeerLedger.all($0).first?.confirmed }
+        }
+        let mine = try fleet[0].origin
+        #expect(try confirmed()?[mine] == 5)
+        let first = try fleet[1].origin
+        try fleet[1].whileStopped {
+            for suffix in ["", "-identity", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: fleet.path(1) + suffix)
+            }
+            try RawConnection(path: fleet.path(1)).run(Fleet.schema)
+            try Replica.create(at: fleet.path(1), InitializeRequest()).replica.close()
+        }
+        #expect(try fleet[1].origin != first)
+        // The exchange breaks off after the greeting; even then nothing of the old word stays.
+        let greeting = PeerStatus(name: fleet.path(1))
+        try fleet[0].replica.write { try PeerLedger.record(greeting, $0) }
+        #expect(try confirmed() == VersionVector())
+        let report = try await fleet.sync(0, 1)
+        #expect(report.pushedChanges == 5)
+        #expect(try confirmed()?[mine] == 5)
+        #expect(fleet[0].inbox.lastRekey == nil)
+        try await fleet.settle()
+        try fleet.expectEverywhere(ids)
+    }
+
+    @Test("edits of one row before and after the backup merge as if nothing had happened")
+    func edits() async throws {
+        let fleet = try Fleet(2)
+        let id = try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].execute("UPDATE note SET text = 'before' WHERE id = '\(id)'")
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        try fleet[0].execute("UPDATE note SET text = 'lost', rank = 1 WHERE id = '\(id)'")
+        try await fleet.sync(0, 1)
+        try fleet[0].restore(fleet.directory.file("backup"), .newFile)
+        #expect(try fleet[0].rows() == ["\(id)=before"])
+        try fleet[0].execute("UPDATE note SET rank = 2 WHERE id = '\(id)'")
+        try await fleet.settle()
+        let row = try fleet[1].replica.read { try Row.fetchOne($0, sql: "SELECT text, rank FROM note") }
+        #expect(row?["text"] == "lost")
+        #expect(row?["rank"] == 2)
+    }
+
+    @Test(
+        "random writes, exchanges, backups, restores and copies lose nothing that a peer had",
+        arguments: 0..<24 as Range<UInt64>)
+    func random(seed: UInt64) async throws {
+        var random = SplitMix(seed: seed)
+        let fleet = try Fleet(3)
+        var backups: [(machine: Int, path: String)] = []
+        var acknowledged: Set<String> = []
+        for step in 0..<40 {
+            let index = random.below(fleet.machines.count)
+            switch random.below(10) {
+            case 0...3:
+                try fleet.write(index)
+                if let id = try fleet[index].ids().sorted().first {
+                    try fleet[index].execute("UPDATE note SET rank = \(step) WHERE id = '\(id)'")
+                }
+            case 4...6:
+                let other = random.below(fleet.machines.count)
+                guard other != index else { continue }
+                try await fleet.sync(index, other)
+                try acknowledged.formUnion(fleet[index].ids())
+                try acknowledged.formUnion(fleet[other].ids())
+            case 7:
+                let path = fleet.directory.file("backup \(step)")
+                try fleet[index].backUp(to: path)
+                backups.append((index, path))
+            case 8:
+                guard let backup = backups.filter({ $0.machine == index }).randomElement(using: &random) else {
+                    continue
+                }
+                // Another machine always stays that was met last: one restore at a time, and a full exchange before the next.
+                try await fleet.settle()
+                try acknowledged.formUnion(fleet[index].ids())
+                let way = random.pick(Machine.Restore.allCases)
+                try fleet[index].restore(
+                    backup.path, way,
+                    meanwhile: random.chance(30) ? "INSERT INTO note VALUES ('raw \(step)', '', 0)" : nil)
+                // Nothing at the file tells; so it has to meet one that knows before it meets one that does not.
+                if way == .inPlaceAlone { try await fleet.sync(index, (index + 1) % fleet.machines.count) }
+            default:
+                guard fleet.machines.count < 6 else { continue }
+                let path = fleet.path(fleet.machines.count)
+                try fleet[index].backUp(to: path)
+                try fleet.add(path, schema: nil)
+            }
+        }
+        try await fleet.settle()
+        try fleet.expectEverywhere(acknowledged)
+    }
+}
