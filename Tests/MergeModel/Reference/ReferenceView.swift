@@ -76,7 +76,12 @@ struct ReferenceView {
     /// What an index holds of a row; nil when that can clash with nothing.
     private static func entry(of row: [String: Value], in unique: ReferenceUnique, _ table: ReferenceTable) -> [Value]?
     {
-        if let condition = unique.condition, row[condition.column] != condition.value { return nil }
+        if let condition = unique.condition {
+            // Compared as the column compares.
+            let ignoresCase = table.column(condition.column)?.ignoresCase ?? false
+            let value = (row[condition.column] ?? .null).compared(ignoringCase: ignoresCase)
+            guard value == condition.value.compared(ignoringCase: ignoresCase) else { return nil }
+        }
         let values = unique.terms.map { (row[$0.column] ?? .null).compared(ignoringCase: $0.ignoresCase) }
         return values.contains(.null) ? nil : values
     }
