@@ -220,7 +220,7 @@ public final class Database: Sendable {
     }
 
     /// Has the file looked at soon.
-    func lookAgain() { watch.signal() }
+    func lookAgain() { watch?.signal() }
 
     private func followOnce() {
         // A transaction of this process has looked at what was new when it began, and its end tells of itself. Its own writes
