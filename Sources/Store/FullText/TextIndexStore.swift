@@ -235,11 +235,11 @@ struct TextIndexStore {
 
     /// Which rows are set aside, in few characters.
     private func heldRows() throws -> String {
-        let rows = try GRDB.Row.fetchCursor(db, sql: "SELECT tbl, key FROM _journal_held ORDER BY tbl, key")
+        let rows = try GRDB.Row.fetchCursor(db, sql: "SELECT tbl, key, shown FROM _journal_held ORDER BY tbl, key")
         var bytes: [UInt8] = []
         while let row = try rows.next() {
-            let (table, key): (Int64, Data) = (row["tbl"], row["key"])
-            bytes += "\(table):\(key.count):".utf8
+            let (table, key, shown): (Int64, Data, Int64) = (row["tbl"], row["key"], row["shown"])
+            bytes += "\(table):\(shown):\(key.count):".utf8
             bytes += key
         }
         return bytes.isEmpty ? "" : FNV.hash(bytes)
