@@ -102,6 +102,12 @@ struct ModelFix: FixItMessage {
     let message: String
     var fixItID: MessageID { MessageID(domain: "Store.Model.fix", id: message) }
 
+    /// A fix-it that takes `attribute` out of the list it stands in.
+    static func removing(_ attribute: AttributeSyntax, from list: AttributeListSyntax, named name: String) -> FixIt {
+        let rest = list.filter { $0.as(AttributeSyntax.self)?.id != attribute.id }
+        return replacing("remove '@\(name)'", list, by: rest)
+    }
+
     /// A fix-it with this title that puts `new` in the place of `old`.
     static func replacing(_ title: String, _ old: some SyntaxProtocol, by new: some SyntaxProtocol) -> FixIt {
         FixIt(

@@ -69,7 +69,12 @@ struct ModelProperty {
         }
         for modifier in variable.modifiers {
             if modifier.name.tokenKind == .keyword(.lazy) {
-                fail(ModelProblem.lazyProperty(name).at(modifier))
+                var fixed = variable
+                fixed.modifiers = variable.modifiers.filter { $0.name.tokenKind != .keyword(.lazy) }
+                fixed.leadingTrivia = variable.leadingTrivia
+                fail(
+                    ModelProblem.lazyProperty(name).at(
+                        modifier, fixIts: [ModelFix.replacing("remove 'lazy'", variable, by: fixed)]))
             }
             if modifier.detail != nil, kind == .liveClass {
                 var fixed = variable
@@ -82,10 +87,22 @@ struct ModelProperty {
             }
         }
         if let accessors = binding.accessorBlock, kind == .liveClass {
-            fail(ModelProblem.observers(name).at(accessors))
+            var fixed = binding
+            fixed.accessorBlock = nil
+            fixed.trailingTrivia = []
+            // Without its block the value would keep the space before the brace.
+            fixed.initializer?.value.trailingTrivia = []
+            fixed.typeAnnotation?.type.trailingTrivia = binding.initializer == nil ? [] : .space
+            fail(
+                ModelProblem.observers(name).at(
+                    accessors, fixIts: [ModelFix.replacing("remove the observers", binding, by: fixed)]))
         }
         if kind == .liveClass, reserved.contains(name.unquoted) {
-            fail(ModelProblem.reserved(name.unquoted).at(identifier))
+            let renamed = identifier.with(\.tokenKind, .identifier("\(name.unquoted)Value"))
+            fail(
+                ModelProblem.reserved(name.unquoted).at(
+                    identifier,
+                    fixIts: [ModelFix.replacing("rename to '\(name.unquoted)Value'", identifier, by: renamed)]))
         }
 
         let annotation = binding.typeAnnotation?.type
@@ -97,13 +114,27 @@ struct ModelProperty {
                     implicit, fixIts: [ModelFix.replacing("use '?'", implicit, by: optional)]))
         }
         guard let type = annotation?.trimmedDescription ?? binding.initializer?.value.literalType else {
-            fail(ModelProblem.noType(name).at(identifier))
+            var typed = binding
+            typed.pattern.trailingTrivia = []
+            typed.typeAnnotation = TypeAnnotationSyntax(
+                colon: .colonToken(trailingTrivia: .space),
+                type: IdentifierTypeSyntax(name: .identifier("<#Type#>"), trailingTrivia: .space))
+            fail(
+                ModelProblem.noType(name).at(
+                    identifier, fixIts: [ModelFix.replacing("add a type", binding, by: typed)]))
             return nil
         }
         let isOptional =
             annotation?.is(OptionalTypeSyntax.self) == true || type.hasPrefix("Optional<")
         if markers.isTransient, binding.initializer == nil, !isOptional {
-            fail(ModelProblem.transientWithoutDefault(name).at(identifier))
+            var filled = binding
+            filled.typeAnnotation?.type.trailingTrivia = .space
+            filled.initializer = InitializerClauseSyntax(
+                equal: .equalToken(trailingTrivia: .space),
+                value: EditorPlaceholderExprSyntax(placeholder: .identifier("<#value#>")))
+            fail(
+                ModelProblem.transientWithoutDefault(name).at(
+                    identifier, fixIts: [ModelFix.replacing("add a default value", binding, by: filled)]))
         }
         guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type

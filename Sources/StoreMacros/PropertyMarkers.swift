@@ -44,7 +44,9 @@ struct PropertyMarkers {
         for (first, second) in exclusive {
             guard seen[first] != nil, let node = seen[second] else { continue }
             sound = false
-            report(ModelProblem.conflicting(first, second).at(node))
+            report(
+                ModelProblem.conflicting(first, second).at(
+                    node, fixIts: [ModelFix.removing(node, from: attributes, named: second)]))
         }
         if coding != nil, isJSON, let node = seen["JSON"] {
             sound = false

@@ -145,12 +145,17 @@ struct DiagnosticTests {
         let member: String
         let message: String
         let column: Int
+        let fixIt: String?
+        /// The member after the fix-it.
+        let fixed: String?
         var testDescription: String { member }
 
-        init(_ member: String, _ message: String, column: Int) {
+        init(_ member: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil) {
             self.member = member
             self.message = message
             self.column = column
+            self.fixIt = fixIt
+            self.fixed = fixed
         }
     }
 
@@ -160,9 +165,14 @@ struct DiagnosticTests {
             Misuse("var a = 1, b = 2", "declare each property of a model with a 'var' of its own", column: 9),
             Misuse("var (a, b) = (1, 2)", "a property of a model cannot be a tuple pattern", column: 9),
             Misuse(
-                "var a = make()", "write the type of 'a': it cannot be told from the initial value here", column: 9),
-            Misuse("lazy var a: Int = 1", "'a' cannot be lazy; a computed property can do this work", column: 5),
-            Misuse("var a: Int = 1 { didSet {} }", "'a' cannot have observers: listen to 'changes(in:)'", column: 20),
+                "var a = make()", "write the type of 'a': it cannot be told from the initial value here", column: 9,
+                fixIt: "add a type", fixed: "var a: <#Type#> = make()"),
+            Misuse(
+                "lazy var a: Int = 1", "'a' cannot be lazy; a computed property can do this work", column: 5,
+                fixIt: "remove 'lazy'", fixed: "var a: Int = 1"),
+            Misuse(
+                "var a: Int = 1 { didSet {} }", "'a' cannot have observers: listen to 'changes(in:)'", column: 20,
+                fixIt: "remove the observers", fixed: "var a: Int = 1"),
             Misuse(
                 "@Wrapped var a: Int = 1",
                 "'a' cannot carry '@Wrapped': a model keeps its values itself; mark it '@Transient' and wrap it by hand",
@@ -170,7 +180,7 @@ struct DiagnosticTests {
             Misuse(
                 "var database: Int = 1",
                 "'database' is a name that every model has already; rename the property and keep the column with '@Column(\"database\")'",
-                column: 9),
+                column: 9, fixIt: "rename to 'databaseValue'", fixed: "var databaseValue: Int = 1"),
             Misuse("var ID: Int = 1", "the column 'ID' already belongs to another property", column: 9),
             Misuse(
                 "init(id: Int64) {}",
@@ -186,7 +196,16 @@ struct DiagnosticTests {
                     var id: Int64
                     \(misuse.member)
                 }
-                """, line: 4, column: misuse.column)
+                """, line: 4, column: misuse.column, fixIt: misuse.fixIt,
+            fixed: misuse.fixed.map { fixed in
+                """
+                @Model
+                final class Person {
+                    var id: Int64
+                    \(fixed)
+                }
+                """
+            })
     }
 
     @Test("a transient property needs a default value")
@@ -199,7 +218,14 @@ struct DiagnosticTests {
                     var id: Int64
                     @Transient var a: Int
                 }
-                """, line: 4, column: 20)
+                """, line: 4, column: 20, fixIt: "add a default value",
+            fixed: """
+                @Model
+                final class Person {
+                    var id: Int64
+                    @Transient var a: Int = <#value#>
+                }
+                """)
     }
 
     @Test("markers that exclude each other are told apart")
@@ -212,7 +238,14 @@ struct DiagnosticTests {
                     var id: Int64
                     @Transient @JSON var a: Int = 1
                 }
-                """, line: 4, column: 16)
+                """, line: 4, column: 16, fixIt: "remove '@JSON'",
+            fixed: """
+                @Model
+                final class Person {
+                    var id: Int64
+                    @Transient var a: Int = 1
+                }
+                """)
     }
 
     @Test("the table's name must be a plain literal and not empty")
