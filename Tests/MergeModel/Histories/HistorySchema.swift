@@ -83,7 +83,9 @@ struct HistorySchema: Sendable {
             guard let model = parent.column(name) else { continue }
             let own = reference.tables[index].columns.prefix(reference.tables[index].keyCount)
             // Not a key that refers to itself: SQLite 3.40 then takes rows without a parent in a multi-row INSERT.
-            if target.count == 1, parent.name != reference.tables[index].name, random.chance(15), let reused = own.first(where: { $0.isText == model.isText }) {
+            if target.count == 1, parent.name != reference.tables[index].name, random.chance(15),
+                let reused = own.first(where: { $0.isText == model.isText })
+            {
                 columns.append(reused.name)
                 continue
             }
