@@ -33,7 +33,7 @@ final class JournalCursor {
         let isUnsealed = isLocal && seq > identity.sealedSeq && run.firstSeq <= identity.sealedSeq
         let start = !isLocal ? max(seq, run.firstSeq) : isUnsealed ? identity.sealedSeq + 1 : run.firstSeq
         fold = LocalFold(after: isUnsealed ? identity.sealedStamp : run.floor)
-        let columns = try db.columns(in: "_journal").map(\.name)
+        let columns = try JournalSchema.columns(of: "_journal", db)
         valueCount = Int32(columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count)
         maskWords = Int32(columns.filter { $0.hasPrefix("mask") }.count)
         let selected =

@@ -139,7 +139,7 @@ enum JournalSchema {
     ///
     /// `ALTER TABLE ADD COLUMN` rewrites no row, so a wide table costs nothing for the others.
     static func widen(_ db: Database, toColumns count: Int) throws {
-        let existing = Set(try db.columns(in: "_journal").map(\.name))
+        let existing = Set(try columns(of: "_journal", db))
         for index in 0..<count where !existing.contains("v\(index)") {
             try db.execute(sql: "ALTER TABLE _journal ADD COLUMN v\(index)")
         }
@@ -150,10 +150,17 @@ enum JournalSchema {
 
     /// Makes sure that `_journal_suspects` can hold keys of `count` columns.
     static func widenSuspects(_ db: Database, toKeys count: Int) throws {
-        let existing = Set(try db.columns(in: "_journal_suspects").map(\.name))
+        let existing = Set(try columns(of: "_journal_suspects", db))
         for index in 0..<count where !existing.contains("k\(index)") {
             try db.execute(sql: "ALTER TABLE _journal_suspects ADD COLUMN k\(index)")
         }
+    }
+
+    /// The columns of one of the journal's tables as the file has them now. GRDB's `columns(in:)` remembers what a connection
+    /// saw once, and another one may have widened the table since.
+    static func columns(of table: String, _ db: Database) throws -> [String] {
+        try String.fetchAll(
+            try db.cachedStatement(sql: "SELECT name FROM pragma_table_info(?, 'main')"), arguments: [table])
     }
 
     static func maskWords(forColumns count: Int) -> Int {

@@ -31,7 +31,9 @@ enum HistoryStatement {
             let column = random.pick(Array(choices))
             return "\(column.name) = \(value(of: column))"
         }
-        let conflict = random.pick(["", "OR IGNORE ", "OR REPLACE ", "OR REPLACE "])
+        // SQLite 3.40 looks for no parent when REPLACE writes a row of a table that refers to itself.
+        let refersToItself = table.foreignKeys.contains { $0.parent == table.name }
+        let conflict = random.pick(["", "OR IGNORE "] + (refersToItself ? [] : ["OR REPLACE ", "OR REPLACE "]))
         switch random.below(20) {
         case 0..<7:
             let rows = (0...random.pick([0, 0, 0, 1, 2])).map { _ in row() }
