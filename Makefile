@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format demo bench crash-test journal-random merge-random clean
+.PHONY: help system-packages build test check lint format demo bench crash-test stress-tsan journal-random merge-random clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,6 +38,9 @@ crash-test: system-packages ## kill daemons and writers in the middle of their w
 	swift build --product syncd
 	scripts/crash-test
 
+stress-tsan: system-packages ## 100 tasks read and write for 10 s under the thread sanitizer: TASKS, DURATION, SEED
+	scripts/stress-tsan
+
 journal-random: system-packages ## random statements on random schemas against the journal: SEED, SCHEMAS (500), STATEMENTS each (101)
 	swift build --build-tests
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
@@ -48,4 +51,4 @@ merge-random: system-packages ## random histories against the model of merging, 
 	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
 
 clean: ## remove everything that was built
-	rm -rf .build .build-check
+	rm -rf .build .build-check .build-tsan

@@ -152,6 +152,8 @@ let package = Package(
                 "Store", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.
+        .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/StoreStress"),
         .testTarget(
             name: "StoreMacrosTests",
             dependencies: [

@@ -9,7 +9,7 @@ struct LiveTests {
 
     init() throws { test = try TestDatabase() }
 
-    @Test("[18] [T4] bulk updates refresh live objects, outside and inside of transactions")
+    @Test("[1] [18] [T4] bulk updates refresh live objects, outside and inside of transactions")
     func bulkUpdate() throws {
         let people = try Person.create(from: 0..<20, in: db) {
             $0.name = "p\($1)"; $0.age = 1; $0.createdTime = .now

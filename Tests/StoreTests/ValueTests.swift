@@ -14,7 +14,7 @@ struct ValueTests {
         try Database(path: test.path, options: TestDatabase.options).read(key)
     }
 
-    @Test("[28] every type comes back as it was stored")
+    @Test("[28] [29] every type comes back as it was stored")
     func roundTrip() throws {
         let uuid = UUID()
         let moment = Date(timeIntervalSinceReferenceDate: 812_345_678.123456789)
@@ -73,7 +73,7 @@ struct ValueTests {
         #expect(try row.first?.value(Int.self, "t") == 3)
     }
 
-    @Test("[31] nil is NULL, both ways, for plain and for coded columns")
+    @Test("[29] [31] nil is NULL, both ways, for plain and for coded columns")
     func null() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good; $0.address = .init(city: "x", zip: 1)
