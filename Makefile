@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format demo bench crash-test stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -27,6 +27,9 @@ format: ## rewrite all sources in the house format
 
 check: system-packages ## all checks before a merge: clean build with warnings as errors, imports, format, tests
 	scripts/check
+
+docs: system-packages ## build the documentation of Store, without a warning
+	scripts/docs
 
 demo: system-packages ## two replicas of a real database converge over HTTP, live and readable
 	scripts/demo

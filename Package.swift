@@ -155,6 +155,9 @@ let package = Package(
         // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.
         .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/StoreStress"),
         .testTarget(
+            name: "StoreArticleTests",
+            dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
             name: "StoreMacrosTests",
             dependencies: [
                 "StoreMacros",

@@ -1,0 +1,56 @@
+import Foundation
+import Store
+import TestSupport
+
+// The models of the articles in Sources/Store/Store.docc, as they stand there.
+
+@Model
+final class Country {
+    @PrimaryKey var code: String
+    var name: String = ""
+}
+
+extension Country {
+    static func makePrimaryKey() -> String? { nil }  // must be given
+}
+
+extension Country {
+    static func willInsert(_ fields: inout Fields) throws {
+        fields.name = fields.name.trimmingCharacters(in: .whitespaces)
+        if fields.name.isEmpty { throw Nameless() }
+    }
+}
+
+extension Country {
+    static var cachePolicy: CachePolicy { .all }  // .weak is the default, .recent(1_000) the middle
+}
+
+struct Nameless: Error {}
+
+@Model
+final class Item {
+    var id: Int64
+    var title: String = ""
+    var owner: Ref<Person>?
+}
+
+@Model
+final class Note {
+    var id: Int64
+    var title: String = ""
+    var body: String = ""
+
+    static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
+}
+
+/// A file of its own for each example, removed at the end.
+struct ArticleFile: Sendable {
+    let directory = TemporaryDirectory()
+    var path: String { directory.file("example.sqlite") }
+
+    func open() throws -> Database {
+        try Database(path: path) {
+            $0.automatic(Person.self, Item.self, Note.self, Country.self, Article.self, OrderLine.self)
+        }
+    }
+}

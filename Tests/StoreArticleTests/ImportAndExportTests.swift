@@ -1,0 +1,28 @@
+import Foundation
+import Store
+import Testing
+
+@Suite("Article: import and export", .timeLimit(.minutes(1)))
+struct ImportAndExportTests {
+    let file = ArticleFile()
+    let otherFile = ArticleFile()
+
+    @Test("[54, 60] rows travel as JSON, as values and as statements")
+    func roundTrip() throws {
+        let (db, other) = (try file.open(), try otherFile.open())
+        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.age = 42 }
+        let json = try Person.exportJSON("WHERE age > \(18) ORDER BY name", in: db)
+        let imported = try Person.importJSON(json, existing: .update, in: other)
+        let values = try bob.encodedValues  // ["name": .text("Bob"), …]
+        let eve = try Person.create(fields: ["name": .text("Eve"), "age": .integer(30)], in: db)
+        try eve.save(fields: ["age": .integer(31)])
+        #expect(try imported == 1 && Person.find(bob.id, in: other)?.age == 42)
+        #expect(values["name"] == .text("Bob") && eve.age == 31)
+        let insert = Person.insertSQL
+        let update = try Person.updateSQL("name")
+        try bob.save { $0.name = "Robert" }
+        try other.execute(try bob.upsertStatement())
+        #expect(insert.hasPrefix("INSERT") && update.hasPrefix("UPDATE"))
+        #expect(try Person.find(bob.id, in: other)?.name == "Robert")
+    }
+}

@@ -1,0 +1,10 @@
+import Store
+
+@Model
+final class Person {
+    var id: Int64
+    var name: String
+    var age: Int?
+    var visits: Int = 0
+    var email: String?
+}

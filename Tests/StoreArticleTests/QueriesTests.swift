@@ -1,0 +1,70 @@
+import Foundation
+import Store
+import Testing
+
+@Suite("Article: queries", .timeLimit(.minutes(1)))
+struct QueriesTests {
+    let file = ArticleFile()
+
+    private func makePeople(_ db: Database) throws -> Person {
+        try Person.create(from: [("Ann", 70), ("Bob", 30), ("Eve", 17)], in: db) {
+            $0.name = $1.0
+            $0.age = $1.1
+            $0.email = $1.0 == "Ann" ? "ann@example.com" : nil
+        }[1]
+    }
+
+    @Test("[20, 21, 22, 23, 24] conditions by key paths, by SQL, and both")
+    func conditions() throws {
+        let db = try file.open()
+        _ = try makePeople(db)
+        let name = "Ann"
+        let old = try Person.where(\.age > 60 && \.email != nil).order(by: \.name).limit(10).all(in: db)
+        let nameless = try Person.where(\.email == nil || .like(\.name, "A%")).all(in: db)
+        let mixed = try Person.where(\.age > 60 && .sql("length(name) < \(5)")).order(.descending(\.age)).all(in: db)
+        #expect(old.map(\.name) == ["Ann"] && nameless.count == 3 && mixed.count == 1)
+        let some = try Person.where("age > \(18) AND name <> \(name) ORDER BY name LIMIT 5", in: db)
+        let more = try Person.where("age > ? AND name <> ?", 18, name, in: db)
+        let named = try Person.where(SQL("age > :age AND name <> :name", named: ["age": 18, "name": name]), in: db)
+        let all = try Person.all(orderedBy: "name DESC, $PK", in: db)
+        let first = try Person.first("age > 18", orderedBy: "age", in: db)
+        #expect(some.map(\.name) == ["Bob"] && more.map(\.name) == ["Bob"] && named.map(\.name) == ["Bob"])
+        #expect(all.map(\.name) == ["Eve", "Bob", "Ann"] && first?.name == "Bob")
+        let (ids, names) = (all.map(\.id), ["Eve", "Nobody"])
+        let chosen = try Person.find(ids, in: db)  // in the order of ids
+        let byKey = try Person.keyed(ids, in: db)
+        let listed = try Person.where(.in(\.name, names)).all(in: db)
+        #expect(chosen.map(\.id) == ids && byKey.count == 3 && listed.map(\.name) == ["Eve"])
+    }
+
+    @Test("[25, 26] numbers, columns and dictionaries")
+    func numbers() throws {
+        let db = try file.open()
+        _ = try makePeople(db)
+        let count = try Person.where(\.age > 18).count(in: db)
+        let sum = try Person.query.sum(\.visits, in: db)
+        let oldest = try Person.query.max(\.age, in: db)
+        let pairs = try Person.query.order(by: \.name).select(\.name, \.age, in: db)  // [(String, Int?)]
+        let ages = try Person.query.dictionary(\.name, \.age, in: db)
+        let keys = try Person.query.ids(in: db)
+        let number = try db.value(Int.self, "SELECT count(*) FROM Person")
+        let texts = try db.values(String.self, "SELECT name FROM Person ORDER BY name")
+        let rows = try db.rows("SELECT name, age FROM Person WHERE age > ?", 18)
+        #expect(count == 2 && sum == 0 && oldest == .some(70) && pairs.map(\.0) == ["Ann", "Bob", "Eve"])
+        #expect(ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)
+    }
+
+    @Test("[26, 27] two models, joined or by reference")
+    func relations() throws {
+        let db = try file.open()
+        let bob = try makePeople(db)
+        let item = try Item.create(in: db) { $0.owner = Ref(bob) }
+        let items = try Person.join(Item.self, on: \.id == \.owner).where(\.age > 18).all(in: db)  // [(Person, Item)]
+        let withOrWithout = try Person.leftJoin(Item.self, on: \.id == \.owner).all(in: db)  // [(Person, Item?)]
+        #expect(items.count == 1 && items[0].0 === bob && withOrWithout.count == 3)
+        let owner = try item.related(\.owner)
+        let belongings = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)
+        let prefetched = try Item.query.including(\.owner).all(in: db)  // two queries, however many rows
+        #expect(owner === bob && belongings.first === item && prefetched[0].1 === bob)
+    }
+}

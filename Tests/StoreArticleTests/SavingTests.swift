@@ -1,0 +1,68 @@
+import Foundation
+import Store
+import Testing
+
+@Suite("Article: saving", .timeLimit(.minutes(1)))
+struct SavingTests {
+    let file = ArticleFile()
+
+    @Test("[9, 10, 11, 12, 17] rows are made, changed and deleted")
+    func basics() throws {
+        let db = try file.open()
+        let bob = try Person.create(in: db) { $0.name = "Bob" }
+        let isWritten = try bob.save { $0.visits += 1 }
+        let eve = try Person.create(in: db) { $0.name = "Eve" }
+        try Person.modify(bob.id, in: db) { $0.visits += 1 }  // finds and saves, in one transaction
+        #expect(isWritten && bob.visits == 2)
+        try Person.upsert(7, in: db) { $0.name = "Eve" }  // by key, whether there is a row or not; never REPLACE
+        try Person.save([bob, eve], in: db) { $0.visits = 0 }  // all, or none
+        let isDeleted = try bob.delete()  // false the second time
+        #expect(try isDeleted && !bob.delete() && Person.count(in: db) == 2)
+    }
+
+    @Test("[3, 7, 8, 11, 15] objects may come before their rows")
+    func unsaved() throws {
+        let db = try file.open()
+        let ann = try Person.make(in: db) { $0.name = "Ann" }  // in memory
+        let isNew = ann.isNew  // rowState is .new, .persisted or .deleted
+        #expect(try isNew && Person.count(in: db) == 0)
+        try ann.save()
+        let dan = try Person.findOrMake(9, in: db) { $0.name = "Dan" }
+        try db.save([dan])  // objects and edits of any models, in one transaction
+        try ann.reload()  // reads the row again, whatever the journal says
+        #expect(try !ann.isNew && Person.find(9, in: db) === dan)
+    }
+
+    @Test("[13, 14, 16] an edit waits, shows what it has changed, and meets what others did")
+    func edits() throws {
+        let db = try file.open()
+        let ann = try Person.create(in: db) { $0.name = "Ann" }
+        let edit = ann.edit()
+        edit.name = "Anna"
+        edit.age = 30
+        let changed = edit.changedColumns  // ["age", "name"]
+        edit.discardChange(\.age)
+        #expect(changed == ["age", "name"] && ann.name == "Ann")
+        try edit.save()
+        #expect(ann.name == "Anna" && ann.age == nil)
+
+        let careful = ann.edit(onConflict: .takeDatabase)  // .keepLocal is the default
+        let counting = ann.edit(onConflict: .merge { merged, conflict in
+            merged.visits = conflict.database.visits + conflict.local.visits - conflict.base.visits
+        })
+        careful.name = "Mine"
+        counting.visits += 1
+        try ann.save { $0.name = "Theirs"; $0.visits = 10 }
+        try careful.save()
+        try counting.save()
+        #expect(ann.name == "Theirs" && ann.visits == 11)
+    }
+
+    @Test("[43] a hook may change what is written, or refuse it")
+    func hooks() throws {
+        let db = try file.open()
+        let country = try Country.create("FR", in: db) { $0.name = "  France " }
+        #expect(country.name == "France")
+        #expect(throws: Nameless.self) { try Country.create("XX", in: db) { $0.name = "  " } }
+    }
+}

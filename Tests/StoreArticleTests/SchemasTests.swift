@@ -1,0 +1,56 @@
+import Foundation
+import Store
+import Testing
+
+@Suite("Article: schemas", .timeLimit(.minutes(1)))
+struct SchemasTests {
+    let file = ArticleFile()
+
+    @Test("[6, 33, 34] versions, models that are followed, and tables that stay")
+    func versions() throws {
+        let path = file.path
+        let db = try Database(path: path) { schema in
+            schema.version(1) {
+                try $0.execute("CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER)")
+            }
+            schema.version(2) { try $0.execute("ALTER TABLE Person ADD COLUMN visits INTEGER NOT NULL DEFAULT 0") }
+            schema.automatic(Article.self)
+            schema.local("Draft")  // stays on this machine
+        }
+        #expect(try db.value(Int.self, "PRAGMA user_version") == 2)
+        #expect(try Article.count(in: db) == 0)
+    }
+
+    @Test("[34, 36] what an automatic schema did, and what it left undone")
+    func report() throws {
+        do {
+            let db = try Database(path: file.path) { schema in
+                schema.version(1) {
+                    try $0.execute(
+                        "CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, nick TEXT, shoe INTEGER)")
+                }
+            }
+            try db.execute("INSERT INTO Person VALUES (1, 'Bob', 'b@example.com', 42), (2, '', NULL, 1)")
+            try db.close()
+        }
+        var (done, undone) = ([String](), [String]())
+        do {
+            let db = try Database(path: file.path) { $0.automatic(Person.self) }
+            for step in db.schemaReport.done { done.append(step.table) }
+            for difference in db.schemaReport.notDone { undone.append(difference.description) }
+            try db.close()
+        }
+        #expect(done.contains("Person") && undone.contains { $0.contains("shoe") })
+        do {
+            let db = try Database(path: file.path) { schema in
+                schema.version(2) { _ in }
+                schema.version(3) { try $0.validate(Person.self, invalidRows: .delete) { !$0.name.isEmpty } }
+                schema.automatic(
+                    Person.self, allowing: [.dropColumns, .rebuildTables],
+                    renaming: [.column("nick", to: "email", in: "Person")], invalidRows: .delete)
+            }
+            #expect(try db.values(String.self, "SELECT name FROM Person") == ["Bob"])
+            #expect(!(try db.values(String.self, "SELECT name FROM pragma_table_info('Person')")).contains("shoe"))
+        }
+    }
+}
