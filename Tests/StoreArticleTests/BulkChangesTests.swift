@@ -10,7 +10,9 @@ struct BulkChangesTests {
     func following() throws {
         let db = try file.open()
         let names = ["Ann", "Bob", "Eve"]
-        let people = try Person.create(from: names, in: db) { $0.name = $1; $0.age = $1 == "Eve" ? 17 : 40 }
+        let people = try Person.create(from: names, in: db) {
+            $0.name = $1; $0.age = $1 == "Eve" ? 17 : 40
+        }
         let ids = people.prefix(2).map(\.id)
         try Person.execute("UPDATE $T SET visits = visits + 1 WHERE age > ?", 18, in: db)
         #expect(people.map(\.visits) == [1, 1, 0])

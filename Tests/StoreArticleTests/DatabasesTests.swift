@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import Store
-import TestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Article: databases", .timeLimit(.minutes(1)))
@@ -12,7 +12,9 @@ struct DatabasesTests {
     @Test("[37, 49] transactions nest, reads see one moment, and tasks wait elsewhere")
     func transactions() async throws {
         let db = try file.open()
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.visits = 3 }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.visits = 3
+        }
         let eve = try Person.create(in: db) { $0.name = "Eve" }
         let total = try db.transaction {
             try bob.save { $0.visits -= 1 }

@@ -10,7 +10,9 @@ struct ImportAndExportTests {
     @Test("[54, 60] rows travel as JSON, as values and as statements")
     func roundTrip() throws {
         let (db, other) = (try file.open(), try otherFile.open())
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.age = 42 }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.age = 42
+        }
         let json = try Person.exportJSON("WHERE age > \(18) ORDER BY name", in: db)
         let imported = try Person.importJSON(json, existing: .update, in: other)
         let values = try bob.encodedValues  // ["name": .text("Bob"), …]

@@ -38,7 +38,9 @@ struct LiveDataTests {
     @Test("[45] results, values and objects follow; observation tells")
     func following() async throws {
         let db = try file.open()
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.age = 70 }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.age = 70
+        }
         var (shown, sum, name) = ([String](), Int?.none, String?.none)
         for try await people in Person.where(\.age > 60).order(by: \.name).live(in: db) {
             shown = people.map(\.name)
@@ -66,7 +68,9 @@ struct LiveDataTests {
     @Test("[44, 46, 47] cached results are dropped by the commits that change them")
     func caches() throws {
         let db = try file.open()
-        let bob = try Person.create(in: db) { $0.name = "Bob"; $0.age = 70 }
+        let bob = try Person.create(in: db) {
+            $0.name = "Bob"; $0.age = 70
+        }
         let old = try Person.where(\.age > 60).order(by: \.name).cached(ignoring: [\.visits], in: db)
         let total = try db.cached("total") { try Person.query.sum(\.visits, in: db) }
         #expect(old.count == 1 && total == 0)

@@ -51,7 +51,8 @@ struct QueriesTests {
         let texts = try db.values(String.self, "SELECT name FROM Person ORDER BY name")
         let rows = try db.rows("SELECT name, age FROM Person WHERE age > ?", 18)
         #expect(count == 2 && sum == 0 && oldest == .some(70) && pairs.map(\.0) == ["Ann", "Bob", "Eve"])
-        #expect(ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)
+        #expect(
+            ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)
     }
 
     @Test("[26, 27] two models, joined or by reference")

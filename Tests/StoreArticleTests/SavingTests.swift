@@ -47,12 +47,15 @@ struct SavingTests {
         #expect(ann.name == "Anna" && ann.age == nil)
 
         let careful = ann.edit(onConflict: .takeDatabase)  // .keepLocal is the default
-        let counting = ann.edit(onConflict: .merge { merged, conflict in
-            merged.visits = conflict.database.visits + conflict.local.visits - conflict.base.visits
-        })
+        let counting = ann.edit(
+            onConflict: .merge { merged, conflict in
+                merged.visits = conflict.database.visits + conflict.local.visits - conflict.base.visits
+            })
         careful.name = "Mine"
         counting.visits += 1
-        try ann.save { $0.name = "Theirs"; $0.visits = 10 }
+        try ann.save {
+            $0.name = "Theirs"; $0.visits = 10
+        }
         try careful.save()
         try counting.save()
         #expect(ann.name == "Theirs" && ann.visits == 11)
