@@ -164,7 +164,8 @@ public final class Replicator: Sendable {
                 let found = report.after
                 guard found.ours == found.theirs else {
                     throw SyncError(
-                        .failed, "\(peer.name) and this replica do not know the same changes, so a difference is no damage",
+                        .failed,
+                        "\(peer.name) and this replica do not know the same changes, so a difference is no damage",
                         hint: "Exchange what is missing first: syncd sync; then verify again.")
                 }
                 guard !found.isEqual else { return report }

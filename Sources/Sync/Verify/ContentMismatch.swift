@@ -86,7 +86,8 @@ extension Value {
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
         case .text(let bytes):
-            "'" + String(decoding: bytes.prefix(40), as: UTF8.self).filter { !$0.isNewline } + (bytes.count > 40 ? "…'" : "'")
+            "'" + String(decoding: bytes.prefix(40), as: UTF8.self).filter { !$0.isNewline }
+                + (bytes.count > 40 ? "…'" : "'")
         case .blob(let bytes): "a blob of \(bytes.count) bytes"
         }
     }

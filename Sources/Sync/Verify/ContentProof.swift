@@ -63,7 +63,8 @@ struct ContentProof: Sendable {
     }
 
     private static func compare(
-        _ reply: DigestReply, with rows: TableRows, after: [Value]?, into mismatch: inout ContentMismatch, limits: Limits
+        _ reply: DigestReply, with rows: TableRows, after: [Value]?, into mismatch: inout ContentMismatch,
+        limits: Limits
     ) throws {
         func key(_ values: [Value]?) -> RowImage? {
             values.map { values in

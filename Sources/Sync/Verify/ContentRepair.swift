@@ -37,7 +37,8 @@ struct ContentRepair {
         let contested = ContestedRows(db, session: session, functions: functions)
         var announcements: [Announcement] = []
         for table in report.tables where table.problem == nil {
-            guard let entry = registry.tracked(table: table.name), let inspection = session.context(of: entry).inspection
+            guard let entry = registry.tracked(table: table.name),
+                let inspection = session.context(of: entry).inspection
             else { continue }
             let context = session.context(of: entry)
             var rows: [(difference: VerifyReport.Difference, id: RowStore.RowID)] = []

@@ -69,7 +69,9 @@ struct VerifyCommand: AsyncParsableCommand {
                 Console.line("  \(ConsoleText.printable(table.name)) [\(key)]: \(difference.kind.summary)")
             }
             let more = table.onlyHere + table.onlyThere + table.differing - table.differences.count
-            if more > 0 { Console.line("  and \(ConsoleText.number(more)) more rows of \(ConsoleText.printable(table.name))") }
+            if more > 0 {
+                Console.line("  and \(ConsoleText.number(more)) more rows of \(ConsoleText.printable(table.name))")
+            }
         }
     }
 }

@@ -191,7 +191,10 @@ extension StatusReport {
         rows += peers.map { ["peer", "\(ConsoleText.printable($0.url))  \($0.summary)"] }
         rows += peers.flatMap { peer in
             peer.mismatches.map {
-                ["DIFFERENT", ConsoleText.printable("\(peer.url) holds other rows though both know the same: \($0.summary)")]
+                [
+                    "DIFFERENT",
+                    ConsoleText.printable("\(peer.url) holds other rows though both know the same: \($0.summary)"),
+                ]
             }
         }
         return ConsoleText.table(rows)
@@ -250,7 +253,9 @@ extension StatusReport.Peer {
             let time = ConsoleText.duration(Int64(clamping: clockOffset.magnitude))
             parts.append("clock \(time) \(clockOffset > 0 ? "ahead" : "behind")")
         }
-        if let compared { parts.append("\(mismatches.isEmpty ? "equal" : "different") at \(ConsoleText.time(compared))") }
+        if let compared {
+            parts.append("\(mismatches.isEmpty ? "equal" : "different") at \(ConsoleText.time(compared))")
+        }
         if let lastError { parts.append("last error: \(ConsoleText.printable(lastError))") }
         return parts.joined(separator: ", ")
     }

@@ -154,9 +154,12 @@ final class History {
         let content = try HistoryContent(replica)
         let name = "\(replica.read) \(replica.schemaName)"
         // A row that was held while columns came need not name them yet.
-        let images = try !plan.schema.additions.isEmpty ? [] : replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
-            $0.map(\.plain).joined(separator: " ")
-        }.sorted()
+        let images =
+            try !plan.schema.additions.isEmpty
+            ? []
+            : replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
+                $0.map(\.plain).joined(separator: " ")
+            }.sorted()
         if let known = seen[name] {
             let difference = HistoryContent.difference(known.content, content)
             guard difference.isEmpty else {

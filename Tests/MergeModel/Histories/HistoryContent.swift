@@ -55,10 +55,13 @@ struct HistoryContent: Equatable {
         let entries = try replica.replica.read { try ConflictEntry.all($0) }
         guard entries.count == keys.count else { return ["\(keys.count) ledger entries, \(entries.count) readable"] }
         return zip(entries.sorted { $0.id < $1.id }, keys).map { entry, row in
-            guard case .blob(let key) = row[1], row[0] == .integer(entry.id) else { return "a ledger entry without a key" }
+            guard case .blob(let key) = row[1], row[0] == .integer(entry.id) else {
+                return "a ledger entry without a key"
+            }
             return conflict(
                 kind: entry.kind.rawValue, row: ReferenceRowID(table: entry.table, key: Array(key)),
-                lost: "\(entry.lostOrigin.short):\(entry.lostVersion)", columns: entry.lost.map { ($0.column, $0.value) },
+                lost: "\(entry.lostOrigin.short):\(entry.lostVersion)",
+                columns: entry.lost.map { ($0.column, $0.value) },
                 kept: "\(entry.keptOrigin.short):\(entry.keptVersion)",
                 keptColumns: entry.kept.map { ($0.column, $0.value) })
         }
@@ -78,7 +81,8 @@ struct HistoryContent: Equatable {
         func words(_ columns: [(String, Value)]) -> String {
             columns.sorted { $0.0 < $1.0 }.map { "\($0)=\($1.plain)" }.joined(separator: " ")
         }
-        return "lost \(row.table) \(hex(row.key)) \(kind): \(lost) [\(words(columns))] against \(kept) [\(words(keptColumns))]"
+        return
+            "lost \(row.table) \(hex(row.key)) \(kind): \(lost) [\(words(columns))] against \(kept) [\(words(keptColumns))]"
     }
 
     /// What is on one side only; empty when both are the same.

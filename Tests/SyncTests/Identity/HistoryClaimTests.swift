@@ -21,7 +21,9 @@ struct HistoryClaimTests {
         #expect(judge(4, [(4, 4)], head: 5) == .init(verdict: .consistent, shared: 4, mostKept: .max))
         #expect(judge(9, [(9, 1), (5, 5)], head: 5) == .init(verdict: .outrun, shared: 5, mostKept: .max))
         #expect(judge(9, [], head: 5) == .init(verdict: .outrun, shared: 0, mostKept: .max))
-        #expect(judge(5, [(5, 1), (4, 1), (2, 2), (1, 1)], head: 5) == .init(verdict: .contradicted, shared: 2, mostKept: 3))
+        #expect(
+            judge(5, [(5, 1), (4, 1), (2, 2), (1, 1)], head: 5) == .init(verdict: .contradicted, shared: 2, mostKept: 3)
+        )
         #expect(judge(5, [(5, 1)], head: 5) == .init(verdict: .contradicted, shared: 0, mostKept: 4))
         #expect(judge(.max, [(.max, 0)], head: 0).verdict == .outrun)
     }
@@ -61,9 +63,12 @@ struct HistoryClaimTests {
         func digest(_ request: DigestRequest) async throws -> DigestReply { DigestReply(vector: VersionVector()) }
     }
 
-    private func attack(_ fleet: Fleet, limits: Limits, _ hello: @escaping @Sendable (Hello) -> Hello) async throws -> SyncError? {
+    private func attack(_ fleet: Fleet, limits: Limits, _ hello: @escaping @Sendable (Hello) -> Hello) async throws
+        -> SyncError?
+    {
         let session = SyncSession(
-            replica: fleet[0].replica, inbox: try Inbox(replica: fleet[0].replica, limits: limits) {
+            replica: fleet[0].replica,
+            inbox: try Inbox(replica: fleet[0].replica, limits: limits) {
                 Stamp(milliseconds: SystemClock().wallMilliseconds())
             }, transport: Liar(origin: nil, hello: hello), limits: limits, clock: SystemClock())
         do {

@@ -33,7 +33,9 @@ struct ContentProofTests {
         try replica.read { try String.fetchOne($0, sql: "SELECT name FROM person WHERE id = ?", arguments: [id]) }
     }
 
-    @Test("an exchange after which both know the same compares the content, and notes that it is equal", arguments: ReplicaPair.Way.allCases)
+    @Test(
+        "an exchange after which both know the same compares the content, and notes that it is equal",
+        arguments: ReplicaPair.Way.allCases)
     func equal(way: ReplicaPair.Way) async throws {
         let pair = try await pair(way)
         let report = try await pair.sync()
@@ -137,7 +139,9 @@ struct ContentProofTests {
         #expect(try row(pair.b, 3) == "somebody 3")
         #expect(try row(pair.b, 4) == "somebody 4")
         let entry = try pair.a.read { db in
-            try JournalReader(db).entries(after: 0, limit: 1_000).last { $0.key == Key([.integer(3)], collations: [.binary]) }
+            try JournalReader(db).entries(after: 0, limit: 1_000).last {
+                $0.key == Key([.integer(3)], collations: [.binary])
+            }
         }
         #expect(entry?.columns.map(\.name) == ["name"])
         #expect(try pair.a.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
