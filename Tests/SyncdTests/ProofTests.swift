@@ -1,0 +1,84 @@
+import Foundation
+import Journal
+import TestSupport
+import Testing
+
+@Suite("Damage shows in status, metrics and log, and verify --repair mends it")
+struct ProofTests {
+    let workspace = Workspace()
+
+    /// Changes rows with no trigger running, as a fault would.
+    private func damage(_ path: String, _ sql: String) throws {
+        let replica = try Replica.open(at: path)
+        let merge = try replica.openMergeConnection()
+        try merge.write { try $0.execute(sql: sql) }
+        try merge.close()
+        try replica.close()
+    }
+
+    @Test("sync tells of a difference that is damage; status shows it, in text and as JSON, until it is mended")
+    func status() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        let first = try await Tool.run("sync", a, b)
+        #expect(first.status == 0 && !first.output.contains("Different"), "\(first)")
+        try damage(b, "UPDATE person SET name = 'rotten' WHERE id = 'p2'")
+        // The last comparison was just now; the next is due in an hour.
+        try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
+        let second = try await Tool.run("sync", a, b)
+        #expect(second.output.contains("Different although both know the same: person"), "\(second)")
+        #expect(second.errors.contains("holds other rows although both know the same"), "\(second)")
+        let text = try await Tool.run("status", a)
+        #expect(text.output.contains("DIFFERENT"), "\(text)")
+        let json = try await Tool.run("status", a, "--json")
+        let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+        let peer = (object?["peers"] as? [[String: Any]])?.first
+        let mismatch = (peer?["mismatches"] as? [[String: Any]])?.first
+        #expect(mismatch?["table"] as? String == "person")
+        #expect(mismatch?["range_count"] as? Int == 1)
+        #expect(peer?["compared"] is String)
+
+        let verified = try await Tool.run("verify", a, b)
+        #expect(verified.status == 1)
+        #expect(verified.output.contains("person [p2]: name differ"), "\(verified)")
+        let repaired = try await Tool.run("verify", a, b, "--repair")
+        #expect(repaired.status == 0, "\(repaired)")
+        #expect(repaired.output.contains("1 row announced to the peer again"), "\(repaired)")
+        #expect(try workspace.value(b, "SELECT name FROM person WHERE id = 'p2'", as: String.self) == "name 2")
+        try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        #expect(try await !Tool.run("status", a).output.contains("DIFFERENT"))
+    }
+
+    @Test("--repair against a replica that is behind is refused with a sentence and a hint")
+    func behind() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        let outcome = try await Tool.run("verify", a, b, "--repair")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("do not know the same changes"), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        #expect(try workspace.value(b, "SELECT count(*) FROM person", as: Int.self) == 0)
+    }
+
+    @Test("a daemon compares by itself, and tells in its metrics and its log")
+    func daemon() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        try damage(b, "DELETE FROM person WHERE id = 'p1'")
+        let second = try await DaemonProcess.start(b)
+        let first = try await DaemonProcess.start(a, "--peer", second.url)
+        // The peer is new under this address, so a comparison is due with the first exchange that leaves both level.
+        var metrics = ""
+        let watch = try FileWatch(path: a)
+        defer { watch.stop() }
+        for await _ in watch.changes {
+            metrics = try await RawHTTP.request("GET", "/metrics", port: first.port).body
+            if metrics.contains("tandem_content_mismatches{") { break }
+        }
+        #expect(metrics.contains("tandem_content_mismatches{peer=\"\(second.url)\"} 1"), "\(metrics)")
+        #expect(await first.stop().log.contains("holds other rows although both know the same"))
+        _ = await second.stop()
+    }
+}
