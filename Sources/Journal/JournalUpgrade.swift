@@ -25,10 +25,14 @@ enum JournalUpgrade {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
         let names = ["_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies"]
+        var created: Set<Substring> = []
         for statement in JournalSchema.statements.split(separator: ";") {
             let words = statement.split { $0 == " " || $0 == "\n" }
             guard words.count > 2, names.contains(String(words[2])) else { continue }
-            if try !exists(words[2], db) || words[0] == "INSERT" { try db.execute(sql: String(statement)) }
+            let isNew = words[0] == "INSERT" ? created.contains(words[2]) : try !exists(words[2], db)
+            guard isNew else { continue }
+            try db.execute(sql: String(statement))
+            created.insert(words[2])
         }
         try db.execute(sql: "UPDATE _journal_replica SET format = ?", arguments: [JournalSchema.format])
     }

@@ -109,7 +109,8 @@ final class ConcurrentChanges {
                 return true
             }
         }
-        return found
+        // Oldest first, as they are to stand in the ledger.
+        return found.sorted { $0.seq < $1.seq }
     }
 }
 

@@ -33,8 +33,8 @@ final class FileLock: Sendable {
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
+            // The descriptor is closed by `deinit`, which runs when an initializer throws after all properties are set.
             let holder = FileLock.holder(descriptor)
-            close(descriptor)
             if reason == EWOULDBLOCK {
                 let process = holder.map { " (process \($0))" } ?? ""
                 switch purpose {

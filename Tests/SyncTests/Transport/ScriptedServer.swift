@@ -57,6 +57,8 @@ final class ScriptedServer: Sendable {
     var url: String { "http://127.0.0.1:\(port)" }
 
     /// How many connections were made so far.
+    private let stopped = Mutex(false)
+
     var connections: Int { accepted.withLock { $0 } }
 
     /// - Parameter script: Answers one request. False closes the connection.
@@ -88,7 +90,13 @@ final class ScriptedServer: Sendable {
 
     deinit { stop() }
 
+    /// Further calls do nothing: the number of a closed descriptor soon belongs to somebody else's file.
     func stop() {
+        let isFirst = stopped.withLock { stopped in
+            defer { stopped = true }
+            return !stopped
+        }
+        guard isFirst else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
     }

@@ -1,0 +1,176 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The one inotify instance of the process, and the thread that reads it.
+///
+/// Shared, because a user may have 128 instances by default (`fs.inotify.max_user_instances`, inotify(7)), and a process may
+/// have more databases open than that. Watches are counted by directory.
+final class WatchHub: Sendable {
+    static let shared = WatchHub()
+
+    /// Names one watched file.
+    final class Registration: Sendable, Hashable {
+        static func == (a: Registration, b: Registration) -> Bool { a === b }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    private struct Target {
+        let watch: Int32
+        let names: Set<String>
+        let signal: @Sendable () -> Void
+        /// The next of ``FileWatch/echoes``, due at ``due`` milliseconds.
+        var echo = FileWatch.echoes.count
+        var due: Int64 = 0
+    }
+
+    private struct State {
+        var notifier: Int32 = -1
+        var targets: [Registration: Target] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// - Throws: ``JournalError`` when the system's limit of watches is reached, or the directory is not there.
+    func add(
+        _ registration: Registration, directory: String, names: Set<String>, signal: @escaping @Sendable () -> Void
+    ) throws {
+        try state.withLock { state in
+            if state.notifier < 0 { state.notifier = try WatchHub.start(self) }
+            let events = UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE)
+            // The same directory gives the same watch.
+            let watch = inotify_add_watch(state.notifier, directory, events)
+            guard watch >= 0 else { throw WatchHub.failure("watching \(directory)") }
+            state.targets[registration] = Target(watch: watch, names: names, signal: signal)
+        }
+    }
+
+    func remove(_ registration: Registration) {
+        state.withLock { state in
+            guard let target = state.targets.removeValue(forKey: registration) else { return }
+            if !state.targets.values.contains(where: { $0.watch == target.watch }) {
+                inotify_rm_watch(state.notifier, target.watch)
+            }
+        }
+    }
+
+    // MARK: - The thread
+
+    private static func start(_ hub: WatchHub) throws -> Int32 {
+        let notifier = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard notifier >= 0 else { throw failure("watching files") }
+        final class Start {
+            let hub: WatchHub
+            let notifier: Int32
+            init(_ hub: WatchHub, _ notifier: Int32) {
+                self.hub = hub
+                self.notifier = notifier
+            }
+        }
+        let argument = Unmanaged.passRetained(Start(hub, notifier)).toOpaque()
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                start.hub.run(start.notifier)
+                return nil
+            }, argument)
+        guard code == 0 else {
+            Unmanaged<Start>.fromOpaque(argument).release()
+            close(notifier)
+            errno = code
+            throw failure("starting a thread to watch files")
+        }
+        pthread_detach(thread)
+        return notifier
+    }
+
+    private static func failure(_ operation: String) -> JournalError {
+        JournalError(
+            .invalid, "\(operation) failed: \(String(cString: strerror(errno)))",
+            hint: "Raise fs.inotify.max_user_instances and max_user_watches.")
+    }
+
+    private func run(_ notifier: Int32) {
+        while true {
+            var descriptor = pollfd(fd: notifier, events: Int16(POLLIN), revents: 0)
+            _ = poll(&descriptor, 1, timeout())
+            let changed = descriptor.revents != 0 ? drain(notifier) : Changed()
+            for signal in due(changed) { signal() }
+        }
+    }
+
+    /// Milliseconds until the next echo; -1 when there is none.
+    private func timeout() -> Int32 {
+        let next = state.withLock { state in
+            state.targets.values.lazy.filter { $0.echo < FileWatch.echoes.count }.map(\.due).min()
+        }
+        return next.map { Int32(clamping: max(0, $0 - WatchHub.now())) } ?? -1
+    }
+
+    /// The signals to send now: for files that changed, and echoes of earlier changes.
+    private func due(_ changed: Changed) -> [@Sendable () -> Void] {
+        let now = WatchHub.now()
+        return state.withLock { state in
+            var signals: [@Sendable () -> Void] = []
+            for (registration, var target) in state.targets {
+                if changed.contains(target.watch, target.names) {
+                    target.echo = 0
+                } else if target.echo < FileWatch.echoes.count, target.due <= now {
+                    target.echo += 1
+                } else {
+                    continue
+                }
+                if target.echo < FileWatch.echoes.count { target.due = now + Int64(FileWatch.echoes[target.echo]) }
+                state.targets[registration] = target
+                signals.append(target.signal)
+            }
+            return signals
+        }
+    }
+
+    private static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    // MARK: - Events
+
+    private struct Changed {
+        var names: [Int32: Set<String>] = [:]
+        /// A full queue drops names; then anything may have changed.
+        var isAnything = false
+
+        func contains(_ watch: Int32, _ names: Set<String>) -> Bool {
+            isAnything || !(self.names[watch]?.isDisjoint(with: names) ?? true)
+        }
+    }
+
+    /// Reads all pending events.
+    private func drain(_ notifier: Int32) -> Changed {
+        var changed = Changed()
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let headerSize = MemoryLayout<inotify_event>.size
+        while true {
+            let count = read(notifier, &buffer, buffer.count)
+            guard count > 0 else { return changed }
+            buffer.withUnsafeBytes { bytes in
+                var offset = 0
+                while offset + headerSize <= count {
+                    let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+                    let nameStart = offset + headerSize
+                    let nameEnd = min(nameStart + Int(event.len), count)
+                    let name = String(decoding: bytes[nameStart..<nameEnd].prefix { $0 != 0 }, as: UTF8.self)
+                    if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { changed.isAnything = true }
+                    changed.names[event.wd, default: []].insert(name)
+                    offset = nameEnd
+                }
+            }
+        }
+    }
+}
