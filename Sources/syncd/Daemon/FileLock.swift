@@ -25,7 +25,7 @@ final class FileLock: Sendable {
             return String(cString: pointer)
         }
         let lockPath = (resolved ?? path) + "-syncd"
-        descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw Failure(
                 "the lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
@@ -33,8 +33,8 @@ final class FileLock: Sendable {
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
-            // The descriptor is closed by `deinit`, which runs when an initializer throws after all properties are set.
             let holder = FileLock.holder(descriptor)
+            close(descriptor)
             if reason == EWOULDBLOCK {
                 let process = holder.map { " (process \($0))" } ?? ""
                 switch purpose {
@@ -52,6 +52,8 @@ final class FileLock: Sendable {
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, text, text.count, 0)
+        // Last: `deinit` also runs when an initializer throws after all properties are set, and would close it again.
+        self.descriptor = descriptor
     }
 
     deinit { close(descriptor) }
