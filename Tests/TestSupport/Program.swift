@@ -22,8 +22,8 @@ public enum Program {
         try process.run()
         try streams.input.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try streams.input.fileHandleForWriting.close()
-        let output = try streams.output.fileHandleForReading.readToEnd() ?? Data()
-        let errors = try streams.errors.fileHandleForReading.readToEnd() ?? Data()
+        let output = streams.output.fileHandleForReading.readAll()
+        let errors = streams.errors.fileHandleForReading.readAll()
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// What a finished command left behind.
 struct Outcome: Sendable, CustomStringConvertible {
@@ -55,7 +56,7 @@ enum Tool {
         defer { timer.cancel() }
         // Read both at once: a full pipe that nobody reads would block the process.
         let errorReader = BackgroundReader(errors.fileHandleForReading)
-        let text = output.fileHandleForReading.readDataToEndOfFile()
+        let text = output.fileHandleForReading.readAll()
         let errorText = errorReader.finish()
         process.waitUntilExit()
         guard process.terminationReason == .exit else {
@@ -74,7 +75,7 @@ final class BackgroundReader: @unchecked Sendable {
 
     init(_ handle: FileHandle) {
         Thread.detachNewThread { [self] in
-            data = handle.readDataToEndOfFile()
+            data = handle.readAll()
             done.signal()
         }
     }
