@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 extension FileHandle {
     /// Everything up to the end of a pipe. Foundation's own readers trap or throw when a signal interrupts `read` (signal(7)).
@@ -10,7 +7,7 @@ extension FileHandle {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = read(fileDescriptor, &buffer, buffer.count)
+            let count = Glibc.read(fileDescriptor, &buffer, buffer.count)
             if count > 0 {
                 data.append(contentsOf: buffer[..<count])
             } else if count == 0 || errno != EINTR {
