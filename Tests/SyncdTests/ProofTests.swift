@@ -41,7 +41,7 @@ struct ProofTests {
 
         let verified = try await Tool.run("verify", a, b)
         #expect(verified.status == 1)
-        #expect(verified.output.contains("person [p2]: name differ"), "\(verified)")
+        #expect(verified.output.contains("person ['p2']: name differ"), "\(verified)")
         let repaired = try await Tool.run("verify", a, b, "--repair")
         #expect(repaired.status == 0, "\(repaired)")
         #expect(repaired.output.contains("1 row announced to the peer again"), "\(repaired)")
