@@ -6,7 +6,7 @@ import Testing
 struct MergeModelTests {
     @Test("in random histories tables, held rows and ledger are the model's, and equal knowledge is equal bytes")
     func histories() async {
-        let report = await HistoryCampaign.run(seed: 1, count: 100, knobs: .standard)
+        let report = await HistoryCampaign.run(seed: 1, count: 40, knobs: .standard)
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.isComplete, "\(report.summary)")
     }
