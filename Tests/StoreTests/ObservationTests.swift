@@ -17,7 +17,7 @@ struct ObservationTests {
     }
 
     /// How often the observer of what `read` reads was called by what `change` does: 0 or 1.
-    private func calls(reading read: () -> Void, _ change: () throws -> Void) throws -> Int {
+    private func calls(reading read: () -> Void, when change: () throws -> Void) throws -> Int {
         let box = CallBox()
         withObservationTracking(read) { box.call() }
         try change()
@@ -26,18 +26,21 @@ struct ObservationTests {
 
     @Test("[45] withObservationTracking hears of a property that it read, whoever changes it, and of no other")
     func tracking() throws {
-        #expect(try calls(reading: { _ = bob.age }) { try bob.save { $0.age = 2 } } == 1)
-        #expect(try calls(reading: { _ = bob.age }) { try bob.save { $0.name = "Rob" } } == 0)
-        #expect(try calls(reading: { _ = bob.name }) { try db.execute("UPDATE Person SET name = 'Robert'") } == 1)
-        #expect(try calls(reading: { _ = bob.age }) { try bob.save { $0.age = 2 } } == 0)
-        #expect(try calls(reading: { _ = bob.isSelected }) { try bob.save { $0.isSelected = true } } == 1)
+        #expect(try calls(reading: { _ = bob.age }, when: { try bob.save { $0.age = 2 } }) == 1)
+        #expect(try calls(reading: { _ = bob.age }, when: { try bob.save { $0.name = "Rob" } }) == 0)
         #expect(
-            try calls(reading: { _ = bob.age }) {
-                try RemoteChange.apply(to: test.path, id: bob.id, age: 42, origin: OriginID(high: 1, low: 2))
-                try db.refresh()
-            } == 1)
+            try calls(reading: { _ = bob.name }, when: { try db.execute("UPDATE Person SET name = 'Robert'") }) == 1)
+        #expect(try calls(reading: { _ = bob.age }, when: { try bob.save { $0.age = 2 } }) == 0)
+        #expect(try calls(reading: { _ = bob.isSelected }, when: { try bob.save { $0.isSelected = true } }) == 1)
+        #expect(
+            try calls(
+                reading: { _ = bob.age },
+                when: {
+                    try RemoteChange.apply(to: test.path, id: bob.id, age: 42, origin: OriginID(high: 1, low: 2))
+                    try db.refresh()
+                }) == 1)
         let ann = try test.person("Ann", age: 1)
-        #expect(try calls(reading: { _ = bob.age }) { try ann.save { $0.age = 5 } } == 0)
+        #expect(try calls(reading: { _ = bob.age }, when: { try ann.save { $0.age = 5 } }) == 0)
     }
 
     @Test("[45] an observer is called after the commit, when nothing is locked any more, and not for a rollback")
@@ -56,17 +59,19 @@ struct ObservationTests {
         }
         #expect(seen.count == 1 && bob.name == "seen")
         #expect(
-            try calls(reading: { _ = bob.age }) {
-                try? db.transaction {
-                    try bob.save { $0.age = 10 }
-                    throw Refused()
-                }
-            } == 0)
+            try calls(
+                reading: { _ = bob.age },
+                when: {
+                    try? db.transaction {
+                        try bob.save { $0.age = 10 }
+                        throw Refused()
+                    }
+                }) == 0)
     }
 
     @Test("[45] a deletion is observed by whoever asked for it")
     func deletion() throws {
-        #expect(try calls(reading: { _ = bob.isDeleted }) { try db.execute("DELETE FROM Person") } == 1)
+        #expect(try calls(reading: { _ = bob.isDeleted }, when: { try db.execute("DELETE FROM Person") }) == 1)
         #expect(bob.isDeleted)
     }
 }

@@ -4,7 +4,7 @@ import Sync
 import TestSupport
 import Testing
 
-/// DESIGN 4.6: machines run different schema versions for weeks, and nothing is lost.
+/// Machines run different schema versions for weeks, and nothing is lost.
 @Suite("Machines with different schemas exchange both ways")
 struct MixedSchemaTests {
     static let old = "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT)"

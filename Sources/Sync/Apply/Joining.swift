@@ -1,7 +1,7 @@
 import GRDB
 import Journal
 
-/// Makes rows show what the journal already holds of tables and columns that a migration has made known here (DESIGN 4.6).
+/// Makes rows show what the journal already holds of tables and columns that a migration has made known here.
 ///
 /// Changes of unknown columns and tables are kept in the journal and passed on like all others. When the schema comes to know them,
 /// the merged state of their tables is read from the journal once, and rows get what they lack; no exchange is needed.

@@ -60,7 +60,7 @@ public struct Resolution: Hashable, Sendable {
     public var conflicts: [Conflict] = []
 }
 
-/// The rules of DESIGN section 4.3 for one key, as a pure function.
+/// The rules of `docs/CONFLICTS.md` for one key, as a pure function.
 ///
 /// Correct because of what the competitors are: all changes of the key that are here and that the incoming change's writer
 /// had not merged. Everything else here was merged by that writer before it wrote, so the incoming stamp is greater and its

@@ -1,6 +1,6 @@
 import Journal
 
-/// How rows of a table merge that were changed by writers who had not seen each other (DESIGN 4.3). Machines that share a table must
+/// How rows of a table merge that were changed by writers who had not seen each other. Machines that share a table must
 /// agree on its policy, or their rows differ and `syncd verify` says so.
 public enum MergePolicy: Hashable, Sendable {
     /// Of each column the later change stays: the default.
