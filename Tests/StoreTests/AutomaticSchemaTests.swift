@@ -104,7 +104,8 @@ struct AutomaticSchemaTests {
         let first = try open { $0.automatic(ContactV1.self) }
         let id = try ContactV1.create(in: first) { $0.name = "Bob" }.id
         try first.close()
-        #expect(code { _ = try open { $0.automatic(ContactV2.self) } } == .invalidSchema)  // token: another value each time
+        // token: another value each time
+        #expect(code { _ = try open { $0.automatic(ContactV2.self) } } == .invalidSchema)
         let db = try open {
             $0.version(1) {
                 try $0.execute(

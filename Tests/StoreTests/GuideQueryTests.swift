@@ -71,7 +71,7 @@ struct GuideQueryTests {
         let player = try solo.related(\.player)  // looked up when asked for
         let solos = try miles.related(Solo.self, by: \.player).order(by: \.bars).all(in: db)
         let everyOne = try Solo.query.including(\.player).all(in: db)  // [(Solo, Player?)], two queries
-        let byPlayer = try Player.query.including(Solo.self, by: \.player).all(in: db)  // [(Player, [Solo])], two queries
+        let byPlayer = try Player.query.including(Solo.self, by: \.player).all(in: db)  // [(Player, [Solo])]
         let joined = try Player.join(Solo.self, on: \.id == \.player).where(joined: \.bars > 16).all(in: db)
         #expect(player === miles && solos.first === solo && everyOne.first?.1 === miles)
         #expect(byPlayer.first?.1.first === solo && joined.first?.1 === solo)

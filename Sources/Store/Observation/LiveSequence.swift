@@ -116,13 +116,15 @@ extension Database {
     public func live<T: Sendable & Equatable>(
         ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
     ) -> LiveSequence<T> {
-        LiveSequence(database: self, ignored: ignored, compute: { try self.tracked(compute) }) {
-            var last: T?
-            return { value in
-                defer { last = value }
-                return last != value
-            }
-        }
+        LiveSequence(
+            database: self, ignored: ignored, compute: { try self.tracked(compute) },
+            makeFilter: {
+                var last: T?
+                return { value in
+                    defer { last = value }
+                    return last != value
+                }
+            })
     }
 }
 
@@ -133,7 +135,8 @@ extension Database {
     public func live<T: Sendable>(
         ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
     ) -> LiveSequence<T> {
-        LiveSequence(database: self, ignored: ignored, compute: { try self.tracked(compute) }) { { _ in true } }
+        LiveSequence(
+            database: self, ignored: ignored, compute: { try self.tracked(compute) }, makeFilter: { { _ in true } })
     }
 }
 
@@ -150,19 +153,19 @@ extension Query where M: Model {
         let shown = M.schema.columns.indices.filter { !M.positions(of: ignored).contains($0) }
         return LiveSequence(
             database: database, ignored: M.names(of: ignored),
-            compute: { try database.tracked { try self.all(in: database) } }
-        ) {
-            var last: [M.Fields]?
-            return { objects in
-                let fields = objects.map { $0._withState { $0.fields } }
-                defer { last = fields }
-                guard let last, last.count == fields.count else { return true }
-                return zip(last, fields).contains { before, now in
-                    let changes = now._changes(from: before)
-                    return shown.contains { changes.contains($0) }
+            compute: { try database.tracked { try self.all(in: database) } },
+            makeFilter: {
+                var last: [M.Fields]?
+                return { objects in
+                    let fields = objects.map { $0._withState { $0.fields } }
+                    defer { last = fields }
+                    guard let last, last.count == fields.count else { return true }
+                    return zip(last, fields).contains { before, now in
+                        let changes = now._changes(from: before)
+                        return shown.contains { changes.contains($0) }
+                    }
                 }
-            }
-        }
+            })
     }
 }
 

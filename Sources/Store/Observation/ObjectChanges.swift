@@ -20,20 +20,20 @@ extension Model {
                     _ = try Self.find(object.id, in: database)
                     return object._withState { $0.status == .present ? $0.fields : nil }
                 }
-            }
-        ) {
-            var isFirst = true
-            var last: Fields?
-            return { fields in
-                defer {
-                    isFirst = false
-                    last = fields
+            },
+            makeFilter: {
+                var isFirst = true
+                var last: Fields?
+                return { fields in
+                    defer {
+                        isFirst = false
+                        last = fields
+                    }
+                    if isFirst { return true }
+                    guard let last, let fields else { return (last == nil) != (fields == nil) }
+                    return !fields._changes(from: last).isEmpty
                 }
-                if isFirst { return true }
-                guard let last, let fields else { return (last == nil) != (fields == nil) }
-                return !fields._changes(from: last).isEmpty
-            }
-        }
+            })
     }
 }
 
