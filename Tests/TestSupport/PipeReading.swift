@@ -15,4 +15,18 @@ extension FileHandle {
             }
         }
     }
+
+    /// The bytes up to the next line feed, which is taken too, or to the end of a pipe.
+    public func readLine() -> Data {
+        var line = Data()
+        var byte: UInt8 = 0
+        while true {
+            let count = Glibc.read(fileDescriptor, &byte, 1)
+            if count == 1, byte != UInt8(ascii: "\n") {
+                line.append(byte)
+            } else if count >= 0 || errno != EINTR {
+                return line
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A running `syncd run`. Killed when the value goes away.
 final class DaemonProcess: @unchecked Sendable {
@@ -32,12 +33,8 @@ final class DaemonProcess: @unchecked Sendable {
         process.standardError = errors
         try process.run()
         errorReader = BackgroundReader(errors.fileHandleForReading)
-        var line = Data()
         // Ends with the line, or when the process ends and closes the pipe.
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10]) {
-            line += byte
-        }
-        greeting = String(decoding: line, as: UTF8.self)
+        greeting = String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
         guard let match = greeting.firstMatch(of: /https?:\/\/[^ ]*:(\d+)/), let port = Int(match.1) else {
             process.terminate()
             process.waitUntilExit()

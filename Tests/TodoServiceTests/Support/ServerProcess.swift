@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program of this package that serves on a port and prints its address when it does. Killed when the value goes away.
 final class ServerProcess: @unchecked Sendable {
@@ -24,12 +25,8 @@ final class ServerProcess: @unchecked Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        var line = Data()
         // Ends with the line, or when the process ends and closes the pipe.
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10]) {
-            line += byte
-        }
-        let greeting = String(decoding: line, as: UTF8.self)
+        let greeting = String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
         guard let match = greeting.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/), let port = Int(match.1) else {
             process.terminate()
             process.waitUntilExit()
