@@ -10,8 +10,9 @@ import Testing
 /// Replicas on machines whose clocks can be set: both that of their SQLite, which stamps what they write, and that of their
 /// daemon, which judges the stamps of others.
 final class ClockedCluster {
-    /// Where all clocks start: close to the real time, by which ``Replica/write(_:)`` stamps.
-    static let now = Int64(Date().timeIntervalSince1970 * 1_000)
+    /// Where all clocks start: the real time, by which ``Replica/write(_:)`` stamps. Each cluster takes it anew, because a run of
+    /// all tests lasts longer than clocks may differ.
+    let now = Int64(Date().timeIntervalSince1970 * 1_000)
     static let year: Int64 = 365 * 86_400_000
 
     let directory = TemporaryDirectory()
@@ -22,7 +23,7 @@ final class ClockedCluster {
 
     init(_ count: Int, schema: String, limits: Limits = .standard) throws {
         self.limits = limits
-        let clocks = (0..<count).map { _ in MachineClock(milliseconds: Self.now) }
+        let clocks = (0..<count).map { [now] _ in MachineClock(milliseconds: now) }
         self.clocks = clocks
         var replicas: [Replica] = []
         for index in 0..<count {

@@ -69,7 +69,7 @@ struct WrongClockTests {
             }
             return batch
         }
-        let now = ClockedCluster.now
+        let now = cluster.now
         let knowsMad = VersionVector([VersionVector.Entry(origin: mad, version: 1)])
         let all = batch(of: [(mad, now + year, VersionVector()), (sane, now, knowsMad)])
         #expect(try cluster.inboxes[0].receive(all).isHeldBack)
@@ -170,7 +170,7 @@ struct WrongClockTests {
         for (round, step) in steps.enumerated() {
             cluster.advance(step, [round % 2])
             try cluster.execute(round % 2, "INSERT INTO t VALUES(\(round), 'x'); UPDATE t SET a = '\(round)'")
-            cluster.clock((round + 1) % 2).set(ClockedCluster.now)
+            cluster.clock((round + 1) % 2).set(cluster.now)
             try cluster.pull((round + 1) % 2, from: round % 2)
             let last = try #require(try cluster.stamps(round % 2).last)
             #expect(try cluster.stamps(round % 2).allSatisfy { $0 <= last })
@@ -178,7 +178,7 @@ struct WrongClockTests {
         }
         try cluster.settle()
         #expect(try cluster.text(0, Self.select) == cluster.text(1, Self.select))
-        #expect(try cluster.stamps(0).max().map { $0.milliseconds <= ClockedCluster.now + 120_000 } == true)
+        #expect(try cluster.stamps(0).max().map { $0.milliseconds <= cluster.now + 120_000 } == true)
     }
 
     @Test("two machines that write in one tick agree on the winner")
