@@ -5,7 +5,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random \
+  planted-bugs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -53,5 +54,8 @@ merge-random: system-packages ## random histories against the model of merging, 
 	swift build -c release --product merge-random
 	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
 
+planted-bugs: system-packages ## plant real bugs in a scratch copy, and show that the harness catches each: BUG, SEEDS (400), SEED
+	scripts/planted-bugs
+
 clean: ## remove everything that was built
-	rm -rf .build .build-check .build-tsan
+	rm -rf .build .build-check .build-tsan .build-planted

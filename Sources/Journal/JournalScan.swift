@@ -85,12 +85,12 @@ extension JournalReader {
 }
 
 extension JournalReader {
-    /// Calls `body` with each entry of the tables with the ids `tables`, in journal order. Looks at the whole journal.
-    public func scan(tables: Set<Int64>, _ body: (ScannedChange) throws -> Void) throws {
-        for run in try runs.runs(from: 0) {
-            let cursor = try cursor(over: run, from: run.firstSeq)
+    /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order.
+    public func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
+        for run in try runs.runs(from: seq) where run.endSeq > seq {
+            let cursor = try cursor(over: run, from: max(seq, run.firstSeq))
             while try cursor.next() {
-                guard tables.contains(cursor.entry.table) else { continue }
+                guard cursor.seq >= seq, tables.contains(cursor.entry.table) else { continue }
                 try body(
                     ScannedChange(
                         seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,

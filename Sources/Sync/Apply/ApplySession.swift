@@ -1,7 +1,8 @@
 import GRDB
 import Journal
 
-/// What applying keeps between transactions on one merge connection: tables, statements, the index of concurrent changes.
+/// What applying keeps between transactions on one merge connection: tables, statements, the index of concurrent changes, the
+/// claims of rows that clash.
 ///
 /// Belongs to one connection, and is thrown away when the schema changes or a transaction fails.
 final class ApplySession {
@@ -17,9 +18,11 @@ final class ApplySession {
     /// By folded table name; tables without one merge by the column.
     let policies: [String: MergePolicy]
     let concurrent = ConcurrentChanges()
+    let claims: ClaimReader
 
     init(_ db: Database) throws {
         self.db = db
+        claims = ClaimReader(db)
         schemaVersion = try ApplySession.schemaVersion(db)
         origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)

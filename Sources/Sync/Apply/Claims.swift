@@ -14,50 +14,70 @@ struct Claim: Hashable, Comparable {
     static func < (a: Claim, b: Claim) -> Bool { (a.stamp, a.origin) < (b.stamp, b.origin) }
 }
 
-/// Reads claims from the journal. Needed for rows that take part in a clash only, so one pass over the journal for each time that
-/// new ones turn up is cheaper than keeping claims for all.
+/// Reads claims from the journal, and follows those that were asked for.
+///
+/// Needed for rows that take part in a clash only, so nothing is kept for all others: a row that is asked for the first time costs a
+/// pass over the journal. From then on only what is new in the journal is looked at, so that a clash that lasts, whose rows
+/// are weighed again in each transaction, costs by the transaction and not by the journal.
 final class ClaimReader {
-    private let db: Database
-    private let session: ApplySession
-    private var known: [ConcurrentChanges.TableKey: Claim] = [:]
-
-    init(_ db: Database, session: ApplySession) {
-        self.db = db
-        self.session = session
-    }
-
-    /// The claims of `rows`, one for each.
-    func claims(of rows: [RowStore.RowID]) throws -> [Claim] {
-        let missing = try rows.filter {
-            try known[$0.key] == nil && !session.uniqueColumns(of: $0.context, $0.table).isEmpty
-        }
-        if !missing.isEmpty { try read(missing) }
-        return rows.map { known[$0.key] ?? .eldest }
-    }
-
     private struct Latest {
         var life: Int64 = 0
         var claim = Claim.eldest
+
+        mutating func add(_ change: ScannedChange, isClaim: Bool) {
+            guard change.life >= life else { return }
+            if change.life > life { self = Latest(life: change.life) }
+            if isClaim { claim = max(claim, Claim(stamp: change.stamp, origin: change.origin)) }
+        }
     }
 
-    private func read(_ rows: [RowStore.RowID]) throws {
-        var latest: [ConcurrentChanges.TableKey: Latest] = [:]
-        var columns: [Int64: ColumnMask] = [:]
-        for row in rows {
-            latest[row.key] = Latest()
-            columns[row.key.table] = try session.uniqueColumns(of: row.context, row.table)
+    /// More rows than this are forgotten at once.
+    private static let mostFollowed = 100_000
+
+    private let db: Database
+    private var followed: [ConcurrentChanges.TableKey: Latest] = [:]
+    /// Up to this position the journal is in ``followed``.
+    private var position: Int64 = 0
+
+    init(_ db: Database) { self.db = db }
+
+    /// The claims of `rows`, one for each.
+    func claims(of rows: [RowStore.RowID], session: ApplySession) throws -> [Claim] {
+        try catchUp(session)
+        let missing = try rows.filter {
+            try followed[$0.key] == nil && !session.uniqueColumns(of: $0.context, $0.table).isEmpty
         }
-        let reader = try JournalReader(db)
-        try reader.scan(tables: Set(columns.keys)) { change in
+        if !missing.isEmpty { try follow(missing, session) }
+        return rows.map { followed[$0.key]?.claim ?? .eldest }
+    }
+
+    private func catchUp(_ session: ApplySession) throws {
+        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM _journal")) ?? 0
+        guard end != position else { return }
+        if end < position || followed.count > ClaimReader.mostFollowed { followed = [:] }
+        if !followed.isEmpty { try read(from: position + 1, session) { self.followed[$0] != nil } }
+        position = end
+    }
+
+    private func follow(_ rows: [RowStore.RowID], _ session: ApplySession) throws {
+        let keys = Set(rows.map(\.key))
+        for key in keys { followed[key] = Latest() }
+        try read(from: 0, session, isWanted: keys.contains)
+    }
+
+    private func read(
+        from seq: Int64, _ session: ApplySession, isWanted: (ConcurrentChanges.TableKey) -> Bool
+    ) throws {
+        let tables = Set(followed.keys.map(\.table))
+        try JournalReader(db).scan(tables: tables, from: seq) { change in
             let key = ConcurrentChanges.TableKey(table: change.shape.table, key: change.key)
-            guard var entry = latest[key], change.life >= entry.life else { return }
-            if change.life > entry.life { entry = Latest(life: change.life) }
+            guard isWanted(key), var latest = followed[key] else { return }
             let context = session.context(of: change.shape)
-            let claims = !context.columns(change.mask, of: change.shape)
-                .intersection(columns[key.table] ?? ColumnMask()).isEmpty
-            if claims { entry.claim = max(entry.claim, Claim(stamp: change.stamp, origin: change.origin)) }
-            latest[key] = entry
+            guard let table = context.inspection else { return }
+            let columns = context.columns(change.mask, of: change.shape)
+            let unique = try session.uniqueColumns(of: context, table)
+            latest.add(change, isClaim: !columns.intersection(unique).isEmpty)
+            followed[key] = latest
         }
-        for (key, entry) in latest { known[key] = entry.claim }
     }
 }

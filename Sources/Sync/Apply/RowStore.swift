@@ -20,7 +20,6 @@ final class RowStore {
     let session: ApplySession
     let registry: ShapeRegistry
     let held: HeldRows
-    let claims: ClaimReader
     /// Visible rows whose foreign keys have to be looked at when the transaction is complete.
     var unchecked: [ConcurrentChanges.TableKey: RowID] = [:]
     /// Values that rows of other tables may refer to, and that are gone.
@@ -33,7 +32,6 @@ final class RowStore {
         self.session = session
         self.registry = registry
         held = try HeldRows(db)
-        claims = ClaimReader(db, session: session)
     }
 
     // MARK: - Without competitors

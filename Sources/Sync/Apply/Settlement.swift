@@ -217,7 +217,7 @@ final class Settlement {
     }
 
     private func byClaim(_ members: [Member]) throws -> [(member: Member, claim: Claim)] {
-        let claims = try store.claims.claims(of: members.map(\.row))
+        let claims = try claims(of: members.map(\.row))
         return zip(members, claims).map { (member: $0, claim: $1) }.sorted {
             $0.claim == $1.claim ? $0.member.row.key < $1.member.row.key : $0.claim < $1.claim
         }
@@ -236,11 +236,15 @@ final class Settlement {
         }
         let sorted = rivals.values.sorted { $0.key < $1.key }
         var isChanged = false
-        for (rival, rivalClaim) in zip(sorted, try store.claims.claims(of: sorted)) where rivalClaim > claim {
+        for (rival, rivalClaim) in zip(sorted, try claims(of: sorted)) where rivalClaim > claim {
             try join(rival)
             isChanged = true
         }
         return isChanged
+    }
+
+    private func claims(of rows: [RowStore.RowID]) throws -> [Claim] {
+        try store.session.claims.claims(of: rows, session: store.session)
     }
 
     /// Makes a visible row take part.
