@@ -1,0 +1,5 @@
+import Testing
+
+@Suite("Lives of clusters")
+struct SimulatorTests {
+}
