@@ -149,7 +149,8 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Simulator"),
+            path: "Tests/Simulator",
+            exclude: ["Regressions"]),
         .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate"),
         .testTarget(name: "SimulatorTests", dependencies: ["simulate", "TestSupport"]),
         .testTarget(

@@ -36,7 +36,8 @@ package struct HistoryContent: Equatable {
     /// By the file.
     init(_ replica: HistoryReplica) throws {
         try self.init(
-            schema: replica.schema, rows: replica.rows, entries: { try replica.replica.read { try ConflictEntry.all($0) } })
+            schema: replica.schema, rows: replica.rows,
+            entries: { try replica.replica.read { try ConflictEntry.all($0) } })
     }
 
     /// By any file of that schema.

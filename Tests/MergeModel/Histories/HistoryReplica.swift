@@ -8,10 +8,11 @@ import TestSupport
 package final class MemoryDirectory: Sendable {
     package let path: String
 
-    package init() {
+    /// - Parameter kind: The beginning of its name.
+    package init(_ kind: String = "tandem") {
         let memory = "/dev/shm"
         let base = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-        path = base + "/tandem-\(UUID().uuidString)"
+        path = base + "/\(kind)-\(UUID().uuidString)"
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -4,15 +4,17 @@ import Foundation
 struct Trace {
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var length = 0
-    /// Prints from this entry on; nil for never.
-    let printsFrom: Int?
+    /// The entries to print; nil for none.
+    let prints: ClosedRange<Int>?
 
     mutating func note(_ time: Int64, _ text: @autoclosure () -> String) {
         length += 1
         let line = text()
         append(UInt64(bitPattern: time))
         for byte in line.utf8 { append(byte) }
-        if let printsFrom, length >= printsFrom { FileHandle.standardOutput.write(Data("\(length) \(time) ms: \(line)\n".utf8)) }
+        if let prints, prints.contains(length) {
+            FileHandle.standardOutput.write(Data("\(length) \(time) ms: \(line)\n".utf8))
+        }
     }
 
     mutating func append(_ bytes: some Sequence<UInt8>) { for byte in bytes { append(byte) } }

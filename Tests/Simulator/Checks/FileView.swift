@@ -38,6 +38,17 @@ struct FileView {
         return OriginID(bytes: bytes).map { .init(origin: $0, version: version) }
     }
 
+    /// Whether changes of others named that column or table before it is here.
+    func knows(_ addition: HistorySchema.Addition) throws -> Bool {
+        switch addition {
+        case .column(let table, let column):
+            try number(
+                "SELECT count(*) FROM _journal_tables WHERE name = '\(table)' AND columns LIKE '%\"\(column.name)\"%'")
+                > 0
+        case .table(let table): try number("SELECT count(*) FROM _journal_tables WHERE name = '\(table.name)'") > 0
+        }
+    }
+
     func number(_ sql: String) throws -> Int {
         guard case .integer(let number)? = try machine.rows(sql).first?.first else { return 0 }
         return Int(number)
@@ -69,7 +80,9 @@ struct FileView {
     private static func hash(_ row: [Value], salt: UInt64) -> UInt64 {
         var hash = 0xCBF2_9CE4_8422_2325 ^ salt &* 0x9E37_79B9_7F4A_7C15
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        func add(_ number: UInt64) { for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> UInt64(shift))) } }
+        func add(_ number: UInt64) {
+            for shift in stride(from: 0, to: 64, by: 8) { add(UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+        }
         for value in row {
             switch value {
             case .null: add(0 as UInt8)

@@ -9,6 +9,14 @@ struct KnowledgeMap {
 
     private var seen: [Name: (digest: UInt64, machine: Int)] = [:]
 
+    /// Every origin of which something was known.
+    var origins: [OriginID] { Set(seen.keys.flatMap { $0.vector.entries.map(\.origin) }).sorted() }
+
+    /// Drops what knew more of `origin` than `version`.
+    mutating func forget(_ origin: OriginID, beyond version: Int64) {
+        seen = seen.filter { $0.key.vector[origin] <= version }
+    }
+
     /// - Returns: The machine that knew the same and held something else; nil when all is well.
     mutating func note(_ vector: VersionVector, schema: String, _ digest: UInt64, machine: Int) -> Int? {
         let name = Name(vector: vector, schema: schema)

@@ -14,9 +14,11 @@ struct ModelCheck {
         machine.enter()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
         var writes: [ReferenceWrite] = []
+        var batches: [ChangeBatch] = []
         let (vector, entries) = try daemon.replica.read { db in
             let reader = try JournalReader(db)
             try reader.forEachBatch(after: VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
+                batches.append(batch)
                 writes += ReferenceWrite.all(in: batch, registry: reader.registry)
                 return true
             }
@@ -41,7 +43,22 @@ struct ModelCheck {
         }
         if let broken = model.brokenRules.first { throw Violation("P10", "\(name): \(broken)") }
         try checkIntegrity(name)
+        try redeliver(batches, name)
         return (writes.count, model.held.count, model.conflicts)
+    }
+
+    /// What is here already changes nothing when it comes again (P6).
+    private func redeliver(_ batches: [ChangeBatch], _ name: String) throws {
+        let view = FileView(machine: machine)
+        let before = (try view.digest(), try view.number("SELECT max(seq) FROM _journal"))
+        for batch in batches {
+            let report = try daemon.replicator.inbox.receive(batch)
+            guard report.applied == 0, report.staged == 0 else {
+                throw Violation("P6", "\(name) applied changes again that it had: \(report)")
+            }
+        }
+        let after = (try view.digest(), try view.number("SELECT max(seq) FROM _journal"))
+        guard before == after else { throw Violation("P6", "\(name) changed when it got what it had") }
     }
 
     private func checkIntegrity(_ name: String) throws {
@@ -51,7 +68,8 @@ struct ModelCheck {
         guard problems.isEmpty else {
             throw Violation(
                 "P17",
-                "\(name): SQLite finds \(problems.map { $0.map(\.plain).joined(separator: " ") }.joined(separator: ", "))")
+                "\(name): SQLite finds \(problems.map { $0.map(\.plain).joined(separator: " ") }.joined(separator: ", "))"
+            )
         }
     }
 }

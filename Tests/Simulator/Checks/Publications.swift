@@ -20,24 +20,34 @@ struct Publications {
     }
 
     private var contents: [Name: Content] = [:]
+    private var last: [OriginID: Int64] = [:]
     private(set) var redelivered = 0
+    private(set) var relayed = 0
+    /// Answers that say that there is more.
+    private(set) var unfinished = 0
     let limits: Limits
 
     init(limits: Limits) { self.limits = limits }
 
-    /// - Parameter bytes: Whole frames.
-    mutating func note(_ bytes: [UInt8]) throws {
+    /// - Parameters:
+    ///   - bytes: Whole frames.
+    ///   - sender: Who sends them, by its present name.
+    mutating func note(_ bytes: [UInt8], from sender: OriginID?) throws {
         var parser = FrameParser(limits: limits)
         parser.append(bytes)
         while let frame = try parser.next() {
-            guard case .batch = frame.body else { continue }
-            try note(try frame.batch(limits: limits))
+            switch frame.body {
+            case .batch: try note(try frame.batch(limits: limits), from: sender)
+            case .end(_, let more, _): if more { unfinished += 1 }
+            case .open: continue
+            }
         }
     }
 
-    private mutating func note(_ batch: ChangeBatch) throws {
+    private mutating func note(_ batch: ChangeBatch, from sender: OriginID?) throws {
         var isNew = false
         for run in batch.runs {
+            if run.origin != sender { relayed += 1 }
             for (offset, index) in run.changes.enumerated() {
                 let change = batch.changes[index]
                 let name = Name(origin: run.origin, version: run.firstVersion + Int64(offset))
@@ -56,15 +66,20 @@ struct Publications {
                 }
                 isNew = true
                 contents[name] = content
+                last[run.origin] = max(last[run.origin] ?? 0, name.version)
                 try checkStamps(name, content)
             }
         }
         if !isNew { redelivered += 1 }
     }
 
+    /// The highest version that was ever sent.
+    func latest(of origin: OriginID) -> Int64 { last[origin] ?? 0 }
+
     private func checkStamps(_ name: Name, _ content: Content) throws {
         if let before = contents[Name(origin: name.origin, version: name.version - 1)], before.stamp >= content.stamp {
-            throw Violation("P10", "version \(name.version) of \(name.origin.short) has no later stamp than the one before")
+            throw Violation(
+                "P10", "version \(name.version) of \(name.origin.short) has no later stamp than the one before")
         }
         if let after = contents[Name(origin: name.origin, version: name.version + 1)], after.stamp <= content.stamp {
             throw Violation("P10", "version \(name.version) of \(name.origin.short) has no earlier stamp than the next")

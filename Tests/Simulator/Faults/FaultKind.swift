@@ -34,7 +34,9 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case clone
     case rekey
 
-    static let ofProcesses: Set<FaultKind> = [.crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock]
+    static let ofProcesses: Set<FaultKind> = [
+        .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
+    ]
     static let ofNetwork: Set<FaultKind> = [
         .partition, .oneWay, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped,
         .duplicated, .replayed, .stalled,

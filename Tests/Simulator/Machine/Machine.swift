@@ -78,11 +78,20 @@ final class Machine: @unchecked Sendable {
 
     func image() -> FileImage { FileImage(of: path) }
 
+    /// The size of the write-ahead log.
+    var logBytes: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+    }
+
     // MARK: - The daemon
 
     var isUp: Bool { daemon != nil }
 
-    /// - Returns: False when it did not come up.
+    /// The fuse burned down before the daemon was up.
+    struct DiedStarting: Error {}
+
+    /// - Throws: What keeps it from coming up; it is down then.
     func start(limits: Limits, transports: (Machine) -> [any Transport]) throws {
         enter()
         death = nil
@@ -98,14 +107,15 @@ final class Machine: @unchecked Sendable {
                 CommitObserver(willCommit: { self.willCommit() }, didCommit: { self.didCommit() })
             }
         } catch {
-            if death != nil { try takeDeath() }
-            throw error
+            guard death != nil else { throw error }
+            try takeDeath()
+            throw DiedStarting()
         }
         if death != nil {
             daemon.kill(scheduler)
             signals.drop()
             try takeDeath()
-            throw SyncError(.failed, "died while it started")
+            throw DiedStarting()
         }
         self.daemon = daemon
     }

@@ -25,6 +25,8 @@ final class Exchange: @unchecked Sendable {
     /// The server's work, which ends with the connection.
     var work: Task<Void, Never>?
     private(set) var isClosed = false
+    /// Of the answer, as the server wrote it.
+    var pieces = 0
     private(set) var whenClosed: () -> Void = {}
 
     init(number: Int, path: String, from: Int, to: Int) {

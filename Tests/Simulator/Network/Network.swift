@@ -26,6 +26,8 @@ final class Network: @unchecked Sendable {
     /// Who answers at a machine now; nil while its daemon is down.
     var server: (Int) -> Server? = { _ in nil }
     var note: (FaultKind) -> Void = { _ in }
+    /// Gets what went wrong on either side of a request.
+    var failed: (SyncError) -> Void = { _ in }
     var trace: (String) -> Void = { _ in }
     /// Gets the whole body of each request, and each piece of a good answer, before anything happens to it.
     var onSend: (Exchange, _ isAnswer: Bool, [UInt8]) -> Void = { _, _, _ in }
@@ -66,7 +68,9 @@ final class Network: @unchecked Sendable {
         onSend(exchange, false, body)
         let fate = Fate(plan: isHealed ? NetworkPlan(delay: plan.delay) : plan, path: path, bytes: body.count, &random)
         for kind in fate.kinds { note(kind) }
-        trace("\(from)->\(to) \(path) \(body.count) B #\(exchange.number) \(fate.kinds.map(\.rawValue).joined(separator: " "))")
+        trace(
+            "\(from)->\(to) \(path) \(body.count) B #\(exchange.number) \(fate.kinds.map(\.rawValue).joined(separator: " "))"
+        )
         let patience = Int64(limits.lowSpeedSeconds + wait) * 1_000 + 20_000
         let deadline = scheduler.after(patience) { [weak exchange] in
             exchange?.fail(SyncError(.timedOut, "no answer in time"))
@@ -115,15 +119,16 @@ final class Network: @unchecked Sendable {
         let isStream = exchange.path == WireHTTP.pushPath
         let pieces = isStream ? bytes[..<end].pieces(&random) : [Array(bytes[..<end])]
         var time = fate.delay
+        let pipe = Pipe(scheduler)
         for piece in pieces {
-            scheduler.after(time) { [self] in
+            pipe.send(after: time) { [self] in
                 guard !exchange.isClosed, arrives(exchange, isAnswer: false) else { return }
                 if exchange.work == nil { serve(exchange, fate) }
                 exchange.deliver(request: piece)
             }
             time += Int64(random.between(0...max(1, plan.delay.upperBound / 4)))
         }
-        scheduler.after(time) { [self] in
+        pipe.send(after: time) { [self] in
             guard !exchange.isClosed, arrives(exchange, isAnswer: false) else { return }
             guard fate.requestCut == nil else {
                 return exchange.fail(SyncError(.unreachable, "the connection was reset"))
@@ -148,15 +153,33 @@ final class Network: @unchecked Sendable {
 
     /// One piece of an answer on its way.
     fileprivate func answer(
-        _ exchange: Exchange, after delay: Int64, _ deliver: @escaping () -> Void
+        _ exchange: Exchange, by pipe: Pipe, after delay: Int64, _ deliver: @escaping () -> Void
     ) {
-        scheduler.after(delay) { [self] in
+        pipe.send(after: delay) { [self] in
             guard !exchange.isClosed, arrives(exchange, isAnswer: true) else { return }
             deliver()
         }
     }
 
-    fileprivate var now: Int64 { scheduler.now }
+    fileprivate var pipe: Pipe { Pipe(scheduler) }
+}
+
+/// One direction of a connection: what goes in first comes out first.
+///
+/// Unchecked: see ``Scheduler``.
+private final class Pipe: @unchecked Sendable {
+    private let scheduler: Scheduler
+    private var waiting: [() -> Void] = []
+    private var last: Int64 = 0
+
+    init(_ scheduler: Scheduler) { self.scheduler = scheduler }
+
+    func send(after delay: Int64, _ deliver: @escaping () -> Void) {
+        last = max(last, scheduler.now + delay)
+        waiting.append(deliver)
+        // Of two events at one time a draw decides which is first.
+        scheduler.after(last - scheduler.now) { [self] in waiting.removeFirst()() }
+    }
 }
 
 /// Where a server writes its answer.
@@ -167,8 +190,8 @@ final class AnswerSender: @unchecked Sendable {
     private let exchange: Exchange
     /// nil for an answer that nobody reads.
     private let fate: Fate?
+    private let pipe: Pipe
     private var written = 0
-    private var last: Int64 = 0
     private(set) var hasBegun = false
     private var isCut = false
     private var isError = false
@@ -177,6 +200,7 @@ final class AnswerSender: @unchecked Sendable {
         self.network = network
         self.exchange = exchange
         self.fate = fate
+        pipe = network.pipe
     }
 
     func head(_ status: Int) {
@@ -208,6 +232,8 @@ final class AnswerSender: @unchecked Sendable {
         send { $0.deliver(.body(bytes)) }
     }
 
+    func failed(_ error: SyncError) { network.failed(error) }
+
     func finish() { if !isCut { send { $0.finish() } } }
 
     /// Breaks off in the middle.
@@ -215,9 +241,7 @@ final class AnswerSender: @unchecked Sendable {
 
     private func send(_ deliver: @escaping (Exchange) -> Void) {
         guard let fate, !fate.isAnswerLost else { return }
-        // In order, as on one connection.
-        last = max(last, network.now + fate.delay)
-        network.answer(exchange, after: last - network.now) { [exchange] in deliver(exchange) }
+        network.answer(exchange, by: pipe, after: fate.delay) { [exchange] in deliver(exchange) }
     }
 }
 

@@ -32,8 +32,9 @@ struct Server: Sendable {
                 throw SyncError(.notFound, "no such route")
             }
         } catch {
-            guard !sender.hasBegun else { return sender.abort() }
             let error = SyncError(wrapping: error)
+            sender.failed(error)
+            guard !sender.hasBegun else { return sender.abort() }
             sender.head(error.httpStatus)
             try? sender.write(error.jsonBody())
             sender.finish()

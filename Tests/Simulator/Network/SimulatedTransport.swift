@@ -7,8 +7,6 @@ struct SimulatedTransport: Transport {
     let from: Int
     let to: Int
     let limits: Limits
-    /// Told of each answer to a push, decoded.
-    let onPushed: @Sendable (PushReply) -> Void
 
     func hello(_ hello: Hello) async throws -> Hello {
         try await message(WireHTTP.helloPath, hello)
@@ -25,9 +23,7 @@ struct SimulatedTransport: Transport {
             return body
         }
         let answer = try await whole(send(WireHTTP.pushPath, body))
-        let reply = try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
-        onPushed(reply)
-        return reply
+        return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
     }
 
     func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
@@ -102,6 +98,7 @@ struct SimulatedTransport: Transport {
         do {
             return try body()
         } catch {
+            network.failed(SyncError(error))
             throw SyncError(error)
         }
     }

@@ -12,7 +12,9 @@ extension LifePlan {
         let streams = Streams(seed: seed)
         var topology = streams.stream(.topology)
         var faults = streams.stream(.faults)
-        let drawn = topology.pick([Profile.all, .all, .all, .all, .all, .none, .network, .processes, .clocks, .identity, .identity])
+        let drawn = topology.pick([
+            Profile.all, .all, .all, .all, .all, .none, .network, .processes, .clocks, .identity, .identity,
+        ])
         let profile = wanted ?? drawn
         let count = topology.pick([2, 2, 3, 3, 3, 4, 4, 5, 6, 7])
         let follows = LifePlan.follows(count, &topology)
@@ -190,12 +192,14 @@ extension LifePlan {
         case .partition, .oneWay:
             let side = (0..<count).filter { _ in random.chance(50) }
             return .partition(side, isOneWay: kind == .oneWay, for: pause)
-        case .jump: return .jump(machine: machine, milliseconds: Int64(random.pick([-500_000, -60_000, -1_000, 1_000, 60_000, 500_000])))
+        case .jump:
+            return .jump(
+                machine: machine, milliseconds: Int64(random.pick([-500_000, -60_000, -1_000, 1_000, 60_000, 500_000])))
         case .jumpOfYears:
             return .jump(machine: machine, milliseconds: Int64(random.pick([-10, -1, 1, 10])) * 365 * 86_400_000)
         case .frozenClock: return .freeze(machine: machine, for: pause)
-        case .restore: return .restore(machine: machine, isInPlace: false)
-        case .restoreInPlace: return .restore(machine: machine, isInPlace: true)
+        case .restore: return .restore(machine: machine, isInPlace: false, keepsRecord: random.chance(50))
+        case .restoreInPlace: return .restore(machine: machine, isInPlace: true, keepsRecord: true)
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,

@@ -23,7 +23,8 @@ struct LifePlan: Sendable {
         case jump(machine: Int, milliseconds: Int64)
         case freeze(machine: Int, for: Int64)
         case backUp(machine: Int)
-        case restore(machine: Int, isInPlace: Bool)
+        /// - keepsRecord: Whether the record beside the file stays, or goes back with it.
+        case restore(machine: Int, isInPlace: Bool, keepsRecord: Bool)
         case clone(machine: Int, keepsRecord: Bool)
         case rekey(machine: Int)
         case migrate(machine: Int, addition: Int)
