@@ -5,8 +5,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random \
-  planted-bugs clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
+  merge-random planted-bugs simulate clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -56,6 +56,10 @@ merge-random: system-packages ## random histories against the model of merging, 
 
 planted-bugs: system-packages ## plant real bugs in a scratch copy, and show that the harness catches each: BUG, SEEDS (400), SEED
 	scripts/planted-bugs
+
+simulate: system-packages ## lives of clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)
+	swift build -c release --product simulate
+	"$$(swift build -c release --show-bin-path)/simulate" $(or $(SEED),1) $(or $(COUNT),1) $(OPTIONS)
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check .build-tsan .build-planted

@@ -140,6 +140,19 @@ let package = Package(
             dependencies: ["Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Tests/MergeModel"),
         .executableTarget(name: "merge-random", dependencies: ["MergeModel"], path: "Tests/MergeRandom"),
+        // Lives of whole clusters in virtual time, from a seed.
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "Sync", "Journal", "MergeModel", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Simulator",
+            exclude: ["Regressions"]),
+        .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate"),
+        .testTarget(name: "SimulatorTests", dependencies: ["simulate", "TestSupport"]),
         .testTarget(
             name: "JournalTests",
             dependencies: [

@@ -70,7 +70,7 @@ public struct Rekey: Sendable, Hashable {
         let cut = try wholeTransactions(upTo: max(0, common), head: head, reader)
         let cutStamp = try reader.stamp(of: origin, version: cut) ?? .zero
 
-        let new = origin.successor(among: origins.numbers.keys)
+        let new = try origin.successor(among: origins.numbers.keys, db)
         let newNumber = try origins.number(of: new, in: db)
         try db.execute(
             sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
@@ -187,7 +187,9 @@ public struct Rekey: Sendable, Hashable {
 
 extension OriginID {
     /// A random id between the same two neighbours among `others`: it wins and loses every tie of equal stamps like this one.
-    func successor(among others: some Sequence<OriginID>) -> OriginID {
+    ///
+    /// By SQLite's randomness, which the operating system seeds.
+    func successor(among others: some Sequence<OriginID>, _ db: Database) throws -> OriginID {
         let number = wide
         var below: UInt128 = 0
         var above = UInt128.max
@@ -195,9 +197,12 @@ extension OriginID {
             if other < number { below = max(below, other) } else { above = min(above, other) }
         }
         // Too little room to be unique by chance: then a tie may be decided anew.
-        guard above - below > UInt128(1) << 64 else { return .random() }
+        if above - below <= UInt128(1) << 64 { (below, above) = (0, .max) }
         while true {
-            let candidate = UInt128.random(in: (below + 1)...(above - 1))
+            guard let random = try Data.fetchOne(db, sql: "SELECT randomblob(16)"),
+                let draw = OriginID(bytes: random)
+            else { continue }
+            let candidate = below + 1 + draw.wide % (above - below - 1)
             if candidate != number {
                 return OriginID(
                     high: UInt64(truncatingIfNeeded: candidate >> 64), low: UInt64(truncatingIfNeeded: candidate))

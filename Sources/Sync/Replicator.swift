@@ -15,17 +15,38 @@ public final class Replicator: Sendable {
     private let replica: Replica
     private let limits: Limits
     private let clock: any SyncClock
-    private let watch: FileWatch
+    /// Signals that the file may have changed.
+    private let changes: @Sendable () -> AsyncStream<Void>
+    /// nil when the signals come from elsewhere.
+    private let watch: FileWatch?
     private let followers: [PeerFollower]
     private let logger: Logger
 
     /// - Parameters:
     ///   - entropy: 64 random bits at each call, for the jitter of retries.
     /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of the file.
-    public init(
+    public convenience init(
         replica: Replica, peers: [PeerConfiguration] = [], limits: Limits = .standard,
         clock: any SyncClock = SystemClock(), logger: Logger = Logger(label: "tandem.sync"),
         entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    ) throws {
+        let watch = try FileWatch(path: replica.path)
+        try self.init(
+            replica: replica, transports: peers.map { try Self.transport(to: $0, limits: limits, clock: clock) },
+            limits: limits, clock: clock, logger: logger, entropy: entropy, watch: watch
+        ) { watch.changes }
+    }
+
+    /// With all that is outside of the process handed in.
+    ///
+    /// - Parameters:
+    ///   - transports: The way to each peer that is followed.
+    ///   - watch: Stopped at the end.
+    ///   - changes: Gives a stream that yields when the file may have changed.
+    package init(
+        replica: Replica, transports: [any Transport], limits: Limits, clock: any SyncClock, logger: Logger,
+        entropy: @escaping @Sendable () -> UInt64, watch: FileWatch? = nil,
+        changes: @escaping @Sendable () -> AsyncStream<Void>
     ) throws {
         self.replica = replica
         self.limits = limits
@@ -33,21 +54,21 @@ public final class Replicator: Sendable {
         let inbox = try Inbox(replica: replica, limits: limits, logger: logger) {
             Stamp(milliseconds: clock.wallMilliseconds())
         }
-        let watch = try FileWatch(path: replica.path)
-        let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) { watch.changes }
+        let endpoint = Endpoint(
+            replica: replica, inbox: inbox, limits: limits, clock: clock, changes: changes)
         self.inbox = inbox
+        self.changes = changes
         self.watch = watch
         self.logger = logger
         self.endpoint = endpoint
-        followers = try peers.map { peer in
-            let transport = try Replicator.transport(to: peer, limits: limits, clock: clock)
+        followers = transports.map { transport in
             let session = SyncSession(
                 replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
             return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
         }
     }
 
-    deinit { watch.stop() }
+    deinit { watch?.stop() }
 
     /// Follows all peers until the task is cancelled: what they write arrives by long poll, what is written here is
     /// pushed to those that do not poll. A batch that is being applied is finished first.
@@ -110,7 +131,7 @@ public final class Replicator: Sendable {
     private func watchFile(for listeners: [AsyncStream<VersionVector>.Continuation]) async {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
         // Before the first look, so that no change falls between the two.
-        let changes = watch.changes
+        let changes = changes()
         var last: FrameSource.Position?
         func look() async {
             do {

@@ -226,7 +226,7 @@ final class History {
 }
 
 extension ReferenceWrite: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         let values = columns.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.plain)" }.joined(separator: " ")
         return
             "\(name) \(operation) \(row.table) \(hex(row.key)) life \(life) at \(stamp.plain): \(values); saw \(known)"

@@ -3,12 +3,12 @@ import Journal
 import Sync
 
 /// What a replica holds, as sorted lines that can be compared and read.
-struct HistoryContent: Equatable {
-    var rows: [String] = []
-    var held: [String] = []
-    var ledger: [String] = []
+package struct HistoryContent: Equatable {
+    package private(set) var rows: [String] = []
+    package private(set) var held: [String] = []
+    package private(set) var ledger: [String] = []
 
-    var lines: [String] { rows + held + ledger }
+    package var lines: [String] { rows + held + ledger }
 
     private mutating func sort() {
         rows.sort()
@@ -17,7 +17,7 @@ struct HistoryContent: Equatable {
     }
 
     /// By the model.
-    init(_ model: ReferenceModel) {
+    package init(_ model: ReferenceModel) {
         rows = model.shown.map { id, row in
             let table = model.schema.table(id.table)
             return HistoryContent.row(id.table, (table?.columns ?? []).map { ($0.name, row[$0.name] ?? .null) })
@@ -35,24 +35,39 @@ struct HistoryContent: Equatable {
 
     /// By the file.
     init(_ replica: HistoryReplica) throws {
-        for table in replica.schema.tables {
+        try self.init(
+            schema: replica.schema, rows: replica.rows,
+            entries: { try replica.replica.read { try ConflictEntry.all($0) } })
+    }
+
+    /// By any file of that schema.
+    ///
+    /// - Parameters:
+    ///   - query: Runs a query on the file.
+    ///   - entries: Reads the ledger.
+    package init(
+        schema: ReferenceSchema, rows query: (String) throws -> [[Value]], entries: () throws -> [ConflictEntry]
+    ) throws {
+        for table in schema.tables {
             let names = table.columns.map(\.name)
-            for row in try replica.rows("SELECT \(names.joined(separator: ", ")) FROM \(table.name)") {
+            for row in try query("SELECT \(names.joined(separator: ", ")) FROM \(table.name)") {
                 rows.append(HistoryContent.row(table.name, Array(zip(names, row))))
             }
         }
-        let reasons = try replica.rows(
+        let reasons = try query(
             "SELECT (SELECT min(name) FROM _journal_tables AS t WHERE t.tbl = h.tbl), key, reason FROM _journal_held AS h WHERE shown = 0"
         )
         held = reasons.map { "held \($0[0].word) \($0[1].plain): \($0[2].word)" }
-        ledger = try HistoryContent.ledger(replica)
+        ledger = try HistoryContent.ledger(query, entries)
         sort()
     }
 
-    private static func ledger(_ replica: HistoryReplica) throws -> [String] {
-        let keys = try replica.rows("SELECT id, key FROM _journal_conflicts ORDER BY id")
+    private static func ledger(
+        _ query: (String) throws -> [[Value]], _ entries: () throws -> [ConflictEntry]
+    ) throws -> [String] {
+        let keys = try query("SELECT id, key FROM _journal_conflicts ORDER BY id")
         guard !keys.isEmpty else { return [] }
-        let entries = try replica.replica.read { try ConflictEntry.all($0) }
+        let entries = try entries()
         guard entries.count == keys.count else { return ["\(keys.count) ledger entries, \(entries.count) readable"] }
         return zip(entries.sorted { $0.id < $1.id }, keys).map { entry, row in
             guard case .blob(let key) = row[1], row[0] == .integer(entry.id) else {
@@ -86,7 +101,7 @@ struct HistoryContent: Equatable {
     }
 
     /// What is on one side only; empty when both are the same.
-    static func difference(_ expected: HistoryContent, _ found: HistoryContent) -> [String] {
+    package static func difference(_ expected: HistoryContent, _ found: HistoryContent) -> [String] {
         let (a, b) = (expected.lines, found.lines)
         return a.filter { !b.contains($0) }.map { "  - \($0)" } + b.filter { !a.contains($0) }.map { "  + \($0)" }
             + (a.count == b.count || Set(a) != Set(b) ? [] : ["  a line appears more than once"])
@@ -104,7 +119,7 @@ extension Value {
         return plain
     }
 
-    var plain: String {
+    package var plain: String {
         switch self {
         case .null: "NULL"
         case .integer(let number): "\(number)"

@@ -5,13 +5,14 @@ import Sync
 import TestSupport
 
 /// Where files live only as long as memory: no test of histories is about the disk.
-final class MemoryDirectory: Sendable {
-    let path: String
+package final class MemoryDirectory: Sendable {
+    package let path: String
 
-    init() {
+    /// - Parameter kind: The beginning of its name.
+    package init(_ kind: String = "tandem") {
         let memory = "/dev/shm"
         let base = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-        path = base + "/tandem-\(UUID().uuidString)"
+        path = base + "/\(kind)-\(UUID().uuidString)"
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -19,7 +20,7 @@ final class MemoryDirectory: Sendable {
 }
 
 /// One machine of a history: its file, the program that writes it, and its inbox.
-final class HistoryReplica {
+package final class HistoryReplica {
     let name: Int
     let origin: OriginID
     private(set) var schema: ReferenceSchema
@@ -39,7 +40,7 @@ final class HistoryReplica {
     private(set) var knowledge: [(fromVersion: Int64, merged: VersionVector)] = []
 
     /// Later than any real clock, so that nothing depends on when a history runs.
-    static let start: Int64 = 3_900_000_000_000
+    package static let start: Int64 = 3_900_000_000_000
     static let now = Stamp(milliseconds: 4_000_000_000_000)
 
     init(
@@ -207,7 +208,7 @@ final class HistoryReplica {
 }
 
 extension ReferenceWrite {
-    static func all(in batch: ChangeBatch, registry: ShapeRegistry) -> [ReferenceWrite] {
+    package static func all(in batch: ChangeBatch, registry: ShapeRegistry) -> [ReferenceWrite] {
         batch.runs.flatMap { run in
             run.changes.map { index in
                 let change = batch.changes[index]

@@ -2,19 +2,19 @@ import Journal
 import TestSupport
 
 /// A random schema with small tables that clash often: its description, and the SQL that makes it.
-struct HistorySchema: Sendable {
-    private(set) var reference = ReferenceSchema()
-    private(set) var statements: [String] = []
+package struct HistorySchema: Sendable {
+    package private(set) var reference = ReferenceSchema()
+    package private(set) var statements: [String] = []
     /// What replicas add at different times.
-    private(set) var additions: [Addition] = []
+    package private(set) var additions: [Addition] = []
 
-    enum Addition: Sendable {
+    package enum Addition: Sendable {
         case column(table: String, ReferenceColumn)
         case table(ReferenceTable)
     }
 
     /// - Parameter variant: The same number gives the same schema.
-    init(variant: UInt64, knobs: HistoryKnobs) {
+    package init(variant: UInt64, knobs: HistoryKnobs) {
         var random = SplitMix(seed: variant &* 7_919 &+ 17)
         let count = 1 + random.below(knobs.foreignKeys ? 4 : 2)
         for index in 0..<count { reference.tables.append(HistorySchema.table("t\(index)", knobs, &random)) }
@@ -132,7 +132,7 @@ struct HistorySchema: Sendable {
 // MARK: - SQL
 
 extension HistorySchema {
-    static func sql(of table: ReferenceTable, random: inout SplitMix) -> [String] {
+    package static func sql(of table: ReferenceTable, random: inout SplitMix) -> [String] {
         var parts = table.columns.map(sql)
         parts.append("PRIMARY KEY (\(table.keyColumns.joined(separator: ", ")))")
         var indexes: [String] = []
@@ -175,7 +175,7 @@ extension HistorySchema {
         return text
     }
 
-    static func sql(of addition: Addition) -> [String] {
+    package static func sql(of addition: Addition) -> [String] {
         var random = SplitMix(seed: 1)
         switch addition {
         case .column(let table, let column): return ["ALTER TABLE \(table) ADD COLUMN \(sql(of: column))"]
@@ -185,7 +185,7 @@ extension HistorySchema {
 }
 
 extension ReferenceSchema {
-    mutating func add(_ addition: HistorySchema.Addition) {
+    package mutating func add(_ addition: HistorySchema.Addition) {
         switch addition {
         case .table(let table): tables.append(table)
         case .column(let name, let column):

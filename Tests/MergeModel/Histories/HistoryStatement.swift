@@ -2,8 +2,8 @@ import Journal
 import TestSupport
 
 /// Random SQL on one of the tables, with so few keys and values that machines meet.
-enum HistoryStatement {
-    static func literal(_ value: Value) -> String {
+package enum HistoryStatement {
+    package static func literal(_ value: Value) -> String {
         switch value {
         case .null: "NULL"
         case .integer(let number): "\(number)"
@@ -13,7 +13,7 @@ enum HistoryStatement {
         }
     }
 
-    static func random(on schema: ReferenceSchema, _ random: inout SplitMix) -> String {
+    package static func random(on schema: ReferenceSchema, _ random: inout SplitMix) -> String {
         let table = random.pick(schema.tables)
         let names = table.columns.map(\.name)
         func value(of column: ReferenceColumn) -> String {

@@ -1,25 +1,25 @@
 import Journal
 
 /// The name of a row: its table, and its key in canonical bytes.
-struct ReferenceRowID: Hashable, Sendable {
-    let table: String
-    let key: [UInt8]
+package struct ReferenceRowID: Hashable, Sendable {
+    package let table: String
+    package let key: [UInt8]
 }
 
 /// One delivered change in plain words, with what its writer knew.
-struct ReferenceWrite: Hashable, Sendable {
-    let origin: OriginID
-    let version: Int64
-    let stamp: Stamp
-    let life: Int64
-    let operation: Journal.Operation
+package struct ReferenceWrite: Hashable, Sendable {
+    package let origin: OriginID
+    package let version: Int64
+    package let stamp: Stamp
+    package let life: Int64
+    package let operation: Journal.Operation
     /// A delete that gave the row another key.
     let isKeyChange: Bool
-    let row: ReferenceRowID
+    package let row: ReferenceRowID
     /// What the change carries; the key columns only of an insert.
-    let columns: [String: Value]
+    package let columns: [String: Value]
     let keyColumns: Set<String>
-    let known: VersionVector
+    package let known: VersionVector
 
     func saw(_ other: ReferenceWrite) -> Bool {
         other.origin == origin ? other.version < version : known[other.origin] >= other.version
@@ -64,9 +64,9 @@ struct ReferenceRow: Sendable {
 }
 
 /// What lost against changes that it had not seen, and that had not seen it.
-struct ReferenceConflict: Hashable, Sendable {
-    let lost: ReferenceWrite
-    let kind: String
+package struct ReferenceConflict: Hashable, Sendable {
+    package let lost: ReferenceWrite
+    package let kind: String
     /// The lost columns besides the key.
     let columns: Set<String>
     /// The strongest of those that won against it.

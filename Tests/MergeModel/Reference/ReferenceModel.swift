@@ -5,18 +5,18 @@ import Journal
 ///
 /// Written from the definition of merging and of what tables show, and from none of the code that it checks. Everything is
 /// a loop over everything; histories are short.
-struct ReferenceModel {
-    let writes: [ReferenceWrite]
-    let schema: ReferenceSchema
+package struct ReferenceModel {
+    package let writes: [ReferenceWrite]
+    package let schema: ReferenceSchema
 
     /// The visible rows, each with all its columns.
-    let shown: [ReferenceRowID: [String: Value]]
+    package let shown: [ReferenceRowID: [String: Value]]
     /// The rows that are alive and not visible, with the reason.
-    let held: [ReferenceRowID: String]
-    let conflicts: [ReferenceConflict]
+    package let held: [ReferenceRowID: String]
+    package let conflicts: [ReferenceConflict]
 
     /// - Parameter writes: In any order.
-    init(_ writes: [ReferenceWrite], schema: ReferenceSchema) {
+    package init(_ writes: [ReferenceWrite], schema: ReferenceSchema) {
         self.writes = writes
         self.schema = schema
         let view = ReferenceView(ReferenceMerge.rows(writes), schema: schema)
@@ -27,7 +27,7 @@ struct ReferenceModel {
 
     /// Breaches of what stamps and lives promise, in words: a stamp passes all that its writer knew, and a life follows from
     /// the lives that its writer knew.
-    var brokenRules: [String] {
+    package var brokenRules: [String] {
         writes.flatMap { write -> [String] in
             var broken: [String] = []
             let seen = writes.filter { write.saw($0) }
@@ -51,5 +51,5 @@ struct ReferenceModel {
 }
 
 extension ReferenceWrite {
-    var name: String { "\(origin.short):\(version)" }
+    package var name: String { "\(origin.short):\(version)" }
 }

@@ -1,70 +1,89 @@
 import Journal
 
 /// A schema in plain words: what the reference model needs to know of one replica's tables.
-struct ReferenceSchema: Sendable {
-    var tables: [ReferenceTable] = []
+package struct ReferenceSchema: Sendable {
+    package var tables: [ReferenceTable] = []
 
-    func table(_ name: String) -> ReferenceTable? { tables.first { $0.name == name } }
+    package init() {}
+
+    package func table(_ name: String) -> ReferenceTable? { tables.first { $0.name == name } }
 }
 
-struct ReferenceTable: Sendable {
-    var name: String
+package struct ReferenceTable: Sendable {
+    package var name: String
     /// The key columns first.
-    var columns: [ReferenceColumn]
-    var keyCount = 1
-    var uniques: [ReferenceUnique] = []
-    var foreignKeys: [ReferenceForeignKey] = []
-    var checks: [ReferenceCheck] = []
+    package var columns: [ReferenceColumn]
+    package var keyCount = 1
+    package var uniques: [ReferenceUnique] = []
+    package var foreignKeys: [ReferenceForeignKey] = []
+    package var checks: [ReferenceCheck] = []
 
-    func column(_ name: String) -> ReferenceColumn? { columns.first { $0.name == name } }
+    package init(name: String, columns: [ReferenceColumn], keyCount: Int = 1) {
+        self.name = name
+        self.columns = columns
+        self.keyCount = keyCount
+    }
 
-    var keyColumns: [String] { columns.prefix(keyCount).map(\.name) }
+    package func column(_ name: String) -> ReferenceColumn? { columns.first { $0.name == name } }
+
+    package var keyColumns: [String] { columns.prefix(keyCount).map(\.name) }
 
     /// The columns that decide which of two rows has the earlier claim.
-    var claimColumns: Set<String> { Set(uniques.flatMap(\.namedColumns)) }
+    package var claimColumns: Set<String> { Set(uniques.flatMap(\.namedColumns)) }
 }
 
-struct ReferenceColumn: Sendable {
-    var name: String
-    var isText = false
-    var ignoresCase = false
-    var isNotNull = false
-    var defaultValue = Value.null
+package struct ReferenceColumn: Sendable {
+    package var name: String
+    package var isText = false
+    package var ignoresCase = false
+    package var isNotNull = false
+    package var defaultValue = Value.null
+
+    package init(
+        name: String, isText: Bool = false, ignoresCase: Bool = false, isNotNull: Bool = false,
+        defaultValue: Value = .null
+    ) {
+        self.name = name
+        self.isText = isText
+        self.ignoresCase = ignoresCase
+        self.isNotNull = isNotNull
+        self.defaultValue = defaultValue
+    }
 }
 
 /// A UNIQUE constraint or index besides the primary key.
-struct ReferenceUnique: Sendable {
-    struct Term: Sendable {
-        var column: String
-        var ignoresCase: Bool
+package struct ReferenceUnique: Sendable {
+    package struct Term: Sendable {
+        package var column: String
+        package var ignoresCase: Bool
     }
-    var terms: [Term]
+    package var terms: [Term]
     /// Of a partial index: only rows with this value in this column count.
-    var condition: (column: String, value: Value)?
+    package var condition: (column: String, value: Value)?
 
-    var namedColumns: [String] { terms.map(\.column) + (condition.map { [$0.column] } ?? []) }
+    package var namedColumns: [String] { terms.map(\.column) + (condition.map { [$0.column] } ?? []) }
 }
 
-struct ReferenceForeignKey: Sendable {
-    enum Action: String, Sendable, CaseIterable {
+package struct ReferenceForeignKey: Sendable {
+    package enum Action: String, Sendable, CaseIterable {
         case none = "NO ACTION"
         case restrict = "RESTRICT"
         case cascade = "CASCADE"
         case setNull = "SET NULL"
         case setDefault = "SET DEFAULT"
     }
-    var columns: [String]
-    var parent: String
-    var parentColumns: [String]
-    var onDelete = Action.none
+    package var columns: [String]
+    package var parent: String
+    package var parentColumns: [String]
+    package var onDelete = Action.none
 }
 
 /// A CHECK of one row, as SQLite takes it: NULL passes.
-enum ReferenceCheck: Sendable {
+package enum ReferenceCheck: Sendable {
     case differ(String, String)
     case atMost(String, Int64)
 
-    func allows(_ row: [String: Value]) -> Bool {
+    package func allows(_ row: [String: Value]) -> Bool {
         switch self {
         case .differ(let a, let b):
             let (left, right) = (row[a] ?? .null, row[b] ?? .null)

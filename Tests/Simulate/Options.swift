@@ -1,0 +1,74 @@
+import Simulator
+
+/// The command line of `simulate`.
+struct Options {
+    var request = Campaign.Request(seed: 1)
+    var count: UInt64 = 1
+    var isJSON = false
+    /// Prints the trace from this entry on.
+    var printsFrom: Int?
+    /// Prints only the hash of each life.
+    var printsHashes = false
+    /// Fails when a rare path was never taken.
+    var wantsMarks = false
+    /// How many lives a failing one may cost to make it smaller; 0 for none.
+    var attempts = 300
+
+    static let usage = """
+        simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
+            [--hashes] [--marks] [--attempts N]
+
+          SEED, COUNT     the first seed and how many lives (1 and 1)
+          --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
+          --mute KINDS    kinds of faults that do not happen
+          --keep STEPS    the steps of the plan to perform, as 0-4,7
+          --verbose       print the trace; with --until, only the last 200 entries before that one
+          --until ENTRY   stop printing after this entry of the trace
+          --json          the summary as one JSON object
+          --hashes        a line with the trace's hash for each life
+          --marks         fail when a rare path was never taken
+          --attempts N    lives to spend on making a failing one smaller (300)
+        """
+
+    /// nil when they make no sense.
+    init?(_ arguments: some Sequence<String>) {
+        var rest = Array(arguments)[...]
+        var numbers: [UInt64] = []
+        var isVerbose = false
+        var until: Int?
+        while let word = rest.popFirst() {
+            switch word {
+            case "--json": isJSON = true
+            case "--hashes": printsHashes = true
+            case "--marks": wantsMarks = true
+            case "--verbose": isVerbose = true
+            case "--profile":
+                guard let profile = rest.popFirst().flatMap({ Profile(rawValue: $0) }) else { return nil }
+                request.profile = profile
+            case "--mute":
+                for name in rest.popFirst()?.split(separator: ",") ?? [] {
+                    guard let kind = FaultKind(rawValue: String(name)) else { return nil }
+                    request.mute.insert(kind)
+                }
+            case "--keep":
+                guard let steps = rest.popFirst().flatMap({ StepList.numbers($0) }) else { return nil }
+                request.keep = steps
+            case "--until":
+                guard let entry = rest.popFirst().flatMap({ Int($0) }) else { return nil }
+                until = entry
+            case "--attempts":
+                guard let number = rest.popFirst().flatMap({ Int($0) }) else { return nil }
+                attempts = number
+            default:
+                guard let number = UInt64(word), numbers.count < 2 else { return nil }
+                numbers.append(number)
+            }
+        }
+        if let seed = numbers.first { request.seed = seed }
+        if numbers.count > 1 { count = numbers[1] }
+        if isVerbose { printsFrom = until.map { max(1, $0 - 200) } ?? 1 }
+        self.until = until
+    }
+
+    private(set) var until: Int?
+}

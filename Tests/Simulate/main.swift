@@ -1,0 +1,57 @@
+import Foundation
+import Simulator
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    FileHandle.standardError.write(Data((Options.usage + "\n").utf8))
+    exit(64)
+}
+
+var total = Counts()
+var failures: [UInt64] = []
+var hash: UInt64 = 0
+let start = ContinuousClock.now
+var lastWord = start
+
+func seconds() -> Double {
+    let parts = (ContinuousClock.now - start).components
+    return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
+}
+
+/// At once, also into a pipe.
+func say(_ line: String, to output: FileHandle = .standardOutput) { output.write(Data((line + "\n").utf8)) }
+
+for number in 0..<options.count {
+    var request = options.request
+    request.seed += number
+    let outcome = Campaign.live(request, prints: options.printsFrom.map { $0...(options.until ?? .max) })
+    total += outcome.counts
+    hash = (hash ^ outcome.hash) &* 0x100_0000_01B3
+    if options.printsHashes { say("\(request.seed) \(String(outcome.hash, radix: 16)) \(outcome.length)") }
+    if let failure = outcome.failure {
+        failures.append(request.seed)
+        let report =
+            options.attempts > 0
+            ? Campaign.report(request, failure, attempts: options.attempts)
+            : "seed \(request.seed): \(failure)\nAgain with: make simulate \(request.arguments)"
+        say(report, to: options.isJSON ? .standardError : .standardOutput)
+        if failures.count >= 10 { break }
+    }
+    if ContinuousClock.now - lastWord > .seconds(10) {
+        lastWord = .now
+        say(
+            "\(number + 1) of \(options.count) lives, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
+            to: .standardError)
+    }
+}
+
+if options.isJSON {
+    say(total.json(seconds: seconds(), hash: hash, failures: failures))
+} else if !options.printsHashes {
+    say(total.text)
+    say("trace \(String(hash, radix: 16)), \(failures.count) failed, \((seconds() * 10).rounded() / 10) s")
+}
+if options.wantsMarks, !total.missing.isEmpty {
+    say("never taken: \(total.missing.map(\.rawValue).joined(separator: ", "))", to: .standardError)
+    exit(1)
+}
+exit(failures.isEmpty ? 0 : 1)

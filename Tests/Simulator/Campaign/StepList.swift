@@ -1,0 +1,31 @@
+/// Numbers of steps, written with ranges: `0-4,7`.
+public enum StepList {
+    public static func text(_ numbers: [Int]) -> String {
+        var ranges: [ClosedRange<Int>] = []
+        for number in numbers.sorted() {
+            if let last = ranges.last, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
+            } else {
+                ranges.append(number...number)
+            }
+        }
+        // An empty list has to be a word too.
+        guard !ranges.isEmpty else { return "none" }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(
+            separator: ",")
+    }
+
+    /// - Returns: nil for what is no such list.
+    public static func numbers(_ text: String) -> [Int]? {
+        if text == "none" { return [] }
+        var numbers: [Int] = []
+        for part in text.split(separator: ",") {
+            let bounds = part.split(separator: "-").map { Int($0) }
+            guard (1...2).contains(bounds.count), let first = bounds[0], let last = bounds[bounds.count - 1],
+                0 <= first, first <= last, last < 100_000
+            else { return nil }
+            numbers += first...last
+        }
+        return numbers
+    }
+}

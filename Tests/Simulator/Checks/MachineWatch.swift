@@ -1,0 +1,69 @@
+import Journal
+import MergeModel
+
+/// What is checked of one machine after each event that changed its file.
+struct MachineWatch {
+    /// Transactions whose tokens stood in the file once, or whose commit was acknowledged: they stay for ever (P3).
+    private(set) var kept: Set<Int> = []
+    private var vector = VersionVector()
+    private(set) var origin: OriginID?
+    private var isHolding = false
+    private var setAside = 0
+
+    mutating func acknowledge(_ transaction: Int) { kept.insert(transaction) }
+
+    /// The file was replaced by another one, which may hold less.
+    mutating func forget() {
+        kept = []
+        setAside = 0
+        vector = VersionVector()
+        origin = nil
+    }
+
+    /// - Parameter written: The transactions that any program has begun.
+    /// - Returns: What the file knows.
+    mutating func check(_ view: FileView, written: Set<Int>, _ counts: inout Counts) throws -> VersionVector {
+        let name = "machine \(view.machine.index)"
+        let known = try view.vector()
+        let origin = try view.origin
+        if origin != self.origin {
+            // Under a new name less may be known of the old one; it comes back from others.
+            vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
+            self.origin = origin
+        }
+        guard known.covers(vector) else {
+            throw Violation("P12", "\(name) knew \(vector) and now knows \(known)")
+        }
+        vector = known
+        var present: Set<Int> = []
+        for row in try view.machine.rows("SELECT txn, min(size), count(*) FROM token GROUP BY txn") {
+            guard case .integer(let transaction) = row[0], row[1] == row[2] else {
+                throw Violation(
+                    "P8", "\(name) shows a part of transaction \(row[0].plain): \(row[2].plain) of \(row[1].plain) rows"
+                )
+            }
+            present.insert(Int(transaction))
+        }
+        if let lost = kept.subtracting(present).min() {
+            throw Violation("P3", "\(name) has lost transaction \(lost)")
+        }
+        if let invented = present.subtracting(written).min() {
+            throw Violation("P5", "\(name) shows transaction \(invented), which nobody wrote")
+        }
+        kept = present
+        try mark(view, &counts)
+        return known
+    }
+
+    private mutating func mark(_ view: FileView, _ counts: inout Counts) throws {
+        let wasHolding = isHolding
+        isHolding = try view.number("SELECT count(*) FROM _journal_clocks WHERE first_version IS NOT NULL") > 0
+        if isHolding, !wasHolding { counts.note(.heldByClock) }
+        if wasHolding, !isHolding { counts.note(.releasedByClock) }
+        if try !view.staged().isEmpty { counts.note(.stagedInFile) }
+        let before = setAside
+        setAside = try view.number("SELECT count(*) FROM _journal_held WHERE shown = 0")
+        if setAside > before { counts.note(.rowSetAside) }
+        if setAside < before { counts.note(.rowReturned) }
+    }
+}

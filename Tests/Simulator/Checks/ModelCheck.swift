@@ -1,0 +1,75 @@
+import GRDB
+import Journal
+import MergeModel
+import Sync
+
+/// The costly checks, of one machine whose daemon is up.
+struct ModelCheck {
+    let machine: Machine
+    let daemon: Daemon
+
+    /// - Returns: The changes in the journal, and rows held.
+    func run(settles: Bool) throws -> (changes: Int, held: Int, conflicts: [ReferenceConflict]) {
+        let name = "machine \(machine.index)"
+        machine.enter()
+        if settles { try daemon.replicator.inbox.bringBackHeldRows() }
+        var writes: [ReferenceWrite] = []
+        var batches: [ChangeBatch] = []
+        let (vector, entries) = try daemon.replica.read { db in
+            let reader = try JournalReader(db)
+            try reader.forEachBatch(after: VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
+                batches.append(batch)
+                writes += ReferenceWrite.all(in: batch, registry: reader.registry)
+                return true
+            }
+            return (try reader.vector(), try ConflictEntry.all(db))
+        }
+        let derived = try FileView(machine: machine).vector()
+        guard vector == derived else {
+            throw Violation("P20", "\(name) says that it knows \(vector); its journal holds \(derived)")
+        }
+        let model = ReferenceModel(writes, schema: machine.schema)
+        let content = try HistoryContent(schema: machine.schema, rows: machine.rows, entries: { entries })
+        let difference = HistoryContent.difference(HistoryContent(model), content)
+        guard difference.isEmpty else {
+            throw Violation(
+                "P2",
+                """
+                \(name) differs from the model (- by the model, + in the file):
+                \(difference.joined(separator: "\n"))
+                what it knows:
+                \(writes.map { "  \($0)" }.joined(separator: "\n"))
+                """)
+        }
+        if let broken = model.brokenRules.first { throw Violation("P10", "\(name): \(broken)") }
+        try checkIntegrity(name)
+        try redeliver(batches, name)
+        return (writes.count, model.held.count, model.conflicts)
+    }
+
+    /// What is here already changes nothing when it comes again (P6).
+    private func redeliver(_ batches: [ChangeBatch], _ name: String) throws {
+        let view = FileView(machine: machine)
+        let before = (try view.digest(), try view.number("SELECT max(seq) FROM _journal"))
+        for batch in batches {
+            let report = try daemon.replicator.inbox.receive(batch)
+            guard report.applied == 0, report.staged == 0 else {
+                throw Violation("P6", "\(name) applied changes again that it had: \(report)")
+            }
+        }
+        let after = (try view.digest(), try view.number("SELECT max(seq) FROM _journal"))
+        guard before == after else { throw Violation("P6", "\(name) changed when it got what it had") }
+    }
+
+    private func checkIntegrity(_ name: String) throws {
+        let problems =
+            try machine.rows("PRAGMA integrity_check").filter { $0.first != .text("ok") }
+            + machine.rows("PRAGMA foreign_key_check")
+        guard problems.isEmpty else {
+            throw Violation(
+                "P17",
+                "\(name): SQLite finds \(problems.map { $0.map(\.plain).joined(separator: " ") }.joined(separator: ", "))"
+            )
+        }
+    }
+}

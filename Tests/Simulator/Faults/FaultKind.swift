@@ -1,0 +1,46 @@
+/// What goes wrong, each kind by itself: a life draws which of them there are, a shrinker takes them away one by one.
+public enum FaultKind: String, CaseIterable, Sendable {
+    // Processes.
+    case crash
+    case crashBeforeCommit = "crash-before-commit"
+    case crashAfterCommit = "crash-after-commit"
+    case writerCrash = "writer-crash"
+    case stop
+    case lock
+
+    // The network, as things that happen for a while.
+    case partition
+    case oneWay = "one-way"
+
+    // The network, for single requests.
+    case refused
+    case requestCut = "request-cut"
+    case requestFlipped = "request-flipped"
+    case answerCut = "answer-cut"
+    case answerLost = "answer-lost"
+    case answerFlipped = "answer-flipped"
+    case duplicated
+    case replayed
+    case stalled
+
+    // Clocks.
+    case jump
+    case jumpOfYears = "jump-of-years"
+    case frozenClock = "frozen-clock"
+
+    // Files and names.
+    case restore
+    case restoreInPlace = "restore-in-place"
+    case clone
+    case rekey
+
+    static let ofProcesses: Set<FaultKind> = [
+        .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
+    ]
+    static let ofNetwork: Set<FaultKind> = [
+        .partition, .oneWay, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped,
+        .duplicated, .replayed, .stalled,
+    ]
+    static let ofClocks: Set<FaultKind> = [.jump, .jumpOfYears, .frozenClock]
+    static let ofIdentity: Set<FaultKind> = [.restore, .restoreInPlace, .clone, .rekey]
+}

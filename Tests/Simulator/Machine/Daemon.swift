@@ -1,0 +1,76 @@
+import GRDB
+import Journal
+import Logging
+import Sync
+import TestSupport
+
+/// The production daemon of one machine, from its start to its end: replica, inbox, endpoint, followers.
+///
+/// Unchecked: see ``Scheduler``.
+final class Daemon: @unchecked Sendable {
+    let replica: Replica
+    let replicator: Replicator
+    let executor: ProcessExecutor
+    let server: Server
+    private let task: Task<Void, Never>
+    private(set) var hasEnded = false
+
+    /// - Parameters:
+    ///   - observe: Makes what watches the commits of a connection.
+    /// - Throws: What keeps the daemon from starting; all is closed then.
+    init(
+        path: String, transports: [any Transport], limits: Limits, clock: MachineClock, executor: ProcessExecutor,
+        signals: FileSignals, entropy: SplitMix, observe: @escaping @Sendable () -> CommitObserver
+    ) throws {
+        var options = Replica.Options()
+        options.durability = .normal
+        options.maximumReaders = 1
+        options.prepare = { db in
+            try db.execute(sql: "PRAGMA synchronous = OFF")
+            guard !db.configuration.readonly else { return }
+            db.add(transactionObserver: observe(), extent: .databaseLifetime)
+        }
+        let replica = try Replica.open(at: path, options: options)
+        let draws = Draws(entropy)
+        do {
+            replicator = try Replicator(
+                replica: replica, transports: transports, limits: limits, clock: clock,
+                logger: Logger(label: "simulated", factory: { _ in SwiftLogNoOpLogHandler() }),
+                entropy: { draws.next() }, changes: { signals.changes })
+        } catch {
+            try? replica.connections.close()
+            throw error
+        }
+        self.replica = replica
+        self.executor = executor
+        server = Server(endpoint: replicator.endpoint, executor: executor)
+        let replicator = replicator
+        task = Task(executorPreference: executor) { await replicator.run() }
+    }
+
+    /// Nothing of the process runs any more. What its tasks still do on their way out is for the caller to undo.
+    func kill(_ scheduler: Scheduler) {
+        task.cancel()
+        scheduler.drain(executor)
+        try? replicator.inbox.close()
+        try? replica.connections.close()
+        scheduler.drain(executor)
+    }
+
+    /// Ends as after SIGTERM.
+    func stop(_ scheduler: Scheduler) throws {
+        task.cancel()
+        scheduler.drain(executor)
+        try replicator.inbox.close()
+        try replica.close()
+    }
+}
+
+/// Unchecked: see ``Scheduler``.
+private final class Draws: @unchecked Sendable {
+    private var random: SplitMix
+
+    init(_ random: SplitMix) { self.random = random }
+
+    func next() -> UInt64 { random.next() }
+}

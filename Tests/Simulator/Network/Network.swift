@@ -1,0 +1,308 @@
+import Sync
+import TestSupport
+
+/// All links between machines. It carries bytes late, in pieces, twice, damaged, or not at all.
+///
+/// Bits flip only in streams of frames, which carry checksums of their own. Other messages rely on TCP and TLS for that.
+///
+/// Unchecked: see ``Scheduler``.
+final class Network: @unchecked Sendable {
+    private struct Link: Hashable {
+        let from: Int
+        let to: Int
+    }
+
+    private let scheduler: Scheduler
+    private let plan: NetworkPlan
+    private let seed: SplitMix
+    private let limits: Limits
+    /// How many requests each link has carried: each has a stream of draws of its own.
+    private var sent: [Link: Int] = [:]
+    private var blocked: [Link: Int] = [:]
+    private var open: [Exchange] = []
+    private var count = 0
+    private(set) var isHealed = false
+
+    /// Who answers at a machine now; nil while its daemon is down.
+    var server: (Int) -> Server? = { _ in nil }
+    var note: (FaultKind) -> Void = { _ in }
+    /// Gets what went wrong on either side of a request.
+    var failed: (SyncError) -> Void = { _ in }
+    var trace: (String) -> Void = { _ in }
+    /// Gets the whole body of each request, and each piece of a good answer, before anything happens to it.
+    var onSend: (Exchange, _ isAnswer: Bool, [UInt8]) -> Void = { _, _, _ in }
+
+    init(_ scheduler: Scheduler, plan: NetworkPlan, random: SplitMix, limits: Limits) {
+        self.scheduler = scheduler
+        self.plan = plan
+        seed = random
+        self.limits = limits
+    }
+
+    // MARK: - Who reaches whom
+
+    func block(from: Int, to: Int) { blocked[Link(from: from, to: to), default: 0] += 1 }
+    func unblock(from: Int, to: Int) { blocked[Link(from: from, to: to), default: 0] -= 1 }
+    private func isBlocked(_ from: Int, _ to: Int) -> Bool {
+        !isHealed && blocked[Link(from: from, to: to), default: 0] > 0
+    }
+
+    /// From now on everything arrives.
+    func heal() { isHealed = true }
+
+    /// Breaks all connections of a machine whose daemon is gone.
+    func disconnect(_ machine: Int) {
+        for exchange in open where exchange.from == machine || exchange.to == machine {
+            exchange.fail(SyncError(.unreachable, "the connection was reset"))
+        }
+    }
+
+    // MARK: - Requests
+
+    /// Sends a request; its answer, or its failure, comes by ``Exchange/answer``.
+    func request(_ path: String, from: Int, to: Int, _ body: [UInt8], wait: Int) -> Exchange {
+        let link = Link(from: from, to: to)
+        sent[link, default: 0] += 1
+        var random = SplitMix(seed: stream(link))
+        let exchange = makeExchange(path, link)
+        onSend(exchange, false, body)
+        let fate = Fate(plan: isHealed ? NetworkPlan(delay: plan.delay) : plan, path: path, bytes: body.count, &random)
+        for kind in fate.kinds { note(kind) }
+        trace(
+            "\(from)->\(to) \(path) \(body.count) B #\(exchange.number) \(fate.kinds.map(\.rawValue).joined(separator: " "))"
+        )
+        let patience = Int64(limits.lowSpeedSeconds + wait) * 1_000 + 20_000
+        let deadline = scheduler.after(patience) { [weak exchange] in
+            exchange?.fail(SyncError(.timedOut, "no answer in time"))
+        }
+        exchange.onClose { [weak self, weak exchange] in
+            self?.scheduler.cancel(deadline)
+            self?.open.removeAll { $0 === exchange }
+        }
+        open.append(exchange)
+        if fate.isRefused {
+            scheduler.after(fate.delay) { exchange.fail(SyncError(.unreachable, "connection refused")) }
+            return exchange
+        }
+        carry(body, of: exchange, fate, random)
+        if let delay = fate.repeatedAfter {
+            // Somebody, or something, sends it once more; nobody reads the answer.
+            let copy = makeExchange(path, link)
+            scheduler.after(delay) { [self] in
+                guard server(to) != nil else { return }
+                copy.deliver(request: body)
+                copy.finishRequest()
+                serve(copy, nil)
+            }
+        }
+        return exchange
+    }
+
+    private func stream(_ link: Link) -> UInt64 {
+        var base = seed
+        let salt = UInt64(link.from * 64 + link.to) << 32 | UInt64(sent[link] ?? 0)
+        var child = SplitMix(seed: base.next() ^ salt &* 0x9E6C_63D0_876A_68DE)
+        return child.next()
+    }
+
+    private func makeExchange(_ path: String, _ link: Link) -> Exchange {
+        count += 1
+        return Exchange(number: count, path: path, from: link.from, to: link.to)
+    }
+
+    private func carry(_ body: [UInt8], of exchange: Exchange, _ fate: Fate, _ random: SplitMix) {
+        var random = random
+        var bytes = body
+        if let place = fate.requestFlip, !bytes.isEmpty { bytes[place.byte % bytes.count] ^= 1 << place.bit }
+        let end = fate.requestCut.map { min($0, bytes.count) } ?? bytes.count
+        // A stream of frames is read as it comes; any other message only once all of it is there.
+        let isStream = exchange.path == WireHTTP.pushPath
+        let pieces = isStream ? bytes[..<end].pieces(&random) : [Array(bytes[..<end])]
+        var time = fate.delay
+        let pipe = Pipe(scheduler)
+        for piece in pieces {
+            pipe.send(after: time) { [self] in
+                guard !exchange.isClosed, arrives(exchange, isAnswer: false) else { return }
+                if exchange.work == nil { serve(exchange, fate) }
+                exchange.deliver(request: piece)
+            }
+            time += Int64(random.between(0...max(1, plan.delay.upperBound / 4)))
+        }
+        pipe.send(after: time) { [self] in
+            guard !exchange.isClosed, arrives(exchange, isAnswer: false) else { return }
+            guard fate.requestCut == nil else {
+                return exchange.fail(SyncError(.unreachable, "the connection was reset"))
+            }
+            if exchange.work == nil { serve(exchange, fate) }
+            exchange.finishRequest()
+        }
+    }
+
+    /// - Returns: False when the link is blocked: what was sent is gone, and the connection stands still until the caller gives up.
+    private func arrives(_ exchange: Exchange, isAnswer: Bool) -> Bool {
+        !(isAnswer ? isBlocked(exchange.to, exchange.from) : isBlocked(exchange.from, exchange.to))
+    }
+
+    private func serve(_ exchange: Exchange, _ fate: Fate?) {
+        guard let server = server(exchange.to) else {
+            return exchange.fail(SyncError(.unreachable, "connection refused"))
+        }
+        let sender = AnswerSender(self, exchange, fate)
+        exchange.work = server.start(exchange, sender)
+    }
+
+    /// One piece of an answer on its way.
+    fileprivate func answer(
+        _ exchange: Exchange, by pipe: Pipe, after delay: Int64, _ deliver: @escaping () -> Void
+    ) {
+        pipe.send(after: delay) { [self] in
+            guard !exchange.isClosed, arrives(exchange, isAnswer: true) else { return }
+            deliver()
+        }
+    }
+
+    fileprivate var pipe: Pipe { Pipe(scheduler) }
+}
+
+/// One direction of a connection: what goes in first comes out first.
+///
+/// Unchecked: see ``Scheduler``.
+private final class Pipe: @unchecked Sendable {
+    private let scheduler: Scheduler
+    private var waiting: [() -> Void] = []
+    private var last: Int64 = 0
+
+    init(_ scheduler: Scheduler) { self.scheduler = scheduler }
+
+    func send(after delay: Int64, _ deliver: @escaping () -> Void) {
+        last = max(last, scheduler.now + delay)
+        waiting.append(deliver)
+        // Of two events at one time a draw decides which is first.
+        scheduler.after(last - scheduler.now) { [self] in waiting.removeFirst()() }
+    }
+}
+
+/// Where a server writes its answer.
+///
+/// Unchecked: see ``Scheduler``.
+final class AnswerSender: @unchecked Sendable {
+    private let network: Network
+    private let exchange: Exchange
+    /// nil for an answer that nobody reads.
+    private let fate: Fate?
+    private let pipe: Pipe
+    private var written = 0
+    private(set) var hasBegun = false
+    private var isCut = false
+    private var isError = false
+
+    fileprivate init(_ network: Network, _ exchange: Exchange, _ fate: Fate?) {
+        self.network = network
+        self.exchange = exchange
+        self.fate = fate
+        pipe = network.pipe
+    }
+
+    func head(_ status: Int) {
+        hasBegun = true
+        isError = status != 200
+        send { $0.deliver(.head(status: status)) }
+    }
+
+    /// - Throws: When the caller is gone.
+    func write(_ bytes: [UInt8]) throws {
+        guard fate != nil else { return }
+        guard !exchange.isClosed, !isCut else { throw SyncError(.unreachable, "the caller went away") }
+        if !isError { network.onSend(exchange, true, bytes) }
+        guard let fate else { return }
+        var bytes = bytes
+        if let flip = fate.answerFlip, flip.byte >= written, flip.byte < written + bytes.count {
+            bytes[flip.byte - written] ^= 1 << flip.bit
+        }
+        written += bytes.count
+        if let cut = fate.answerCut, written > cut {
+            isCut = true
+            let kept = Array(bytes.dropLast(written - cut))
+            send { $0.deliver(.body(kept)) }
+            // A stream of frames says itself where it ends; other answers have a length.
+            let breaks = cut % 2 == 0 || exchange.path != WireHTTP.pullPath
+            send { breaks ? $0.fail(SyncError(.unreachable, "the connection was reset")) : $0.finish() }
+            return
+        }
+        send { $0.deliver(.body(bytes)) }
+    }
+
+    func failed(_ error: SyncError) { network.failed(error) }
+
+    func finish() { if !isCut { send { $0.finish() } } }
+
+    /// Breaks off in the middle.
+    func abort() { if !isCut { send { $0.fail(SyncError(.unreachable, "the connection was reset")) } } }
+
+    private func send(_ deliver: @escaping (Exchange) -> Void) {
+        guard let fate, !fate.isAnswerLost else { return }
+        network.answer(exchange, by: pipe, after: fate.delay) { [exchange] in deliver(exchange) }
+    }
+}
+
+/// What befalls one request, drawn when it is sent.
+struct Fate {
+    struct Flip {
+        let byte: Int
+        let bit: UInt8
+    }
+
+    var kinds: [FaultKind] = []
+    let delay: Int64
+    var isRefused = false
+    var requestCut: Int?
+    var requestFlip: Flip?
+    var answerCut: Int?
+    var answerFlip: Flip?
+    var isAnswerLost = false
+    var repeatedAfter: Int64?
+
+    init(plan: NetworkPlan, path: String, bytes: Int, _ random: inout SplitMix) {
+        var delay = Int64(random.between(plan.delay))
+        let isFramedRequest = path == WireHTTP.pushPath
+        let isFramedAnswer = path == WireHTTP.pullPath
+        for kind in FaultKind.ofNetwork.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let happens = random.happens(plan.rate(kind))
+            let (place, bit) = (random.next(), UInt8(random.below(8)))
+            guard happens, plan.rate(kind) > 0 else { continue }
+            let near = Int(place % UInt64([40, 400, 4_000][Int(bit) % 3]))
+            switch kind {
+            case .refused: isRefused = true
+            case .requestCut: requestCut = Int(place % UInt64(max(1, bytes)))
+            case .requestFlipped:
+                guard isFramedRequest else { continue }
+                requestFlip = Flip(byte: Int(place % UInt64(max(1, bytes))), bit: bit)
+            case .answerCut: answerCut = near
+            case .answerFlipped:
+                guard isFramedAnswer else { continue }
+                answerFlip = Flip(byte: near, bit: bit)
+            case .answerLost: isAnswerLost = true
+            case .duplicated: repeatedAfter = Int64(place % 100)
+            case .replayed: repeatedAfter = Int64(place % 60_000)
+            case .stalled: delay += Int64(place % 15_000)
+            default: continue
+            }
+            kinds.append(kind)
+        }
+        self.delay = delay
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Cut anywhere, up to five times.
+    fileprivate func pieces(_ random: inout SplitMix) -> [[UInt8]] {
+        guard count > 1 else { return isEmpty ? [] : [Array(self)] }
+        var cuts = Set((0..<random.below(5)).map { _ in startIndex + 1 + random.below(count - 1) }).sorted()
+        cuts.append(endIndex)
+        var start = startIndex
+        return cuts.map { end in
+            defer { start = end }
+            return Array(self[start..<end])
+        }
+    }
+}

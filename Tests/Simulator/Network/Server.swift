@@ -1,0 +1,57 @@
+import Journal
+import Sync
+
+/// The answering side of a daemon: what a listener does for each request, over the production endpoint.
+struct Server: Sendable {
+    let endpoint: Endpoint
+    let executor: ProcessExecutor
+
+    /// - Returns: The work, on the tasks of the machine.
+    func start(_ exchange: Exchange, _ sender: AnswerSender) -> Task<Void, Never> {
+        Task(executorPreference: executor) { await answer(exchange, sender) }
+    }
+
+    private func answer(_ exchange: Exchange, _ sender: AnswerSender) async {
+        do {
+            switch exchange.path {
+            case WireHTTP.helloPath:
+                respond(try await endpoint.hello(body: try await body(of: exchange)), sender)
+            case WireHTTP.digestPath:
+                respond(try await endpoint.digest(body: try await body(of: exchange)), sender)
+            case WireHTTP.pullPath:
+                let request = try await endpoint.pullRequest(body: try await body(of: exchange))
+                sender.head(200)
+                try await endpoint.pull(request) { try sender.write($0) }
+                sender.finish()
+            case WireHTTP.pushPath:
+                var receiver = endpoint.beginPush()
+                for try await piece in exchange.request { try await receiver.receive(piece) }
+                try Task.checkCancellation()
+                respond(try await receiver.finish().encoded(), sender)
+            default:
+                throw SyncError(.notFound, "no such route")
+            }
+        } catch {
+            let error = SyncError(wrapping: error)
+            sender.failed(error)
+            guard !sender.hasBegun else { return sender.abort() }
+            sender.head(error.httpStatus)
+            try? sender.write(error.jsonBody())
+            sender.finish()
+        }
+    }
+
+    private func respond(_ bytes: [UInt8], _ sender: AnswerSender) {
+        sender.head(200)
+        // A caller that is gone needs no answer.
+        try? sender.write(bytes)
+        sender.finish()
+    }
+
+    private func body(of exchange: Exchange) async throws -> [UInt8] {
+        var body: [UInt8] = []
+        for try await piece in exchange.request { body += piece }
+        try Task.checkCancellation()
+        return body
+    }
+}

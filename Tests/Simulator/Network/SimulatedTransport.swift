@@ -1,0 +1,105 @@
+import Sync
+
+/// The way to a peer over the simulated network. What travels is bytes, written and read by the production codec.
+struct SimulatedTransport: Transport {
+    let name: String
+    let network: Network
+    let from: Int
+    let to: Int
+    let limits: Limits
+
+    func hello(_ hello: Hello) async throws -> Hello {
+        try await message(WireHTTP.helloPath, hello)
+    }
+
+    func digest(_ request: DigestRequest) async throws -> DigestReply {
+        try await message(WireHTTP.digestPath, request)
+    }
+
+    func push(_ frames: [Frame]) async throws -> PushReply {
+        let body = try translated { () throws(WireError) in
+            var body: [UInt8] = []
+            for frame in frames { body += try frame.encoded() }
+            return body
+        }
+        let answer = try await whole(send(WireHTTP.pushPath, body))
+        return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
+    }
+
+    func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
+        let body = try translated { () throws(WireError) in try request.encoded() }
+        let exchange = send(WireHTTP.pullPath, body, wait: request.waitSeconds)
+        defer { exchange.fail(SyncError(.cancelled, "the caller hung up")) }
+        var pieces = exchange.answer.makeAsyncIterator()
+        try await head(&pieces)
+        var parser = FrameParser(limits: limits)
+        var end: PullEnd?
+        while let piece = try await next(&pieces) {
+            parser.append(piece)
+            while let frame = try translated({ () throws(WireError) in try parser.next() }) {
+                switch frame.body {
+                case .batch: try await onFrame(frame)
+                case .end(let vector, let more, let heldBack):
+                    end = PullEnd(vector: vector, more: more, heldBack: heldBack)
+                case .open: throw SyncError(.invalid, "\(name) answered a pull with a push")
+                }
+            }
+        }
+        try translated { () throws(WireError) in try parser.finish() }
+        guard let end else { throw SyncError(.truncated, "\(name) did not finish its answer") }
+        return end
+    }
+
+    // MARK: - Requests
+
+    private typealias Pieces = AsyncThrowingStream<Exchange.Piece, any Error>.AsyncIterator
+
+    private func send(_ path: String, _ body: [UInt8], wait: Int = 0) -> Exchange {
+        network.request(path, from: from, to: to, body, wait: wait)
+    }
+
+    private func message<Answer: WireMessage>(_ path: String, _ request: some WireMessage) async throws -> Answer {
+        let body = try translated { () throws(WireError) in try request.encoded() }
+        let answer = try await whole(send(path, body))
+        return try translated { () throws(WireError) in try Answer(decoding: answer, limits: limits) }
+    }
+
+    private func whole(_ exchange: Exchange) async throws -> [UInt8] {
+        defer { exchange.fail(SyncError(.cancelled, "the caller hung up")) }
+        var pieces = exchange.answer.makeAsyncIterator()
+        try await head(&pieces)
+        var answer: [UInt8] = []
+        while let piece = try await next(&pieces) { answer += piece }
+        return answer
+    }
+
+    private func head(_ pieces: inout Pieces) async throws {
+        guard case .head(let status) = try await pieces.next() else {
+            try Task.checkCancellation()
+            throw SyncError(.unreachable, "\(name) sent no answer")
+        }
+        guard status != 200 else { return }
+        var body: [UInt8] = []
+        while let piece = try await next(&pieces) { body += piece }
+        throw SyncError(httpStatus: status, body: body, peer: name, retryAfter: nil, limits: limits)
+    }
+
+    private func next(_ pieces: inout Pieces) async throws -> [UInt8]? {
+        switch try await pieces.next() {
+        case .body(let bytes): return bytes
+        case .head: throw SyncError(.notAPeer, "two heads")
+        case nil:
+            try Task.checkCancellation()
+            return nil
+        }
+    }
+
+    private func translated<T>(_ body: () throws(WireError) -> T) throws(SyncError) -> T {
+        do {
+            return try body()
+        } catch {
+            network.failed(SyncError(error))
+            throw SyncError(error)
+        }
+    }
+}

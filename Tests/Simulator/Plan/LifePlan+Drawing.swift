@@ -1,0 +1,230 @@
+import Journal
+import MergeModel
+import Sync
+import TestSupport
+
+extension LifePlan {
+    /// - Parameters:
+    ///   - profile: nil to draw one.
+    ///   - mute: Kinds that do not happen; every other choice stays.
+    ///   - keep: Numbers of the steps to keep; nil for all.
+    init(seed: UInt64, profile wanted: Profile? = nil, mute: Set<FaultKind> = [], keep: Set<Int>? = nil) {
+        let streams = Streams(seed: seed)
+        var topology = streams.stream(.topology)
+        var faults = streams.stream(.faults)
+        let drawn = topology.pick([
+            Profile.all, .all, .all, .all, .all, .none, .network, .processes, .clocks, .identity, .identity,
+        ])
+        let profile = wanted ?? drawn
+        let count = topology.pick([2, 2, 3, 3, 3, 4, 4, 5, 6, 7])
+        let follows = LifePlan.follows(count, &topology)
+        let kinds = LifePlan.kinds(profile, &faults).subtracting(mute)
+        let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
+        let hasConstraints = knobs.hasPrefix("uniques")
+        let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
+        let duration = Int64(topology.pick([30_000, 60_000, 120_000, 240_000]))
+        let ranks = (0..<count).map { $0 }.shuffled(using: &topology)
+
+        var clockStream = streams.stream(.clocks)
+        let mayDrift = !kinds.isDisjoint(with: FaultKind.ofClocks)
+        let clocks = (0..<count).map { _ in ClockPlan(&clockStream, mayDrift: mayDrift) }
+
+        self.seed = seed
+        self.profile = profile
+        self.kinds = kinds
+        self.machines = count
+        self.ranks = ranks
+        self.follows = follows
+        self.clocks = clocks
+        self.limits = LifePlan.limits(&topology)
+        self.network = NetworkPlan(kinds: kinds, &faults)
+        self.shufflesTasks = topology.chance(60)
+        self.schema = schema
+        self.hasConstraints = hasConstraints
+        self.duration = duration
+        var steps = LifePlan.writes(count, schema, duration, streams, kinds)
+        steps += LifePlan.migrations(count, schema, duration, &faults)
+        steps += LifePlan.faults(count, kinds, duration, &faults)
+        steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
+        steps.sort { $0.time < $1.time }
+        self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
+    }
+
+    // MARK: - Who
+
+    private static func follows(_ count: Int, _ random: inout SplitMix) -> [[Int]] {
+        var pairs: [(Int, Int)] = []
+        switch random.below(5) {
+        case 0: for a in 0..<count { for b in 0..<a { pairs.append((a, b)) } }
+        case 1: for a in 1..<count { pairs.append((a, 0)) }
+        case 2: for a in 1..<count { pairs.append((a, a - 1)) }
+        case 3:
+            for a in 1..<count { pairs.append((a, a - 1)) }
+            if count > 2 { pairs.append((0, count - 1)) }
+        default:
+            // Two islands, each a mesh, and one bridge.
+            let middle = max(1, count / 2)
+            for a in 0..<count { for b in 0..<a where (a < middle) == (b < middle) { pairs.append((a, b)) } }
+            if middle < count { pairs.append((middle, middle - 1)) }
+        }
+        var follows = Array(repeating: [Int](), count: count)
+        for (a, b) in pairs {
+            switch random.below(3) {
+            case 0: follows[a].append(b)
+            case 1: follows[b].append(a)
+            default:
+                follows[a].append(b)
+                follows[b].append(a)
+            }
+        }
+        return follows
+    }
+
+    private static func kinds(_ profile: Profile, _ random: inout SplitMix) -> Set<FaultKind> {
+        let possible: Set<FaultKind> =
+            switch profile {
+            case .none: []
+            case .network: FaultKind.ofNetwork
+            case .processes: FaultKind.ofProcesses
+            case .clocks: FaultKind.ofClocks
+            case .identity: FaultKind.ofIdentity
+            case .all: Set(FaultKind.allCases)
+            }
+        // One draw for each kind, so that a new kind changes as little as possible.
+        return Set(FaultKind.allCases.filter { _ in random.chance(55) }).intersection(possible)
+    }
+
+    private static func limits(_ random: inout SplitMix) -> Limits {
+        var limits = Limits.standard
+        limits.rekeysPerDay = 10_000
+        limits.conflictRetention.days = 1_000_000
+        limits.conflictRetention.entriesPerKey = 1_000_000
+        if random.chance(60) { limits.changesPerBatch = random.pick([1, 2, 3, 5, 20]) }
+        if random.chance(30) { limits.bytesPerBatch = random.pick([32, 200, 2_000]) }
+        if random.chance(40) { limits.bytesPerPush = random.pick([1, 300, 5_000]) }
+        if random.chance(40) { limits.bytesPerPull = random.pick([1, 300, 5_000]) }
+        // None: every part goes to the file.
+        if random.chance(50) { limits.pendingBytes = random.pick([0, 500]) }
+        if random.chance(30) { limits.comparisonIntervalMilliseconds = 20_000 }
+        limits.comparisonRetryMilliseconds = 5_000
+        limits.longPollSeconds = random.pick([1, 5, 25])
+        limits.backoffCeilingMilliseconds = random.pick([2_000, 30_000])
+        return limits
+    }
+
+    // MARK: - What
+
+    private static func writes(
+        _ count: Int, _ schema: HistorySchema, _ duration: Int64, _ streams: Streams, _ kinds: Set<FaultKind>
+    ) -> [Step] {
+        var steps: [Step] = []
+        var total = streams.stream(.workload)
+        let perMachine = total.pick([5, 12, 12, 25, 40])
+        for machine in 0..<count {
+            var random = streams.stream(.workload, machine + 1)
+            let tables = schema.reference
+            for _ in 0..<random.between(1...perMachine) {
+                let statements = (0..<random.pick([0, 1, 1, 1, 2, 3, 6])).map { _ in
+                    HistoryStatement.random(on: tables, &random)
+                }
+                let tokens = random.pick([1, 1, 1, 2, 3, 8])
+                let time = Int64(random.below(Int(duration)))
+                let isMarked = random.chance(70)
+                let crashes = random.chance(6)
+                steps.append(
+                    Step(
+                        time: time,
+                        action: .write(
+                            machine: machine, statements, tokens: tokens, isMarked: isMarked,
+                            crashes: crashes && kinds.contains(.writerCrash))))
+            }
+        }
+        return steps
+    }
+
+    private static func migrations(
+        _ count: Int, _ schema: HistorySchema, _ duration: Int64, _ random: inout SplitMix
+    ) -> [Step] {
+        schema.additions.indices.flatMap { addition in
+            (0..<count).filter { _ in random.chance(80) }.map { machine in
+                Step(
+                    time: Int64(random.below(Int(duration))),
+                    action: .migrate(machine: machine, addition: addition))
+            }
+        }
+    }
+
+    private static func faults(
+        _ count: Int, _ kinds: Set<FaultKind>, _ duration: Int64, _ random: inout SplitMix
+    ) -> [Step] {
+        var steps: [Step] = []
+        for kind in FaultKind.allCases {
+            var own = SplitMix(seed: random.next())
+            guard kinds.contains(kind) else { continue }
+            for _ in 0..<own.between(1...4) {
+                let time = Int64(own.below(Int(duration)))
+                let machine = own.below(count)
+                let pause = Int64(own.pick([100, 2_000, 10_000, 40_000]))
+                guard let action = action(kind, machine, pause, count, &own) else { continue }
+                if [.restore, .restoreInPlace].contains(kind) {
+                    steps.append(Step(time: Int64(own.below(Int(max(1, time)))), action: .backUp(machine: machine)))
+                }
+                steps.append(Step(time: time, action: action))
+            }
+        }
+        return steps
+    }
+
+    private static func action(
+        _ kind: FaultKind, _ machine: Int, _ pause: Int64, _ count: Int, _ random: inout SplitMix
+    ) -> Action? {
+        let recoversBadly = random.chance(20)
+        switch kind {
+        case .crash: return .crash(machine: machine, .now, downFor: pause, recoversBadly: recoversBadly)
+        case .crashBeforeCommit:
+            return .crash(
+                machine: machine, .beforeCommit(random.between(1...6)), downFor: pause, recoversBadly: recoversBadly)
+        case .crashAfterCommit:
+            return .crash(
+                machine: machine, .afterCommit(random.between(1...6)), downFor: pause, recoversBadly: recoversBadly)
+        case .stop: return .stop(machine: machine, downFor: pause)
+        case .lock: return .lock(machine: machine, for: pause)
+        case .partition, .oneWay:
+            let side = (0..<count).filter { _ in random.chance(50) }
+            return .partition(side, isOneWay: kind == .oneWay, for: pause)
+        case .jump:
+            return .jump(
+                machine: machine, milliseconds: Int64(random.pick([-500_000, -60_000, -1_000, 1_000, 60_000, 500_000])))
+        case .jumpOfYears:
+            return .jump(machine: machine, milliseconds: Int64(random.pick([-10, -1, 1, 10])) * 365 * 86_400_000)
+        case .frozenClock: return .freeze(machine: machine, for: pause)
+        case .restore: return .restore(machine: machine, isInPlace: false, keepsRecord: random.chance(50))
+        case .restoreInPlace: return .restore(machine: machine, isInPlace: true, keepsRecord: true)
+        case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
+        case .rekey: return .rekey(machine: machine)
+        case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
+            .replayed, .stalled:
+            // Parts of writes, and of requests.
+            return nil
+        }
+    }
+}
+
+extension NetworkPlan {
+    fileprivate init(kinds: Set<FaultKind>, _ random: inout SplitMix) {
+        delay = random.pick([0...0, 1...20, 1...20, 20...300, 1...2_000])
+        for kind in FaultKind.allCases {
+            let rate = random.pick([0.02, 0.05, 0.15, 0.3])
+            if kinds.contains(kind) { rates[kind] = rate }
+        }
+    }
+}
+
+extension LifePlan.ClockPlan {
+    /// - Parameter mayDrift: False for clocks that run evenly.
+    fileprivate init(_ random: inout SplitMix, mayDrift: Bool) {
+        offset = Int64(random.pick([0, 0, 0, 1, 5, -1_000, 60_000]))
+        let wanted = Int64(random.pick([0, 0, 200, -200, 20_000, -20_000, 100_000]))
+        drift = mayDrift ? wanted : 0
+    }
+}

@@ -1,0 +1,30 @@
+import Journal
+import MergeModel
+
+/// The table `token`: rows that are written once and never changed, so that each tells for ever whether its transaction is there, and
+/// whether all of it is.
+enum TokenTable {
+    static let name = "token"
+    static let sql = """
+        CREATE TABLE token (id INTEGER NOT NULL PRIMARY KEY, txn INTEGER NOT NULL, size INTEGER NOT NULL)
+        """
+
+    static let reference = ReferenceTable(
+        name: name,
+        columns: ["id", "txn", "size"].map { ReferenceColumn(name: $0, isNotNull: true) })
+
+    /// - Returns: The statement that writes the `count` tokens of transaction `txn`.
+    static func insert(txn: Int, count: Int) -> String {
+        let rows = (0..<count).map { "(\(txn * 1_000 + $0), \(txn), \(count))" }
+        return "INSERT INTO token VALUES \(rows.joined(separator: ", "))"
+    }
+}
+
+extension ReferenceSchema {
+    /// With the table of tokens.
+    var withTokens: ReferenceSchema {
+        var schema = self
+        schema.tables.append(TokenTable.reference)
+        return schema
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Each life runs in a process of its own: a simulation takes SQLite's time and randomness for the whole process.
+@Suite("Lives of clusters")
+struct SimulatorTests {
+    /// The program stands beside the tests.
+    private static let program: String = {
+        let tests = URL(fileURLWithPath: CommandLine.arguments.first ?? "")
+        return tests.deletingLastPathComponent().appendingPathComponent("simulate").path
+    }()
+
+    private func simulate(_ arguments: [String], environment: [String] = []) throws -> Program.Result {
+        try Program.run(["env"] + environment + [Self.program] + arguments)
+    }
+
+    @Test(
+        "every property holds, with each family of faults and without any",
+        arguments: ["none", "network", "processes", "clocks", "identity", "all"])
+    func properties(profile: String) throws {
+        let result = try simulate(["1", "3", "--profile", profile, "--attempts", "20"])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    @Test("one seed gives one life, in two processes, whatever the order of hashing")
+    func determinism() throws {
+        let seeds = ["11", "3", "--hashes", "--attempts", "0"]
+        let once = try simulate(seeds)
+        let again = try simulate(seeds, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])
+        #expect(once.output.split(separator: "\n").count == 3)
+        #expect(once.output == again.output)
+    }
+
+    @Test("lives that once failed go well")
+    func regressions() throws {
+        let list = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Simulator/Regressions/seeds.txt")
+        let lines = try String(contentsOf: list, encoding: .utf8).split(separator: "\n")
+        for line in lines where !line.hasPrefix("#") {
+            let result = try simulate(line.split(separator: " ").map(String.init) + ["--attempts", "0"])
+            #expect(result.status == 0, "\(line): \(result.output)")
+        }
+    }
+
+    @Test("a command line that makes no sense is a usage error", arguments: ["--mute", "--keep", "--profile", "x"])
+    func usage(word: String) throws {
+        let result = try simulate([word, "nonsense"])
+        #expect(result.status == 64)
+    }
+}
