@@ -12,7 +12,7 @@ SHELL := /bin/bash
 # Where the campaigns find what they run. Debug builds: they check more, and the kernel takes most of the time.
 PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test crash-points file-test disk-full network-test soak stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test crash-points file-test disk-full network-test copy-test soak stress-tsan journal-random merge-random clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -62,10 +62,16 @@ disk-full: system-packages ## full disks, file-size limits, few descriptors, lit
 	scripts/campaign disk-full --syncd $(PROGRAMS)/syncd
 
 network-test: system-packages ## partitions, slow and falsifying networks in namespaces; needs root, nftables: DURATION, FAULTS, PART
+	scripts/system-packages nftables iproute2 util-linux
 	swift build --product syncd
 	scripts/campaign network-test --syncd $(PROGRAMS)/syncd
 
+copy-test: system-packages ## restore and copy files under daemons that are killed: ROUNDS
+	swift build --product syncd
+	scripts/campaign copy-test --syncd $(PROGRAMS)/syncd
+
 soak: system-packages ## the same for HOURS (8); goes on where it was interrupted; needs root, nftables
+	scripts/system-packages nftables iproute2 util-linux
 	swift build -c release --product syncd
 	scripts/campaign soak --syncd "$$(swift build -c release --show-bin-path)/syncd"
 

@@ -3,13 +3,14 @@
 import sys
 
 import campaign
+from copies import CopyTest
 from crash import CrashTest
 from crash_points import CrashPoints
 from disk import DiskFull
 from files import FileTest
 from network import NetworkTest, Soak
 
-CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, Soak)}
+CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, Soak)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in CAMPAIGNS:

@@ -218,6 +218,9 @@ class Network(Campaign):
         self.fault_rate = 0.0
         for node in self.nodes:
             node.heal()
+        self.go_on()
+
+    def go_on(self):
         for replica in self.stopped:
             os.kill(replica.daemon.process.pid, signal.SIGCONT)
         self.stopped.clear()
@@ -233,7 +236,9 @@ class Network(Campaign):
             for writer in self.writers:
                 writer.order(rng.randint(5, 40))
             time.sleep(rng.uniform(0.5, 4))
-            # Whatever the network does, who writes is never kept waiting for it.
+            # A daemon that is stopped within a commit holds SQLite's lock, and whoever writes waits for that.
+            self.go_on()
+            # But whatever the network does, who writes is never kept waiting for it.
             self.wait_for_writers()
             number += 1
             if number % 4 == 0:

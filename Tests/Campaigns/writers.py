@@ -29,12 +29,28 @@ class Author:
         #: The effects of transactions that were begun, and not acknowledged: {key: value}, None for a deleted row.
         self.open = collections.deque()
         self.acknowledged = 0
+        # Since it was last known that peers have all: the state then, and the effects of each transaction since.
+        self.settled, self.since = {}, []
+
+    def settle(self, rows):
+        """All that is there now is on every replica; what is not there now will never be."""
+        keys = set(self.state).union(*self.open) if self.open else set(self.state)
+        self.state = {key: rows.get(key) for key in keys}
+        self.open.clear()
+        self.settled, self.since = dict(self.state), []
+
+    def doubt(self):
+        """What was acknowledged since may be lost, from some transaction on."""
+        self.open = collections.deque([*self.since, *self.open])
+        self.state, self.since = dict(self.settled), []
 
     def begun(self, effects):
         self.open.append(effects)
 
     def done(self):
-        self.state.update(self.open.popleft())
+        effects = self.open.popleft()
+        self.state.update(effects)
+        self.since.append(effects)
         self.acknowledged += 1
 
     def check(self, rows):
