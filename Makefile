@@ -12,7 +12,7 @@ SHELL := /bin/bash
 # Where the campaigns find what they run. Debug builds: they check more, and the kernel takes most of the time.
 PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test crash-points file-test disk-full network-test copy-test soak stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test crash-points file-test disk-full network-test copy-test campaign-test soak stress-tsan journal-random merge-random clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,6 +69,10 @@ network-test: system-packages ## partitions, slow and falsifying networks in nam
 copy-test: system-packages ## restore and copy files under daemons that are killed: ROUNDS
 	swift build --product syncd
 	scripts/campaign copy-test --syncd $(PROGRAMS)/syncd
+
+campaign-test: system-packages ## show that the checks of the campaigns can fail
+	swift build --product syncd
+	scripts/campaign campaign-test --syncd $(PROGRAMS)/syncd
 
 soak: system-packages ## the same for HOURS (8); goes on where it was interrupted; needs root, nftables
 	scripts/system-packages nftables iproute2 util-linux

@@ -9,8 +9,9 @@ from crash_points import CrashPoints
 from disk import DiskFull
 from files import FileTest
 from network import NetworkTest, Soak
+from selftest import SelfTest
 
-CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, Soak)}
+CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, Soak, SelfTest)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in CAMPAIGNS:

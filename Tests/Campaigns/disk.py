@@ -23,6 +23,11 @@ from replicas import Replica, check_equal, content, wait_until_equal
 from writers import written_rows
 
 PARTS = ("space", "size", "descriptors", "memory")
+FLOORS = {
+    "space": {"disks": 4, "resumed": 8, "refused by full disks": 8}, "size": {"file-size limits": 3},
+    "descriptors": {"refused for descriptors": 3, "served with few descriptors": 3},
+    "memory": {"exchanges with enough memory": 2, "exchanges without": 2},
+}
 CLONE_NEWNS = 0x20000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 
@@ -51,6 +56,7 @@ class DiskFull(Campaign):
                 began = time.monotonic()
                 getattr(self, part)()
                 self.note(f"{part}: {time.monotonic() - began:.1f} s")
+                self.floors.update(FLOORS[part])
         self.counts["acknowledged"] = len(self.acknowledged)
 
     # --- Pieces -----------------------------------------------------------------------------------------------------

@@ -31,6 +31,10 @@ from writers import PythonWriter, written_rows
 
 PARTS = ("holders", "displaced", "storm", "pragmas", "frozen", "refused")
 TAKEOVER_SECONDS = 5
+FLOORS = {
+    "holders": {"takeovers": 2}, "displaced": {"ways to displace": 7}, "storm": {"acknowledged": 500},
+    "pragmas": {"settings of foreign programs": 24}, "frozen": {"pauses": 2}, "refused": {"refusals": 20},
+}
 
 
 class FileTest(Campaign):
@@ -54,6 +58,7 @@ class FileTest(Campaign):
                 began = time.monotonic()
                 getattr(self, part)()
                 self.note(f"{part}: {time.monotonic() - began:.1f} s")
+                self.floors.update(FLOORS[part])
 
     def pair(self, name, rows=20):
         """Two replicas that know the same, with daemons: the second follows the first, and so exchanges both ways."""

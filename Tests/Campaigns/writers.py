@@ -105,9 +105,8 @@ def literal(value):
 def spelled(steps):
     """Statements for the shell: the values stand in the text."""
     for sql, values in steps:
-        for value in values:
-            sql = sql.replace("?", literal(value).replace("?", "??"), 1).replace("??", "?")
-        yield sql + ";"
+        first, *rest = sql.split("?")
+        yield first + "".join(literal(value) + piece for value, piece in zip(values, rest)) + ";"
 
 
 def python_writer(path, name, seed, canary):
