@@ -1,12 +1,19 @@
 # One target for each thing that a developer or CI does; `make` alone lists them.
 #
-# ROUNDS, SEED  crash-test: how many rounds (200), and the seed that reproduces a run
+# SEED          campaigns: the seed that reproduces a run
+# KILLS         crash-test: how many processes are killed (2000)
+# CASES         crash-points: a sample of so many cases (0: all); STEP, AT and MODE name one
+# PART          file-test, disk-full, network-test: one part of it
+# DURATION, FAULTS  network-test: at least so many seconds (600) and faults (120)
+# HOURS         soak: how long in all (8), over all interruptions
 # QUICK=1       bench: under two minutes, with fewer repetitions
 
 SHELL := /bin/bash
+# Where the campaigns find what they run. Debug builds: they check more, and the kernel takes most of the time.
+PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
 .PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
-  merge-random planted-bugs simulate clean
+  merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -40,7 +47,38 @@ bench: system-packages ## measure against plain SQLite, side by side
 
 crash-test: system-packages ## kill daemons and writers in the middle of their work; nothing acknowledged may be lost
 	swift build --product syncd
-	scripts/crash-test
+	swift build --product todo-service
+	scripts/campaign crash-test --syncd $(PROGRAMS)/syncd --todo-service $(PROGRAMS)/todo-service
+
+crash-points: system-packages ## fail or kill each write, sync, rename, send of a canonical script: CASES, STEP, AT, MODE
+	swift build --product syncd
+	scripts/campaign crash-points --syncd $(PROGRAMS)/syncd
+
+file-test: system-packages ## several daemons on a file, files moved and removed, storms of writers, foreign pragmas: PART, ROUNDS
+	swift build --product syncd
+	scripts/campaign file-test --syncd $(PROGRAMS)/syncd
+
+disk-full: system-packages ## full disks, file-size limits, few descriptors, little memory; needs root: PART
+	swift build --product syncd
+	scripts/campaign disk-full --syncd $(PROGRAMS)/syncd
+
+network-test: system-packages ## partitions, slow and falsifying networks in namespaces; needs root, nftables: DURATION, FAULTS, PART
+	scripts/system-packages nftables iproute2 util-linux
+	swift build --product syncd
+	scripts/campaign network-test --syncd $(PROGRAMS)/syncd
+
+copy-test: system-packages ## restore and copy files under daemons that are killed: ROUNDS
+	swift build --product syncd
+	scripts/campaign copy-test --syncd $(PROGRAMS)/syncd
+
+campaign-test: system-packages ## show that the checks of the campaigns can fail
+	swift build --product syncd
+	scripts/campaign campaign-test --syncd $(PROGRAMS)/syncd
+
+soak: system-packages ## the same for HOURS (8); goes on where it was interrupted; needs root, nftables
+	scripts/system-packages nftables iproute2 util-linux
+	swift build -c release --product syncd
+	scripts/campaign soak --syncd "$$(swift build -c release --show-bin-path)/syncd"
 
 stress-tsan: system-packages ## 100 tasks read and write for 10 s under the thread sanitizer: TASKS, DURATION, SEED
 	scripts/stress-tsan

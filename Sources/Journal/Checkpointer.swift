@@ -13,9 +13,13 @@ import Synchronization
 /// this does it, holding an exclusive `flock` on `<database>-checkpoint`, which every process with Tandem asks for.
 final class Checkpointer: Sendable {
     private let path: String
+    private let place: FileGuard
     private let lastSize = Mutex<Int64>(0)
 
-    init(path: String) { self.path = path }
+    init(path: String, place: FileGuard) {
+        self.path = path
+        self.place = place
+    }
 
     /// Checkpoints when the log has grown by ``JournalLimits/walBytesPerCheckpoint`` since the last time.
     ///
@@ -34,7 +38,9 @@ final class Checkpointer: Sendable {
     }
 
     /// - Returns: nil when another process holds the lock.
+    /// - Throws: ``JournalError/Code/displaced``, with nothing moved; errors of SQLite.
     func checkpoint(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
+        try place.check()
         let lock = open(path + "-checkpoint", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { return nil }
         defer { close(lock) }

@@ -29,6 +29,12 @@ enum FileInspection {
         return true
     }
 
+    /// True while a program commits without a write-ahead log, and after it was killed in that.
+    static func hasRollbackJournal(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path + "-journal", &status) == 0 && status.st_size > 0
+    }
+
     /// The fields of https://sqlite.org/fileformat2.html, section 1.3, that tell a truncated or foreign file.
     private static func checkHeader(_ path: String, size: Int64) throws {
         guard size > 0 else { return }
@@ -52,8 +58,11 @@ enum FileInspection {
         let rawPageSize = Int64(header[16]) << 8 | Int64(header[17])
         let pageSize = rawPageSize == 1 ? 65_536 : rawPageSize
         let isPageCountValid = number(at: 24) == number(at: 92)
-        // With a write-ahead log the newest pages may not be in the file yet.
-        if isPageCountValid, number(at: 28) * pageSize > size, access(path + "-wal", F_OK) != 0 {
+        // With a write-ahead log the newest pages may not be in the file yet; with a rollback journal a commit is under way, or
+        // was interrupted and will be rolled back.
+        if isPageCountValid, number(at: 28) * pageSize > size, access(path + "-wal", F_OK) != 0,
+            !hasRollbackJournal(path)
+        {
             throw JournalError(
                 .corrupt, "\(path) is truncated: it has \(size) of \(number(at: 28) * pageSize) bytes",
                 hint: "Restore the file from a backup or clone it from a peer.")

@@ -13,6 +13,8 @@ public struct JournalError: Error, Sendable, Hashable {
         case readOnly = "read_only"
         case busy
         case corrupt
+        /// The open file is no longer the one at its path.
+        case displaced
         case alreadyRunning = "already_running"
         case clusterMismatch = "cluster_mismatch"
         case unknownColumn = "unknown_column"

@@ -156,6 +156,9 @@ extension JournalError {
         self = .sqlite(code: code, message: message, operation: operation)
     }
 
+    /// SQLITE_READONLY_ROLLBACK, a macro that Swift does not import (https://sqlite.org/rescode.html#readonly_rollback).
+    private static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
+
     /// Translates a SQLite failure into the code that callers decide by, with a hint where one is known.
     static func sqlite(code: Int32, message: String, operation: String) -> JournalError {
         let text = "\(operation) failed: \(message)"
@@ -170,6 +173,11 @@ extension JournalError {
         case SQLITE_CORRUPT:
             return JournalError(
                 .corrupt, text, hint: "Run PRAGMA integrity_check, and restore the file or clone it from a peer.",
+                sqliteCode: code)
+        case SQLITE_READONLY where code == readOnlyRollback:
+            return JournalError(
+                .readOnly, text,
+                hint: "A program was interrupted while it wrote; open the file for writing once, as `syncd init` does.",
                 sqliteCode: code)
         case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
             return JournalError(

@@ -46,6 +46,8 @@ public final class Replica: Sendable {
     public let hasJournal: Bool
     /// nil where nothing is ever moved: in memory, and for reading only.
     private let checkpointer: Checkpointer?
+    /// nil in memory, and for reading only.
+    private let place: FileGuard?
 
     /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
     ///
@@ -56,7 +58,7 @@ public final class Replica: Sendable {
     public static func open(at path: String, options: Options = Options()) throws -> Replica {
         do {
             // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.
-            guard try hasJournal(path, options) else { throw JournalError.notAReplica }
+            guard try hasJournal(path, options, mayRollBack: true) else { throw JournalError.notAReplica }
             let replica = try Replica(path: path, options: options)
             if try replica.read(JournalUpgrade.isDue) { try replica.write(JournalUpgrade.run) }
             return replica
@@ -95,14 +97,16 @@ public final class Replica: Sendable {
     }
 
     /// Whether the file has a journal that this release reads.
-    private static func hasJournal(_ path: String, _ options: Options) throws -> Bool {
+    ///
+    /// - Parameter mayRollBack: True to let SQLite undo a commit that was interrupted, as every program that writes does.
+    private static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
         guard try FileInspection.check(path, isReadable: options.unlock == nil) else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Check the path; `syncd init` works on an existing database.")
         }
         var configuration = Configuration()
-        configuration.readonly = true
+        configuration.readonly = !(mayRollBack && FileInspection.hasRollbackJournal(path))
         configuration.busyMode = .timeout(options.busySeconds)
         if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
         let probe = try DatabaseQueue(path: path, configuration: configuration)
@@ -153,8 +157,11 @@ public final class Replica: Sendable {
         self.options = options
         isReadOnly = false
         hasJournal = true
-        checkpointer = Checkpointer(path: path)
         connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
+        // Once the pool has its log open.
+        let place = FileGuard(path: path)
+        self.place = place
+        checkpointer = Checkpointer(path: path, place: place)
         try connections.writeWithoutTransaction { db in
             // DatabasePool sets NORMAL when it switches to WAL.
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
@@ -167,6 +174,7 @@ public final class Replica: Sendable {
         self.hasJournal = hasJournal
         isReadOnly = true
         checkpointer = nil
+        place = nil
         var configuration = Replica.configuration(options)
         configuration.readonly = true
         connections = try DatabasePool(path: path, configuration: configuration)
@@ -178,6 +186,7 @@ public final class Replica: Sendable {
         isReadOnly = false
         hasJournal = true
         checkpointer = nil
+        place = nil
         connections = queue
     }
 
@@ -196,9 +205,11 @@ public final class Replica: Sendable {
     ///
     /// - Parameter enforcingForeignKeys: False leaves out checks and actions of foreign keys, as the rebuild of a table needs
     ///   (https://sqlite.org/lang_altertable.html#otheralter, step 1); `body` then checks them at its end.
-    /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `busy` when the lock is not free in time.
+    /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `busy` when the lock is not free in time, with
+    ///   `displaced` when the file is not at its path any more.
     public func write<T>(enforcingForeignKeys: Bool = true, _ body: (Database) throws -> T) throws -> T {
         try connections.writeWithoutTransaction { db in
+            try place?.check()
             // The pragma does nothing inside of a transaction.
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
             let outcome = Result { try Replica.transaction(db) { try body(db) } }
@@ -208,6 +219,11 @@ public final class Replica: Sendable {
             return result
         }
     }
+
+    /// Tells whether the open file still is the one at its path. Every write asks this too.
+    ///
+    /// - Throws: ``JournalError`` with `displaced` when it was moved away, replaced or removed, or its write-ahead log was.
+    public func checkPlace() throws { try place?.check() }
 
     /// Brings derived state up to date at a contact with the file: capture after schema changes, evicted rows, the seal.
     ///
@@ -233,10 +249,11 @@ public final class Replica: Sendable {
     ///
     /// Triggers off means no echo into the journal; the effects of a user's triggers arrive as changes of their own.
     public func openMergeConnection() throws -> MergeConnection {
-        guard let checkpointer else {
+        guard let checkpointer, let place else {
             throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
         }
-        return try MergeConnection(path: path, options: options, checkpointer: checkpointer)
+        try place.check()
+        return try MergeConnection(path: path, options: options, checkpointer: checkpointer, place: place)
     }
 
     /// Moves the write-ahead log into the database, under the lock that all processes with Tandem agree on.
@@ -312,8 +329,9 @@ extension Statement {
 public final class MergeConnection: Sendable {
     private let queue: DatabaseQueue
     private let checkpointer: Checkpointer
+    private let place: FileGuard
 
-    init(path: String, options: Replica.Options, checkpointer: Checkpointer) throws {
+    init(path: String, options: Replica.Options, checkpointer: Checkpointer, place: FileGuard) throws {
         var configuration = Replica.configuration(options)
         configuration.foreignKeysEnabled = false
         configuration.label = "tandem.merge"
@@ -335,18 +353,22 @@ public final class MergeConnection: Sendable {
         }
         queue = try DatabaseQueue(path: path, configuration: configuration)
         self.checkpointer = checkpointer
+        self.place = place
     }
 
     /// Runs `body` in one write transaction that starts with the write lock.
     ///
-    /// - Throws: What `body` throws, after a rollback.
+    /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `displaced` when the file was taken away before or
+    ///   meanwhile: then nothing may be confirmed to a peer.
     public func write<T>(_ body: (Database) throws -> T) throws -> T {
         try queue.writeWithoutTransaction { db in
+            try place.check()
             var result: T?
             try db.inTransaction(.immediate) {
                 result = try body(db)
                 return .commit
             }
+            try place.check()
             checkpointer.afterCommit(db)
             guard let result else { throw JournalError(.invalid, "the transaction gave no result") }
             return result

@@ -39,7 +39,8 @@ final class WatchHub: Sendable {
     ) throws {
         try state.withLock { state in
             if state.notifier < 0 { state.notifier = try WatchHub.start(self) }
-            let events = UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE)
+            let events = [IN_MODIFY, IN_CREATE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_MOVE_SELF]
+                .reduce(UInt32(0)) { $0 | UInt32($1) }
             // The same directory gives the same watch.
             let watch = inotify_add_watch(state.notifier, directory, events)
             guard watch >= 0 else { throw WatchHub.failure("watching \(directory)") }
@@ -146,8 +147,11 @@ final class WatchHub: Sendable {
         /// A full queue drops names; then anything may have changed.
         var isAnything = false
 
+        /// A change of the directory itself has no name, and concerns all that is in it.
         func contains(_ watch: Int32, _ names: Set<String>) -> Bool {
-            isAnything || !(self.names[watch]?.isDisjoint(with: names) ?? true)
+            guard !isAnything else { return true }
+            guard let changed = self.names[watch] else { return false }
+            return changed.contains("") || !changed.isDisjoint(with: names)
         }
     }
 

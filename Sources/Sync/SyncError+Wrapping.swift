@@ -18,7 +18,7 @@ extension SyncError {
         let code: Code =
             switch error.code {
             case .busy, .alreadyRunning: .busy
-            case .readOnly: .storage
+            case .readOnly, .displaced: .storage
             case .clusterMismatch: .otherCluster
             case .unsupportedFormat: .unsupportedVersion
             case .sqlite: Code(sqlite: error.sqliteCode ?? 0)

@@ -20,6 +20,7 @@ struct Syncd: AsyncParsableCommand {
     static func main() async {
         ProcessSetup.ignoreSignals()
         do {
+            try ProcessSetup.reserveFiles(ProcessSetup.filesOfCommand)
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

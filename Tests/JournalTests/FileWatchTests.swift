@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Journal
 import TestSupport
@@ -31,6 +32,19 @@ struct FileWatchTests {
         for await _ in stream { count += 1 }
         #expect(count == 1)
         for await _ in watch.changes { Issue.record("a signal after the end") }
+    }
+
+    @Test("a commit is signalled to who knows the file by a symbolic link", .timeLimit(.minutes(1)))
+    func symbolicLink() async throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        let elsewhere = TemporaryDirectory()
+        let link = elsewhere.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.replica.path)
+        let watch = try FileWatch(path: link)
+        var signals = watch.changes.makeAsyncIterator()
+        try fixture.replica.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        #expect(await signals.next() != nil)
+        watch.stop()
     }
 
     @Test("a directory that does not exist cannot be watched")

@@ -35,6 +35,26 @@ struct DaemonTests {
         #expect(await third.stop().status == 0)
     }
 
+    @Test("it ends by itself, with a sentence, when its file is moved away", .timeLimit(.minutes(1)))
+    func displaced() async throws {
+        let path = try await workspace.makeReplica()
+        let daemon = try await DaemonProcess.start(path)
+        try FileManager.default.moveItem(atPath: path, toPath: workspace.path("aside.sqlite"))
+        // No signal: it only waits.
+        let end = await daemon.stop(0)
+        #expect(end.status == 1)
+        #expect(end.log.contains("was moved away, replaced or removed while it was open"), "\(end.log)")
+    }
+
+    @Test("too few descriptors are refused", arguments: [16, 40])
+    func fewDescriptors(count: Int) async throws {
+        let outcome = try await Tool.run(
+            "run", try await workspace.makeReplica(), "--listen", "127.0.0.1:0",
+            wrapper: ["/bin/sh", "-c", "ulimit -n \(count); exec \"$@\"", "sh"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.hasPrefix("Error: only \(count) files may be open"), "\(outcome)")
+    }
+
     @Test(
         "an address that others can reach is refused without a token",
         arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"])

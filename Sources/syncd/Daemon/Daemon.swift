@@ -27,6 +27,8 @@ struct Daemon {
     ///
     /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
     init(database path: String, _ configuration: Configuration) throws {
+        let threads = UInt64(ProcessInfo.processInfo.activeProcessorCount)
+        try ProcessSetup.reserveFiles(ProcessSetup.filesOfDaemon + threads * ProcessSetup.filesPerThread)
         self.configuration = configuration
         address = configuration.listen ?? .standard
         token = try configuration.tokenFile.map { try Token.load(from: $0) }
@@ -74,9 +76,8 @@ struct Daemon {
 
     /// Serves and follows until SIGTERM or SIGINT, then drains.
     ///
-    /// - Throws: ``Failure`` when it cannot listen.
+    /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is taken away meanwhile.
     func run() async throws {
-        ProcessSetup.raiseFileLimit()
         let metrics = RequestMetrics()
         let limits = ServerLimits()
         let listener = Listener(
@@ -91,8 +92,8 @@ struct Daemon {
             Console.line("Listening on \(url) as replica \(identity.origin.short) of cluster \(identity.cluster).")
         }
         var configuration = ServiceGroupConfiguration(
-            services: [Following(replicator: replicator), application], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger)
+            services: [Following(replicator: replicator), try FileSentinel(replica: replica), application],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         do {
             try await ServiceGroup(configuration: configuration).run()

@@ -44,6 +44,10 @@ struct Refusal: Error, Sendable, Hashable {
             logger.warning("request failed", metadata: ["error": "\(error)"])
             self.init(SyncError(error.code == .busy ? .busy : .failed, "the replica cannot answer now"))
         case is CancellationError: self.init(SyncError(.busy, "the daemon is stopping", retryAfterSeconds: 1))
+        case is IOError:
+            // The client hung up; nobody hears the answer, and it is no fault of this side.
+            logger.debug("client hung up")
+            self.init(SyncError(.truncated, "the request ended before its end"))
         default:
             logger.error("request failed", metadata: ["error": "\(type(of: error))"])
             self.init(SyncError(.failed, "the replica cannot answer now"))
