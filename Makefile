@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -53,5 +53,8 @@ merge-random: system-packages ## random histories against the model of merging, 
 	swift build -c release --product merge-random
 	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
 
+fuzz: system-packages ## libFuzzer on every decoder and on a whole endpoint: TARGET (all), SECONDS for each (60), EXECUTIONS
+	TARGET="$(TARGET)" DURATION="$(SECONDS)" EXECUTIONS="$(EXECUTIONS)" scripts/fuzz
+
 clean: ## remove everything that was built
-	rm -rf .build .build-check .build-tsan
+	rm -rf .build .build-check .build-tsan .build-fuzz
