@@ -77,8 +77,8 @@ struct Daemon {
     /// - Throws: ``Failure`` when it cannot listen.
     func run() async throws {
         ProcessSetup.raiseFileLimit()
-        let metrics = RequestMetrics()
         let limits = ServerLimits()
+        let metrics = RequestMetrics(limits: limits)
         let listener = Listener(
             address: address, tls: tls, gate: AccessGate(token: token),
             handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
