@@ -13,7 +13,8 @@ SHELL := /bin/bash
 PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
 .PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
-  merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak clean
+  merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak fuzz \
+  clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -99,5 +100,8 @@ simulate: system-packages ## lives of clusters in virtual time, with faults: SEE
 	swift build -c release --product simulate
 	"$$(swift build -c release --show-bin-path)/simulate" $(or $(SEED),1) $(or $(COUNT),1) $(OPTIONS)
 
+fuzz: system-packages ## libFuzzer on every decoder and a whole endpoint: TARGET (all), SECONDS for each (60), EXECUTIONS
+	TARGET="$(TARGET)" DURATION="$(SECONDS)" EXECUTIONS="$(EXECUTIONS)" scripts/fuzz
+
 clean: ## remove everything that was built
-	rm -rf .build .build-check .build-tsan .build-planted
+	rm -rf .build .build-check .build-tsan .build-planted .build-fuzz

@@ -89,6 +89,8 @@ let package = Package(
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -180,10 +182,16 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
             ]),
+        // Whatever bytes, no trap: what libFuzzer calls, and what the tests call with the inputs that it found.
+        .target(
+            name: "FuzzTargets",
+            dependencies: ["Sync", "Journal", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/Fuzz/Targets"),
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "Journal", "TestSupport", "MergeModel", .product(name: "GRDB", package: "GRDB.swift"),
+                "Sync", "Journal", "TestSupport", "MergeModel", "FuzzTargets",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["Fixtures"]),
@@ -192,6 +200,9 @@ let package = Package(
             dependencies: [
                 "SyncdCore", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["Fixtures"]),
         .testTarget(
@@ -206,6 +217,18 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// `make fuzz`: libFuzzer brings the program's main, and follows the branches of what is built for it, which is our own code.
+if Context.environment["FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program",
+            swiftSettings: [.unsafeFlags(["-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
+    for target in package.targets where ["Journal", "Sync", "FuzzTargets", "fuzz"].contains(target.name) {
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer"])]
+    }
+}
+
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
-    target.swiftSettings = settings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }

@@ -78,8 +78,8 @@ struct Daemon {
     ///
     /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is taken away meanwhile.
     func run() async throws {
-        let metrics = RequestMetrics()
         let limits = ServerLimits()
+        let metrics = RequestMetrics(limits: limits)
         let listener = Listener(
             address: address, tls: tls, gate: AccessGate(token: token),
             handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),

@@ -52,7 +52,11 @@ struct Handlers: Sendable {
     /// Applies the frames of the body as they arrive.
     private func push(_ request: Request) async throws -> Response {
         var receiver = replicator.endpoint.beginPush()
-        for try await piece in request.body { try await receiver.receive(piece.readableBytesView) }
+        var pace = BodyPace(start: metrics.milliseconds, limits)
+        for try await piece in request.body {
+            try pace.receive(piece.readableBytes, milliseconds: metrics.milliseconds)
+            try await receiver.receive(piece.readableBytesView)
+        }
         let reply = try await receiver.finish()
         do {
             return Handlers.answer(try reply.encoded())
@@ -65,10 +69,12 @@ struct Handlers: Sendable {
     private func body(of request: Request, _ action: Route.Action) async throws -> [UInt8] {
         let limit = limits.bodyBytes(for: action)
         var bytes: [UInt8] = []
+        var pace = BodyPace(start: metrics.milliseconds, limits)
         for try await piece in request.body {
             guard bytes.count + piece.readableBytes <= limit else {
                 throw SyncError(.tooLarge, "the body has more than \(limit) bytes")
             }
+            try pace.receive(piece.readableBytes, milliseconds: metrics.milliseconds)
             bytes += piece.readableBytesView
         }
         return bytes

@@ -50,13 +50,27 @@ struct Listener: Sendable {
 
     private func serverBuilder() throws -> HTTPServerBuilder {
         let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [HeaderOverflow()],
             idleTimeout: .seconds(limits.idleSeconds),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.headerFieldBytes, maxHeaderListSize: limits.headerBytes,
                 maxHeaderFieldCount: limits.headerCount))
-        guard let tls else { return .http1(configuration: channel) }
-        return try .http2Upgrade(
-            tlsConfiguration: tls,
-            configuration: .init(idleTimeout: .seconds(limits.idleSeconds), streamConfiguration: channel))
+        let connections = ConnectionCounts()
+        let limits = limits
+        guard let tls else {
+            return HTTPServerBuilder { responder in
+                AdmittedChannel(
+                    base: HTTP1Channel(responder: responder, configuration: channel), connections: connections,
+                    limits: limits)
+            }
+        }
+        return HTTPServerBuilder { responder in
+            AdmittedChannel(
+                base: try HTTP2UpgradeChannel(
+                    tlsConfiguration: tls,
+                    configuration: .init(idleTimeout: .seconds(limits.idleSeconds), streamConfiguration: channel),
+                    responder: responder),
+                connections: connections, limits: limits)
+        }
     }
 }

@@ -18,7 +18,7 @@ struct ServerContext: RequestContext {
 /// Stands in front of every route: who asks, for what, how much, and for how long.
 ///
 /// Nothing of a body is read before the request has passed. In order: the token, the route and its method, the type and
-/// the declared length of the body, the number of such requests under way. Then a timer closes the connection when the
+/// the declared length of the body, the number of such requests under way and of the caller. Then a timer closes the connection when the
 /// request and its answer take too long, whatever they are waiting for.
 struct RequestGuard: RouterMiddleware {
     typealias Context = ServerContext
@@ -56,11 +56,7 @@ struct RequestGuard: RouterMiddleware {
         try gate.check(request, for: route)
         guard let route else { throw unknown(request) }
         try checkBody(request, for: route)
-        guard let permit = metrics.begin(route.action, limit: limits.concurrency(of: route.action)) else {
-            var refusal = Refusal(status: 429, code: "too_many_requests", "too many requests at a time")
-            refusal.retryAfterSeconds = 1
-            throw refusal
-        }
+        let permit = try metrics.begin(.init(action: route.action, address: context.channel.callerAddress))
         permit.deadline = context.channel.close(after: limits.seconds(for: route.action))
         var response = try await next(request, context)
         // The permit lives as long as the answer's body does: a pull is still at work after its head is sent. It is

@@ -1,10 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// Counts requests: those under way, to bound them, and those answered, for `/metrics`.
+/// Counts requests: those under way and those of each caller, to bound them, and those answered, for `/metrics`.
 final class RequestMetrics: Sendable {
     private struct State {
         var underWay: [Route.Action: Int] = [:]
+        var underWayOfCaller: [Call: Int] = [:]
+        var rate: RequestRate
         var answered: [Answer: Int] = [:]
     }
 
@@ -15,17 +17,50 @@ final class RequestMetrics: Sendable {
         let status: Int
     }
 
-    private let state = Mutex(State())
+    /// What one address asks for.
+    struct Call: Hashable, Sendable {
+        let action: Route.Action
+        let address: String
+    }
 
-    /// - Returns: nil, with nothing counted, when `limit` requests of the kind are already under way.
-    func begin(_ action: Route.Action, limit: Int) -> RequestPermit? {
-        let granted = state.withLock { state in
-            guard state.underWay[action, default: 0] < limit else { return false }
-            state.underWay[action, default: 0] += 1
-            return true
+    private let limits: ServerLimits
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    init(limits: ServerLimits) {
+        self.limits = limits
+        start = clock.now
+        state = Mutex(State(rate: RequestRate(burst: limits.requestBurst, perSecond: limits.requestsPerSecond)))
+    }
+
+    /// Milliseconds of a steady clock.
+    var milliseconds: Int64 { Int64((clock.now - start) / .milliseconds(1)) }
+
+    /// - Throws: ``Refusal`` 429, with nothing counted as under way, when there are too many such requests, or too many of the caller.
+    func begin(_ call: Call) throws -> RequestPermit {
+        let now = milliseconds
+        let wait: Int64? = state.withLock { state in
+            if let wait = state.rate.take(call.address, milliseconds: now) { return wait }
+            guard state.underWay[call.action, default: 0] < limits.concurrency(of: call.action),
+                state.underWayOfCaller[call, default: 0] < limits.concurrencyPerAddress(of: call.action)
+            else { return 1 }
+            state.underWay[call.action, default: 0] += 1
+            state.underWayOfCaller[call, default: 0] += 1
+            return nil
         }
-        guard granted else { return nil }
-        return RequestPermit { [self] in state.withLock { $0.underWay[action, default: 1] -= 1 } }
+        if let wait {
+            var refusal = Refusal(status: 429, code: "too_many_requests", "too many requests at a time")
+            refusal.retryAfterSeconds = wait
+            throw refusal
+        }
+        return RequestPermit { [self] in
+            state.withLock { state in
+                state.underWay[call.action, default: 1] -= 1
+                let left = state.underWayOfCaller[call, default: 1] - 1
+                state.underWayOfCaller[call] = left > 0 ? left : nil
+            }
+        }
     }
 
     func count(_ action: Route.Action?, status: Int) {

@@ -12,6 +12,20 @@ struct ServerLimits: Sendable {
     /// Connections at a time; further ones wait in the system's queue until one ends.
     var connections = 2_048
 
+    /// Of these, connections of one address: half, so that nobody alone can keep the others out. Further ones are closed at once.
+    var connectionsPerAddress = 1_024
+
+    /// Seconds for a TLS handshake.
+    var handshakeSeconds: Int64 = 10
+
+    /// Requests that one address may make at once, and in each second after that; more are answered 429.
+    var requestBurst = 2_000
+    var requestsPerSecond = 1_000
+
+    /// The bytes a second, on average, with which a body must come once it has taken ``slowBodySeconds``.
+    var bodyBytesPerSecond = 64
+    var slowBodySeconds: Int64 = 30
+
     /// Seconds after which a connection without a request, or with one that does not go on, is closed.
     var idleSeconds: Int64 = 60
 
@@ -25,11 +39,20 @@ struct ServerLimits: Sendable {
     /// Requests of one kind that may be under way at a time; more are answered 429.
     func concurrency(of action: Route.Action) -> Int {
         switch action {
-        case .pull: 1_500
-        case .push, .digest: 16
+        case .pull: pulls
+        case .push, .digest: bodies
         case .hello, .status, .metrics, .health, .dashboard: 64
         }
     }
+
+    /// Pulls under way at a time; most of them wait for news.
+    var pulls = 1_500
+
+    /// Pushes under way at a time, and digests; each holds a part of its body in memory, or reads a table.
+    var bodies = 16
+
+    /// Of these, requests of one address: half, as with connections.
+    func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
     /// Seconds for a whole request and its answer, or until the connection is closed.
     func seconds(for action: Route.Action) -> Int64 {

@@ -30,8 +30,19 @@ enum RawHTTP {
         return try await send(Array((head + "\r\n").utf8) + body, to: port)
     }
 
-    static func connect(to port: Int) throws -> Int32 {
+    /// - Parameter source: An address of this machine to come from; all of 127.0.0.0/8 are.
+    static func connect(to port: Int, from source: String? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if let source {
+            var origin = sockaddr_in()
+            origin.sin_family = sa_family_t(AF_INET)
+            origin.sin_addr.s_addr = inet_addr(source)
+            withUnsafePointer(to: &origin) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian

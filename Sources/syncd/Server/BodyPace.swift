@@ -1,0 +1,27 @@
+/// How fast the body of a request has to come, on average. Pure: time is handed in.
+///
+/// A body of a byte now and then would keep one of the few places for bodies until the time of the request is over.
+struct BodyPace: Sendable {
+    let start: Int64
+    let graceMilliseconds: Int64
+    let bytesPerSecond: Int
+
+    private(set) var received = 0
+
+    /// - Parameter start: The time of a steady clock in milliseconds.
+    init(start: Int64, _ limits: ServerLimits) {
+        self.start = start
+        graceMilliseconds = limits.slowBodySeconds * 1_000
+        bytesPerSecond = limits.bodyBytesPerSecond
+    }
+
+    /// - Throws: ``Refusal`` 408 when the body is too slow.
+    mutating func receive(_ bytes: Int, milliseconds now: Int64) throws {
+        received += bytes
+        let elapsed = now - start
+        guard elapsed > graceMilliseconds, Int64(received) < elapsed / 1_000 * Int64(bytesPerSecond) else { return }
+        throw Refusal(
+            status: 408, code: "timed_out", "the body comes with less than \(bytesPerSecond) bytes a second",
+            hint: "is the network that slow? send fewer changes in one request")
+    }
+}

@@ -1,0 +1,23 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers a head that is larger than the limits with 431 instead of a plain 400, and closes the connection.
+///
+/// The parser has given up by then, and what it would read next is somewhere inside of a header. HTTP/2 has an answer of its
+/// own, and no encoder of HTTP/1.
+final class HeaderOverflow: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Any
+
+    private static let answer =
+        "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        let pipeline = context.channel.pipeline.syncOperations
+        guard case .headerOverflow? = error as? HTTPParserError,
+            let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self)
+        else { return context.fireErrorCaught(error) }
+        // Past the encoder: what it would write belongs to a request, and there is none.
+        encoder.writeAndFlush(NIOAny(ByteBuffer(string: HeaderOverflow.answer)), promise: nil)
+        encoder.close(promise: nil)
+    }
+}

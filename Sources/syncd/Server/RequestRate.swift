@@ -1,0 +1,45 @@
+/// How many requests a second each caller may make, as a token bucket: a burst at once, then the rate. Pure: time is handed in.
+struct RequestRate: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var milliseconds: Int64
+    }
+
+    /// Requests that a caller who was quiet may make at once.
+    let burst: Double
+    let perSecond: Double
+    private var buckets: [String: Bucket] = [:]
+
+    /// Callers that are remembered, so that memory is bounded. One that is forgotten begins with a full bucket.
+    static let callers = 4_096
+
+    init(burst: Int, perSecond: Int) {
+        self.burst = Double(max(burst, 1))
+        self.perSecond = Double(max(perSecond, 1))
+    }
+
+    /// Takes one request of `caller` at a time of a steady clock.
+    ///
+    /// - Returns: nil when it may go on; otherwise the seconds, at least 1, after which it may come again.
+    mutating func take(_ caller: String, milliseconds now: Int64) -> Int64? {
+        var bucket = refilled(buckets[caller] ?? Bucket(tokens: burst, milliseconds: now), now)
+        if buckets[caller] == nil, buckets.count >= RequestRate.callers { forgetQuietCallers(now) }
+        guard bucket.tokens >= 1 else {
+            buckets[caller] = bucket
+            return max(Int64(((1 - bucket.tokens) / perSecond).rounded(.up)), 1)
+        }
+        bucket.tokens -= 1
+        buckets[caller] = bucket
+        return nil
+    }
+
+    private func refilled(_ bucket: Bucket, _ now: Int64) -> Bucket {
+        let elapsed = Double(max(now - bucket.milliseconds, 0)) / 1_000
+        return Bucket(tokens: min(bucket.tokens + elapsed * perSecond, burst), milliseconds: now)
+    }
+
+    private mutating func forgetQuietCallers(_ now: Int64) {
+        buckets = buckets.filter { refilled($0.value, now).tokens < burst }
+        if buckets.count >= RequestRate.callers { buckets = [:] }
+    }
+}
