@@ -22,6 +22,8 @@ struct Bench {
         print(
             "SQLite \(String(cString: sqlite3_libversion())), \(rows) rows, \(repetitions) repetitions, synchronous=\(synchronous)"
         )
+        let growth = Growth(directory: directory, isQuick: isQuick)
+        try growth.runMemory()
         for keys in Workload.Keys.allCases {
             var rounds: [Round] = []
             let work = Workload(keys: keys, rows: rows)
@@ -33,7 +35,7 @@ struct Bench {
             }
             report(keys, rounds)
         }
-        try Growth(directory: directory, isQuick: isQuick).run()
+        try growth.run()
     }
 
     private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {

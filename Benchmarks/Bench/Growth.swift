@@ -14,6 +14,12 @@ struct Growth {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         try mergeByJournalLength()
         try applyWithConstraints()
+    }
+
+    /// Run it first: what other steps leave in the heap would hide what this one needs.
+    func runMemory() throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
         try largeTransaction()
     }
 

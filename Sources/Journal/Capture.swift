@@ -39,7 +39,11 @@ public enum Capture {
         var report = CaptureReport()
         var keptTables: Set<Int64> = []
         for table in tables {
-            if let reason = policy.refusal(of: table.name) ?? table.refusal {
+            let renamed =
+                registry.names.isEmpty ? nil : tables.first { registry.names.isNewer($0.name, than: table.name) }
+            if let reason = policy.refusal(of: table.name) ?? table.refusal
+                ?? renamed.map({ "its name was declared an older one of \($0.name)" })
+            {
                 report.untracked.append(.init(table: table.name, reason: reason))
                 continue
             }
@@ -103,7 +107,7 @@ public enum Capture {
     private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome
     {
         let before = registry.tracked(table: table.name)
-        let entry = try registry.register(table.shape, collations: table.keyCollations, in: db)
+        let entry = try registry.register(table, in: db)
         let indexes = try UniqueIndex.all(db, table: table.name)
         if !indexes.isEmpty { try JournalSchema.widenSuspects(db, toKeys: table.keyCount) }
         let wanted = CaptureTriggers(
@@ -135,6 +139,7 @@ public enum Capture {
                 adopted = try adopt(table, entry: entry, db)
             }
         }
+        try registry.name(entry.id, table.name, in: db)
         return Outcome(
             tableID: entry.table,
             tracked: .init(
@@ -226,18 +231,21 @@ public enum Capture {
 
 /// Which tables an operator chose at `init`.
 struct TrackingPolicy {
-    /// Folded names; nil means every table.
+    /// Names as ``TableNames/folded(_:)`` gives them; nil means every table.
     let include: Set<String>?
     let exclude: Set<String>
+    private let names: TableNames
 
     init(_ db: Database) throws {
         let row = try Row.fetchOne(db, sql: "SELECT include, exclude FROM _journal_replica")
-        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(SQLText.foldedName)) }
-        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(SQLText.foldedName))
+        let names = try TableNames(db)
+        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(names.folded)) }
+        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(names.folded))
+        self.names = names
     }
 
     func refusal(of table: String) -> String? {
-        let name = SQLText.foldedName(table)
+        let name = names.folded(table)
         if exclude.contains(name) { return "excluded" }
         if let include, !include.contains(name) { return "not among the tables named at init" }
         return nil

@@ -6,17 +6,21 @@ public struct InitializeRequest: Sendable {
     /// The tables to track; nil for every ordinary one, also those that come later.
     public var tables: [String]?
     public var excluding: [String]
+    /// Tables that have, or will have, another name here than on other machines; see ``TableNames``.
+    public var renamed: [TableNames.Renaming]
     /// The name that all replicas of one set share.
     public var cluster: String
     /// The new identity, from a source of randomness; ignored when the file already has one.
     public var origin: OriginID
 
     public init(
-        tables: [String]? = nil, excluding: [String] = [], cluster: String = InitializeRequest.defaultCluster,
+        tables: [String]? = nil, excluding: [String] = [], renamed: [TableNames.Renaming] = [],
+        cluster: String = InitializeRequest.defaultCluster,
         origin: OriginID = .random()
     ) {
         self.tables = tables
         self.excluding = excluding
+        self.renamed = renamed
         self.cluster = cluster
         self.origin = origin
     }
@@ -57,6 +61,18 @@ enum Initialization {
             try update(request, db)
         } else {
             try install(request, db, fingerprint)
+        }
+        for renaming in request.renamed {
+            let registry = try ShapeRegistry(db)
+            let isKnown = [renaming.old, renaming.new].contains { name in
+                existing.contains(SQLText.foldedName(name)) || registry.tableID(named: name) != nil
+            }
+            guard isKnown else {
+                throw JournalError(
+                    .unknownTable, "there is no table named \(renaming.old) or \(renaming.new)",
+                    hint: "Check the spelling; one of the two must be here, or must have come from a peer.")
+            }
+            _ = try TableNames.declare(renaming, db)
         }
         return try Capture.refresh(db)
     }

@@ -48,7 +48,8 @@ final class JournalCursor {
         self.lives = lives
         sealedSeq = identity.sealedSeq
         entry = ShapeRegistry.Entry(
-            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), collations: [], isTracked: false,
+            id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), wireName: "", collations: [],
+            isTracked: false,
             joined: nil)
     }
 

@@ -172,7 +172,7 @@ private struct BatchBuilder {
             shape = known
         } else {
             shape = batch.shapes.count
-            batch.shapes.append(cursor.entry.shape)
+            batch.shapes.append(cursor.entry.wireShape)
             shapes[cursor.entry.id] = shape
         }
         let mask = try cursor.mask()

@@ -10,7 +10,7 @@ import GRDB
 /// 4. Local rows above `sealed_seq` all lie in the last run.
 enum JournalSchema {
     /// Rises when a file written by this release would be misread by an older one.
-    static let format: Int64 = 2
+    static let format: Int64 = 3
 
     /// Every table, index, view and trigger of Tandem starts with this.
     static let prefix = "_journal"
@@ -27,7 +27,8 @@ enum JournalSchema {
           sealed_seq INTEGER NOT NULL DEFAULT 0,
           sealed_stamp INTEGER NOT NULL DEFAULT 0,
           fingerprint TEXT,
-          instance BLOB
+          instance BLOB,
+          checked_seq INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
@@ -41,8 +42,13 @@ enum JournalSchema {
           key_count INTEGER NOT NULL CHECK (key_count > 0),
           collations TEXT NOT NULL,
           tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
-          joined TEXT
+          joined TEXT,
+          wire TEXT
         ) STRICT;
+        CREATE TABLE _journal_names (
+          old TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
+          new TEXT NOT NULL UNIQUE COLLATE NOCASE
+        ) STRICT, WITHOUT ROWID;
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),

@@ -14,9 +14,10 @@ enum JournalUpgrade {
         try addColumns(
             ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"],
             to: "_journal_conflicts", db)
-        try addColumns(["joined TEXT"], to: "_journal_tables", db)
+        try addColumns(["joined TEXT", "wire TEXT"], to: "_journal_tables", db)
         try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
-        try addColumns(["fingerprint TEXT", "instance BLOB"], to: "_journal_replica", db)
+        try addColumns(
+            ["fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0"], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
         // Claims are read from the journal now.
@@ -24,7 +25,9 @@ enum JournalUpgrade {
         where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
-        let names = ["_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies"]
+        let names = [
+            "_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies", "_journal_names",
+        ]
         var created: Set<Substring> = []
         for statement in JournalSchema.statements.split(separator: ";") {
             let words = statement.split { $0 == " " || $0 == "\n" }

@@ -61,29 +61,14 @@ public struct Rekey: Sendable, Hashable {
         guard try Identity(db).origin == origin else { return nil }
         try Seal.run(db)
         let reader = try JournalReader(db)
-        var origins = reader.origins
-        guard let oldNumber = origins.numbers[origin], let tail = try reader.runs.last() else {
-            throw JournalError(.corrupt, "the journal has no local run")
-        }
-        let head = tail.endVersion - 1
+        let head = try reader.vector()[origin]
         let common = min(max(shared, try mergedByOthers(reader)), mostKept, head)
         let cut = try wholeTransactions(upTo: max(0, common), head: head, reader)
-        let cutStamp = try reader.stamp(of: origin, version: cut) ?? .zero
-
-        let new = try origin.successor(among: origins.numbers.keys, db)
-        let newNumber = try origins.number(of: new, in: db)
-        try db.execute(
-            sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
-            arguments: [cut, time, oldNumber])
-        try splitRuns(
-            after: cut, head: head, floor: cutStamp, tail: tail, reader, numbers: (old: oldNumber, new: newNumber))
-        try rename(runsAfter: cut, numbers: (old: oldNumber, new: newNumber), db)
-        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(new.bytes)])
+        let new = try origin.successor(among: reader.origins.numbers.keys, db)
+        try HistoryRenaming(from: origin, to: new, after: cut, time: time).run(reader)
         if let fingerprint {
             try db.execute(sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [fingerprint.text])
         }
-        try renameConflicts(
-            after: cut, stamp: cutStamp, numbers: (old: oldNumber, new: newNumber), to: Data(new.bytes), db)
         return Outcome(reason: reason, old: origin, new: new, kept: cut, reissued: head - cut)
     }
 
@@ -119,69 +104,6 @@ public struct Rekey: Sendable, Hashable {
             arguments: [seq])
         guard let last, let whole = try reader.runs.runs(from: last).first, whole.origin == origin else { return 0 }
         return whole.version(at: last)
-    }
-
-    // MARK: - Runs
-
-    /// Makes a run begin right behind the cut.
-    private func splitRuns(
-        after cut: Int64, head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader,
-        numbers: (old: Int64, new: Int64)
-    ) throws {
-        let db = reader.db
-        let first: Int64
-        let run: JournalRun
-        if cut == head {
-            // What is written from now on needs a run of its own, unless it has one already.
-            (first, run) = (try reader.lastSeq() + 1, tail)
-        } else if let holding = try reader.runs.run(of: origin, holding: cut + 1) {
-            (first, run) = (holding.seq(of: cut + 1), holding)
-        } else {
-            throw JournalError(.corrupt, "version \(cut + 1) of this replica lies in no run")
-        }
-        if cut > 0, cut < head {
-            try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [first - 1])
-        }
-        guard first > run.firstSeq else { return }
-        try db.execute(
-            sql: """
-                INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
-                SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
-                """,
-            arguments: [first, cut + 1, max(floor, run.floor).rawValue, run.firstSeq])
-    }
-
-    /// Gives the runs behind the cut their new name. Their writer knew what keeps the old one.
-    private func rename(runsAfter cut: Int64, numbers: (old: Int64, new: Int64), _ db: Database) throws {
-        let origins = try OriginTable(db)
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT first_seq, first_version, known FROM _journal_runs WHERE origin = ? AND first_version > ?",
-            arguments: [numbers.old, cut])
-        for row in rows {
-            let version: Int64 = row["first_version"]
-            var known = try origins.decode(row["known"])
-            known.advance(origin, to: cut)
-            try db.execute(
-                sql: "UPDATE _journal_runs SET origin = ?, first_version = ?, known = ? WHERE first_seq = ?",
-                arguments: [numbers.new, version - cut, origins.encode(known), row["first_seq"] as Int64])
-        }
-    }
-
-    /// The ledger names changes by their origin.
-    private func renameConflicts(
-        after cut: Int64, stamp: Stamp, numbers: (old: Int64, new: Int64), to new: Data, _ db: Database
-    ) throws {
-        let old = Data(origin.bytes)
-        try db.execute(
-            sql: """
-                UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
-                WHERE lost_origin = ? AND lost_version > ?
-                """,
-            arguments: [numbers.new, cut, numbers.old, cut])
-        // Stamps of one origin grow with its versions.
-        try db.execute(
-            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
-            arguments: [new, old, stamp.rawValue])
     }
 }
 

@@ -4,9 +4,12 @@ import GRDB
 public struct ShapeRegistry: Sendable {
     public struct Entry: Sendable {
         public let id: Int64
-        /// Shared by all shapes of one table name; stable for the life of the file.
-        public let table: Int64
-        public let shape: TableShape
+        /// Shared by all shapes of one table, under whatever name of ``TableNames``; stable until another name is declared.
+        public fileprivate(set) var table: Int64
+        /// With the name that the table has here; that under which its changes came, when there is no such table.
+        public fileprivate(set) var shape: TableShape
+        /// The name under which the entries travel. It never changes, so that a version never has two contents.
+        public fileprivate(set) var wireName: String
         public let collations: [KeyCollation]
         public var isTracked: Bool
         /// The columns that rows here show as entries of this shape have them; nil when nobody has looked yet.
@@ -14,27 +17,36 @@ public struct ShapeRegistry: Sendable {
     }
 
     public private(set) var entries: [Int64: Entry] = [:]
+    public let names: TableNames
 
     public init(_ db: Database) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT shape, tbl, name, columns, key_count, collations, tracked, joined FROM _journal_tables")
-        for row in rows {
+        try self.init(db, names: TableNames(db))
+    }
+
+    init(_ db: Database, names: TableNames) throws {
+        self.names = names
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_tables") {
+            let name: String = row["name"]
             let entry = Entry(
                 id: row["shape"], table: row["tbl"],
                 shape: TableShape(
-                    table: row["name"], columns: try NameList.decode(row["columns"]), keyCount: row["key_count"]),
+                    table: name, columns: try NameList.decode(row["columns"]), keyCount: row["key_count"]),
+                wireName: row["wire"] ?? name,
                 collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
                 isTracked: row["tracked"], joined: try (row["joined"] as String?).map { try NameList.decode($0) })
             entries[entry.id] = entry
         }
+        // Most files have never renamed a table, and this runs for every reader.
+        guard !names.isEmpty else { return }
+        for entry in entries.values where entry.isTracked { name(table: entry.table, entry.shape.table) }
     }
 
     public subscript(id: Int64) -> Entry? { entries[id] }
 
-    /// The shape that the triggers of the table write now.
+    /// The shape that the triggers of the table write now, by any name of the table.
     public func tracked(table name: String) -> Entry? {
-        let folded = SQLText.foldedName(name)
-        return entries.values.first { $0.isTracked && SQLText.foldedName($0.shape.table) == folded }
+        let folded = names.folded(name)
+        return entries.values.first { $0.isTracked && names.folded($0.shape.table) == folded }
     }
 
     /// The shape that the triggers of the table with the id `table` write now.
@@ -43,34 +55,49 @@ public struct ShapeRegistry: Sendable {
     }
 
     public func tableID(named name: String) -> Int64? {
-        let folded = SQLText.foldedName(name)
-        return entries.values.first { SQLText.foldedName($0.shape.table) == folded }?.table
+        let folded = names.folded(name)
+        return entries.values.first { names.folded($0.wireName) == folded }?.table
     }
 
-    /// The registered shape equal to `shape`, added when there is none.
-    ///
+    /// The registered shape equal to that of a peer, added when there is none.
+    public mutating func register(_ shape: TableShape, in db: Database) throws -> Entry {
+        try register(shape, wireName: shape.table, collations: nil, in: db)
+    }
+
+    /// The registered shape of a table of this file, added when there is none.
+    mutating func register(_ table: TableInspection, in db: Database) throws -> Entry {
+        try register(
+            table.shape, wireName: names.wireName(of: table.name), collations: table.keyCollations, in: db)
+    }
+
     /// - Parameter collations: Of the key columns; nil takes those that this file's own table of that name has.
-    public mutating func register(
-        _ shape: TableShape, collations: [KeyCollation]? = nil, in db: Database
+    private mutating func register(
+        _ shape: TableShape, wireName: String, collations: [KeyCollation]?, in db: Database
     ) throws -> Entry {
-        let folded = SQLText.foldedName(shape.table)
-        let siblings = entries.values.filter { SQLText.foldedName($0.shape.table) == folded }
-        let collations = collations ?? siblings.first { $0.isTracked }?.collations ?? []
-        if let known = siblings.first(where: { $0.shape == shape && $0.collations == collations }) { return known }
+        let folded = names.folded(wireName)
+        let siblings = entries.values.filter { names.folded($0.wireName) == folded }
+        let tracked = siblings.first { $0.isTracked }
+        let collations = collations ?? tracked?.collations ?? []
+        let known = siblings.first {
+            $0.wireName == wireName && $0.shape.columns == shape.columns && $0.shape.keyCount == shape.keyCount
+                && $0.collations == collations
+        }
+        if let known { return known }
         let id = (entries.keys.max() ?? 0) + 1
-        let entry = Entry(
-            id: id, table: siblings.first?.table ?? id, shape: shape, collations: collations, isTracked: false,
-            joined: nil)
+        var entry = Entry(
+            id: id, table: siblings.first?.table ?? id, shape: shape, wireName: wireName, collations: collations,
+            isTracked: false, joined: nil)
         try db.execute(
             sql: """
-                INSERT INTO _journal_tables (shape, tbl, name, columns, key_count, collations, tracked)
-                VALUES (?, ?, ?, ?, ?, ?, 0)
+                INSERT INTO _journal_tables (shape, tbl, name, columns, key_count, collations, tracked, wire)
+                VALUES (?, ?, ?, ?, ?, ?, 0, ?)
                 """,
             arguments: [
                 id, entry.table, shape.table, NameList.encode(shape.columns), shape.keyCount,
-                NameList.encode(collations.map(\.rawValue)),
+                NameList.encode(collations.map(\.rawValue)), wireName == shape.table ? nil : wireName,
             ])
         try JournalSchema.widen(db, toColumns: shape.columns.count)
+        if let tracked, !names.isEmpty { entry.shape = entry.shape.named(tracked.shape.table) }
         entries[id] = entry
         return entry
     }
@@ -92,4 +119,31 @@ public struct ShapeRegistry: Sendable {
             entries[entry.id]?.isTracked = entry.id == id
         }
     }
+
+    /// Notes what the table of a shape is called here now.
+    mutating func name(_ id: Int64, _ name: String, in db: Database) throws {
+        guard let entry = entries[id] else { return }
+        try db.execute(
+            sql: "UPDATE _journal_tables SET name = ?, wire = ? WHERE shape = ? AND name <> ?",
+            arguments: [name, entry.wireName == name ? nil : entry.wireName, id, name])
+        self.name(table: entry.table, name)
+    }
+
+    private mutating func name(table: Int64, _ name: String) {
+        for entry in entries.values where entry.table == table && entry.shape.table != name {
+            entries[entry.id]?.shape = entry.shape.named(name)
+        }
+    }
+}
+
+extension TableShape {
+    /// The same columns under another name.
+    fileprivate func named(_ name: String) -> TableShape {
+        TableShape(table: name, columns: columns, keyCount: keyCount)
+    }
+}
+
+extension ShapeRegistry.Entry {
+    /// The shape as it travels.
+    public var wireShape: TableShape { shape.named(wireName) }
 }

@@ -26,7 +26,7 @@ extension JournalReader {
         var values: [Value] = []
         try cursor.appendValues(of: cursor.mask(), to: &values)
         return ChangeDigest.of(
-            table: cursor.entry.shape.table, operation: cursor.operation, stamp: cursor.stamp, values: values)
+            table: cursor.entry.wireName, operation: cursor.operation, stamp: cursor.stamp, values: values)
     }
 
     /// What is known here of the history of `origin`, newest first: version `limit` or the newest below it, then versions at

@@ -80,7 +80,7 @@ public final class Database: Sendable {
         workers = Workers(readers: options.maximumReaders)
         let migration: Migration
         do {
-            migration = Migration(try schema.checked(), automatic: schema.automatic, localTables: schema.localTables)
+            migration = try Migration(schema)
             (replica, watch) = try open()
         } catch {
             throw options.failed(error, operation: "opening the database")

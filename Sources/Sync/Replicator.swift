@@ -189,7 +189,10 @@ public final class Replicator: Sendable {
                         "\(peer.name) and this replica do not know the same changes, so a difference is no damage",
                         hint: "Exchange what is missing first: syncd sync; then verify again.")
                 }
-                guard !found.isEqual else { return report }
+                guard !found.isEqual else {
+                    try await self.endAlarm(with: session)
+                    return report
+                }
                 let before = report.total
                 report = try await blocking { [inbox = self.inbox, report] in
                     var report = report
@@ -199,9 +202,23 @@ public final class Replicator: Sendable {
                 // What was announced reaches the peer like any change.
                 _ = try await session.exchange()
                 report.after = try await verification.run()
+                if report.after.isEqual {
+                    if report.after.ours == report.after.theirs { try await self.endAlarm(with: session) }
+                    return report
+                }
                 // Only so many differences are listed at a time; what a round did not mend, the next would not.
                 let isCut = found.tables.contains { $0.differences.count >= self.limits.listedDifferences }
                 guard isCut, report.total > before else { return report }
+            }
+        }
+    }
+
+    /// Both were just seen to hold the same: what an earlier comparison found is not true any more.
+    private func endAlarm(with session: SyncSession) async throws {
+        let now = clock.wallMilliseconds()
+        try await blocking { [replica] in
+            try replica.write {
+                try PeerLedger.record(comparisonWith: session.transport.name, [], milliseconds: now, $0)
             }
         }
     }

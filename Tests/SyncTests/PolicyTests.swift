@@ -38,6 +38,33 @@ struct PolicyTests {
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:7 | text:'y'"]) }
     }
 
+    @Test(
+        "by the row a change that loses is one entry of the ledger with all that it wrote, also where no column meets another"
+    )
+    func rowLedger() throws {
+        let cluster = try cluster(3, policy: .row)
+        try cluster.execute(0, "UPDATE stock SET n = 2, note = 'same'")
+        try cluster.execute(1, "UPDATE stock SET note = 'same'")
+        try cluster.execute(2, "UPDATE stock SET note = 'z', n = 1")
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try cluster.content(index) == ["stock: integer:1 | integer:1 | text:'z'"])
+            let entries = try cluster[index].read { try ConflictLedger($0).entries() }
+            #expect(entries.count == 2)
+            #expect(try cluster.ledger(index) == cluster.ledger(0))
+        }
+        // What only its writer had changed can be had back.
+        let cluster2 = try self.cluster(2, policy: .row)
+        try cluster2.execute(0, "UPDATE stock SET n = 2")
+        try cluster2.execute(1, "UPDATE stock SET note = 'y'")
+        try cluster2.settle()
+        let lost = try #require(try cluster2[0].read { try ConflictLedger($0).entries() }.first)
+        #expect(lost.lost.map(\.column) == ["n"])
+        try cluster2[0].restoreConflicts([lost.id], time: 0)
+        try cluster2.settle()
+        for index in 0..<2 { #expect(try cluster2.content(index) == ["stock: integer:1 | integer:2 | text:'y'"]) }
+    }
+
     @Test("a function gets both versions, and every machine computes the same row")
     func custom() throws {
         let functions = Array(repeating: Self.adding, count: 3)

@@ -47,19 +47,11 @@ public struct ClockRepair: Sendable {
         let cut = early.version - 1
         let old = reader.identity.origin
         let head = try reader.vector()[old]
-
-        var origins = reader.origins
-        guard let oldNumber = origins.numbers[old] else { throw JournalError(.corrupt, "this replica has no number") }
-        let newNumber = try origins.number(of: origin, in: db)
-        // Positions and runs as they were; from here on only the file changes.
-        let runs = try allRuns(reader)
-        let kept = runs.filter { $0.origin == old && $0.firstSeq < early.seq }
-        for run in kept { try settle(run, before: early.seq, number: oldNumber, reader) }
-        try origins.advance(oldNumber, to: cut, in: db)
-        try restamp(from: early.seq, reader)
-        try renumber(runs, from: early, old: oldNumber, new: newNumber, origins, db)
-        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(origin.bytes)])
-        try renameConflicts(after: cut, from: early.seq, old: (oldNumber, old), new: newNumber, db)
+        let time = Double(now.milliseconds) / 1_000
+        try HistoryRenaming(from: old, to: origin, after: cut, time: time).run(reader)
+        try restamp(from: early.seq, db)
+        try renewFloors(from: early, JournalReader(db))
+        try restampConflicts(from: early.seq, db)
         return Outcome(old: old, new: origin, kept: cut, reissued: head - cut)
     }
 
@@ -77,7 +69,6 @@ public struct ClockRepair: Sendable {
         let version: Int64
         /// The stamp before.
         let floor: Stamp
-        let run: JournalRun
     }
 
     /// The first change of this replica whose stamp is ahead.
@@ -94,7 +85,7 @@ public struct ClockRepair: Sendable {
             var floor = run.floor
             while try cursor.next() {
                 if cursor.stamp > latest {
-                    return Early(seq: cursor.seq, version: cursor.version, floor: floor, run: run)
+                    return Early(seq: cursor.seq, version: cursor.version, floor: floor)
                 }
                 floor = cursor.stamp
             }
@@ -126,30 +117,8 @@ public struct ClockRepair: Sendable {
 
     // MARK: - The new stamps
 
-    /// Writes down what was derived for the changes that keep the old name: they are another origin's from now on.
-    private func settle(_ run: JournalRun, before end: Int64, number: Int64, _ reader: JournalReader) throws {
-        var entries: [(seq: Int64, version: Int64, stamp: Stamp, life: Int64)] = []
-        let cursor = try reader.cursor(over: run, from: run.firstSeq)
-        while try cursor.next(), cursor.seq < end {
-            entries.append((cursor.seq, cursor.version, cursor.stamp, cursor.life))
-        }
-        let statement = try RawStatement(
-            reader.db, "UPDATE _journal SET origin = ?, version = ?, stamp = ?, life = ? WHERE seq = ?")
-        for entry in entries {
-            try statement.bind(number, at: 1)
-            try statement.bind(entry.version, at: 2)
-            try statement.bind(entry.stamp.rawValue, at: 3)
-            if entry.life == 1 { try statement.bindNull(at: 4) } else { try statement.bind(entry.life, at: 4) }
-            try statement.bind(entry.seq, at: 5)
-            try statement.run()
-        }
-    }
-
     /// Gives the captured changes from `seq` on the moment of the repair, or the first one after everything that was merged.
-    private func restamp(from seq: Int64, _ reader: JournalReader) throws {
-        let db = reader.db
-        // Two transactions of which one is early and one is not were split by the step of the clock.
-        try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [seq - 1])
+    private func restamp(from seq: Int64, _ db: Database) throws {
         let merged = try Int64.fetchOne(db, sql: "SELECT max(stamp) FROM _journal WHERE origin IS NOT NULL") ?? 0
         let milliseconds = max(now.milliseconds, Stamp(rawValue: merged).milliseconds + 1)
         try db.execute(
@@ -157,37 +126,17 @@ public struct ClockRepair: Sendable {
             arguments: [2_440_587.5 + Double(milliseconds) / 86_400_000, seq])
     }
 
-    /// Cuts the runs at the first early change, gives those behind it the new name, and derives their floors anew.
-    private func renumber(
-        _ runs: [JournalRun], from early: Early, old: Int64, new: Int64, _ origins: OriginTable, _ db: Database
-    ) throws {
-        guard let oldOrigin = origins.origins[old] else { return }
-        let cut = early.version - 1
-        if early.seq > early.run.firstSeq {
-            try db.execute(
-                sql: """
-                    INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
-                    SELECT ?, origin, ?, floor, known FROM _journal_runs WHERE first_seq = ?
-                    """, arguments: [early.seq, early.version, early.run.firstSeq])
-        }
+    /// Derives the floors of the runs from the first early change on anew.
+    private func renewFloors(from early: Early, _ reader: JournalReader) throws {
         var floor = early.floor
-        for run in runs where run.endSeq > early.seq || run.firstSeq >= early.seq {
-            let firstSeq = max(run.firstSeq, early.seq)
-            if run.origin == oldOrigin {
-                var known = run.known
-                known.advance(oldOrigin, to: cut)
-                try db.execute(
-                    sql:
-                        "UPDATE _journal_runs SET origin = ?, first_version = ?, floor = ?, known = ? WHERE first_seq = ?",
-                    arguments: [new, run.version(at: firstSeq) - cut, floor.rawValue, origins.encode(known), firstSeq])
-            } else {
-                try db.execute(
-                    sql: "UPDATE _journal_runs SET floor = ? WHERE first_seq = ?",
-                    arguments: [floor.rawValue, firstSeq])
-            }
-            floor = try end(of: firstSeq..<run.endSeq, after: floor, isCaptured: run.origin == oldOrigin, db)
+        for run in try allRuns(reader) where run.firstSeq >= early.seq {
+            try reader.db.execute(
+                sql: "UPDATE _journal_runs SET floor = ? WHERE first_seq = ?",
+                arguments: [floor.rawValue, run.firstSeq])
+            floor = try end(
+                of: run.firstSeq..<run.endSeq, after: floor, isCaptured: run.origin == origin, reader.db)
         }
-        try db.execute(sql: "UPDATE _journal_replica SET sealed_stamp = ?", arguments: [floor.rawValue])
+        try reader.db.execute(sql: "UPDATE _journal_replica SET sealed_stamp = ?", arguments: [floor.rawValue])
     }
 
     /// The greatest stamp up to the end of a stretch of the journal.
@@ -206,18 +155,8 @@ public struct ClockRepair: Sendable {
         return fold.stamp
     }
 
-    /// The ledger names changes by their origin, and orders them by their stamps.
-    private func renameConflicts(
-        after cut: Int64, from seq: Int64, old: (number: Int64, origin: OriginID), new: Int64, _ db: Database
-    ) throws {
-        try db.execute(
-            sql: """
-                UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
-                WHERE lost_origin = ? AND lost_version > ?
-                """, arguments: [new, cut, old.number, cut])
-        try db.execute(
-            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_seq >= ?",
-            arguments: [Data(origin.bytes), Data(old.origin.bytes), seq])
+    /// The ledger orders changes by their stamps.
+    private func restampConflicts(from seq: Int64, _ db: Database) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, lost_seq, kept_seq FROM _journal_conflicts WHERE lost_seq >= ?1 OR kept_seq >= ?1",
             arguments: [seq])

@@ -9,7 +9,7 @@ public struct HeldEntry: Sendable {
     public let table: String
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
-    /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `incomplete`, `policy`, `missing_table`, `missing_column`,
+    /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `key`, `incomplete`, `policy`, `missing_table`, `missing_column`,
     /// `different_key`; more may come.
     public let reason: String
     /// The same for a person.

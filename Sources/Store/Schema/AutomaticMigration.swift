@@ -41,6 +41,7 @@ struct AutomaticMigration {
 
     private mutating func rename() throws {
         for rename in settings.renames {
+            try declare(rename)
             guard let table = try TableInspection.named(rename.table, db) else { continue }
             let quoted = SQLText.quote(identifier: table.name)
             let new = SQLText.quote(identifier: rename.newName)
@@ -53,6 +54,18 @@ struct AutomaticMigration {
                 try execute("ALTER TABLE \(quoted) RENAME TO \(new)", table)
                 report.did(.renamedTable(from: table.name), rename.newName)
             }
+        }
+    }
+
+    /// Machines that still use the old name of a table go on exchanging with this one.
+    private func declare(_ rename: SchemaRename) throws {
+        guard rename.column == nil else { return }
+        let exist = try [rename.table, rename.newName].map { try TableInspection.named($0, db) != nil }
+        guard exist != [true, true] else { return }
+        do {
+            if try TableNames.declare(.init(old: rename.table, new: rename.newName), db) { try context.schemaChanged() }
+        } catch {
+            throw StoreError.wrapping(error, operation: "declaring a renamed table")
         }
     }
 

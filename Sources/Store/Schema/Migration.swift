@@ -12,11 +12,13 @@ struct Migration {
     private let versions: [SchemaVersion]
     private let automatic: [AutomaticSchema]
     private let localTables: [String]
+    private let renamedTables: [TableNames.Renaming]
 
-    init(_ versions: [SchemaVersion], automatic: [AutomaticSchema], localTables: [String]) {
-        self.versions = versions
-        self.automatic = automatic
-        self.localTables = localTables
+    init(_ schema: SchemaBuilder) throws {
+        versions = try schema.checked()
+        automatic = schema.automatic
+        localTables = schema.localTables
+        renamedTables = schema.renamedTables
     }
 
     func run(_ database: Database) throws -> SchemaReport {
@@ -33,6 +35,7 @@ struct Migration {
             let violations = rebuilds ? try ForeignKeyViolations(context.db) : nil
             let autoincrements = try TrackedKeys.autoincrements(context.db)
             try keepLocal(context)
+            try declareNames(context)
             try runVersions(database, &report)
             for settings in automatic {
                 var migration = AutomaticMigration(context, settings, report: report)
@@ -49,7 +52,7 @@ struct Migration {
 
     /// Looks without a lock. What follows models is compared in the transaction only.
     private func isDue(_ database: Database) throws -> Bool {
-        if !automatic.isEmpty || !localTables.isEmpty { return true }
+        if !automatic.isEmpty || !localTables.isEmpty || !renamedTables.isEmpty { return true }
         guard let newest = versions.last?.number else { return false }
         return try current(database) != newest
     }
@@ -60,6 +63,16 @@ struct Migration {
             if try Capture.exclude(localTables, context.db) { try context.schemaChanged() }
         } catch {
             throw StoreError.wrapping(error, operation: "keeping tables local")
+        }
+    }
+
+    private func declareNames(_ context: WriteContext) throws {
+        do {
+            var isNew = false
+            for renaming in renamedTables where try TableNames.declare(renaming, context.db) { isNew = true }
+            if isNew { try context.schemaChanged() }
+        } catch {
+            throw StoreError.wrapping(error, operation: "declaring a renamed table")
         }
     }
 

@@ -1,3 +1,5 @@
+import Journal
+
 /// Declares the schema of a database: versions, oldest first, and models that it follows by itself.
 ///
 /// ```swift
@@ -14,6 +16,7 @@ public struct SchemaBuilder {
     private(set) var versions: [SchemaVersion] = []
     private(set) var automatic: [AutomaticSchema] = []
     private(set) var localTables: [String] = []
+    private(set) var renamedTables: [TableNames.Renaming] = []
 
     /// - Parameters:
     ///   - number: 1 or more, greater than the one before.
@@ -56,6 +59,18 @@ public struct SchemaBuilder {
     /// schema.local("Draft", "Cache")
     /// ```
     public mutating func local(_ tables: String...) { localTables += tables }
+
+    /// Tells that a table got another name in one of the versions, so that machines which still use the old one go on exchanging with
+    /// this one, both ways. Without it a renamed table is a new one, and the old one ends here.
+    ///
+    /// ```swift
+    /// schema.renamed("Person", to: "Contact")
+    /// schema.version(3) { try $0.execute("ALTER TABLE Person RENAME TO Contact") }
+    /// ```
+    ///
+    /// Declarations come before all versions, in the order in which the names were given, and stay for as long as any machine uses the
+    /// old name.
+    public mutating func renamed(_ old: String, to new: String) { renamedTables.append(.init(old: old, new: new)) }
 
     /// - Throws: ``StoreError/Code/invalidSchema`` for numbers that do not rise, or do not fit SQLite's 32 bits.
     func checked() throws -> [SchemaVersion] {

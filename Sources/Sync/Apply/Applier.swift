@@ -138,7 +138,7 @@ final class Applier {
         }
         let row = context.row(change, of: entry, values: values)
         let resolution = try Merge.resolve(
-            incoming, against: contenders,
+            incoming, against: contenders, losesWhole: context.losesWhole,
             isConcurrent: { !competitors[$0].knows(run.origin, version) },
             differs: { column, index in
                 let shape = competitors[index].shape

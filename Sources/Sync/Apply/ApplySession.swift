@@ -9,14 +9,17 @@ final class ApplySession {
     private let db: Database
     private let schemaVersion: Int64
     private let origin: OriginID
+    private let names: TableNames
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
+    /// Folded names of the tables that may have CHECK constraints: the word stands in their definitions.
+    private let checked: Set<String>
     let foreignKeys: ForeignKeyMap
-    /// By folded table name; tables without one merge by the column.
-    let policies: [String: MergePolicy]
+    /// By what all names of a table have in common (``TableNames/folded(_:)``).
+    private let policies: [String: MergePolicy]
     let concurrent = ConcurrentChanges()
     let claims: ClaimReader
 
@@ -26,18 +29,29 @@ final class ApplySession {
         schemaVersion = try ApplySession.schemaVersion(db)
         origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
-        let tables = try TableInspection.all(db).filter { registry.tracked(table: $0.name) != nil }
+        names = registry.names
+        // By this very name: a table that took an older name of another one is not tracked.
+        let tracked = Set(registry.entries.values.filter(\.isTracked).map { SQLText.foldedName($0.shape.table) })
+        let tables = try TableInspection.all(db).filter { tracked.contains(SQLText.foldedName($0.name)) }
         inspections = Dictionary(
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
-        policies = try MergePolicy.all(db)
+        policies = Dictionary(
+            try MergePolicy.all(db).sorted { $0.key < $1.key }.map { [names] in (names.folded($0.key), $0.value) },
+            // Set under two names: the same one on every machine.
+            uniquingKeysWith: { first, _ in first })
+        checked = Set(
+            try String.fetchAll(
+                db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND upper(sql) LIKE '%CHECK%'"
+            ).map(SQLText.foldedName))
     }
 
-    /// False after a schema change, and when another process gave the replica a new name: changes are remembered by name.
+    /// False after a schema change, when a table got another name, and when another process gave the replica a new one: changes are
+    /// remembered by name.
     ///
     /// - Parameter db: Any connection of the same file.
     func isCurrent(in db: Database) throws -> Bool {
-        try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin
+        try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
     }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
@@ -46,11 +60,13 @@ final class ApplySession {
         let context = TableContext(
             tableID: entry.table, inspection: inspection, collations: inspection?.keyCollations ?? entry.collations,
             foreignKeys: inspection.map { foreignKeys.foreignKeys(of: $0.name) } ?? [],
-            mergesByColumn: policies[SQLText.foldedName(entry.shape.table)].map { $0 == .column } ?? true,
+            policy: policy(ofTable: entry.shape.table),
             references: inspection.map { foreignKeys.references(to: $0.name) } ?? [])
         contexts[entry.table] = context
         return context
     }
+
+    func policy(ofTable name: String) -> MergePolicy { policies[names.folded(name)] ?? .column }
 
     func context(ofTable name: String, registry: ShapeRegistry) -> TableContext? {
         registry.tracked(table: name).map(context)
@@ -88,11 +104,18 @@ final class ApplySession {
     func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueRivals] {
         if let known = uniqueRivals[context.tableID] { return known }
         let rivals = try UniqueIndex.all(db, table: table.name).compactMap {
-            try UniqueRivals(db, index: $0, table: table)
+            try UniqueRivals(db, index: $0, table: table, tableID: context.tableID)
         }
         uniqueRivals[context.tableID] = rivals
         return rivals
     }
+
+    /// True when rows of a table can be written here that others would hold.
+    func hasRowConstraints(_ context: TableContext) -> Bool {
+        !context.foreignKeys.isEmpty || !context.references.isEmpty || context.inspection.map(hasCheck) ?? false
+    }
+
+    func hasCheck(_ table: TableInspection) -> Bool { checked.contains(SQLText.foldedName(table.name)) }
 
     private static func schemaVersion(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0

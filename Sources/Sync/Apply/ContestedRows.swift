@@ -35,10 +35,8 @@ final class ContestedRows {
         guard !rows.isEmpty else { return }
         let histories = try readHistories()
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
-            guard let (history, isWhole) = histories[key],
-                let policy = session.policies[SQLText.foldedName(row.table.name)]
-            else { continue }
-            switch policy {
+            guard let (history, isWhole) = histories[key] else { continue }
+            switch session.policy(ofTable: row.table.name) {
             case .column: continue
             case .row: try store.replace(row, with: history.latestRow(), isWhole: isWhole)
             case .custom(let name):
@@ -58,7 +56,7 @@ final class ContestedRows {
     // MARK: - Pieces
 
     private func function(of context: TableContext) -> ConflictFunctions.Function? {
-        guard let table = context.inspection, case .custom(let name) = session.policies[SQLText.foldedName(table.name)]
+        guard let table = context.inspection, case .custom(let name) = session.policy(ofTable: table.name)
         else {
             return nil
         }

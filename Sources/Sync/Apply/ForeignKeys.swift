@@ -87,6 +87,22 @@ final class ForeignKeyMap {
         return keys
     }
 
+    /// The primary keys of the visible rows that refer through `key` to a parent that is not visible. Walks through the child's table.
+    func orphans(of key: ForeignKey, table: TableInspection) throws -> [[Value]] {
+        let columns = table.stored.prefix(table.keyCount).map { "c.\(SQLText.quote(identifier: $0.name))" }
+        let children = key.childColumns.map { "c.\(SQLText.quote(identifier: table.stored[$0].name))" }
+        let parents = zip(key.parentColumns, children).map { "p.\(SQLText.quote(identifier: $0)) = \($1)" }
+        let statement = try RawStatement(
+            db,
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) AS c WHERE "
+                + children.map { "\($0) IS NOT NULL AND " }.joined()
+                + "NOT EXISTS (SELECT 1 FROM \(SQLText.quote(identifier: key.parent)) AS p WHERE "
+                + parents.joined(separator: " AND ") + ")")
+        var keys: [[Value]] = []
+        while try statement.step() { keys.append(columns.indices.map { statement.column(Int32($0)) }) }
+        return keys
+    }
+
     /// True when `values` stand in a row of the parent.
     func parentExists(_ key: ForeignKey, values: [Value]) throws -> Bool {
         let statement = try statement(key.parentSQL)

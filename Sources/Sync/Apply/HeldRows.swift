@@ -12,13 +12,15 @@ public enum HoldReason: String, Sendable, Hashable {
     case check
     /// A value of a type that the table does not store.
     case datatype
+    /// The table here would store its key as another one.
+    case key
     /// An update arrived before the insert of its row.
     case incomplete
     /// The function that decides the table's conflicts is not registered here.
     case policy
 
     /// True when a change of other rows can bring the row back.
-    var dependsOnOthers: Bool { self != .incomplete && self != .policy }
+    var dependsOnOthers: Bool { self != .incomplete && self != .policy && self != .key }
 }
 
 /// A row that is set aside, with all that merging has made of it so far.

@@ -37,7 +37,7 @@ struct Joining {
         }
         guard !due.isEmpty else { return }
         let rows = try RowStore(db, session: session, registry: registry)
-        for (key, merged) in try mergedRows(of: due).sorted(by: { $0.key < $1.key }) where merged.life % 2 == 1 {
+        for (key, merged) in try mergedRows(of: due).sorted(by: { $0.key < $1.key }) {
             try join(key, merged, rows: rows, registry: registry)
         }
         try rows.settle(all: true)
@@ -101,8 +101,13 @@ struct Joining {
             if position >= table.keyCount { columns.insert(position) }
         }
         let keys = image.prefix(table.keyCount).compactMap { $0 }
-        guard keys.count == table.keyCount else { return }
+        guard keys.count == table.keyCount, context.keeps(keys[...]) else { return }
         let row = RowStore.RowID(key: key, context: context, table: table, values: keys)
+        guard merged.life % 2 == 1 else {
+            // It may have been deleted under another name of the table.
+            rows.held.release(key)
+            return try rows.remove(row)
+        }
         try rows.write(columns, isWhole: merged.isWhole, row: row, image: image)
     }
 }

@@ -42,6 +42,14 @@ final class RowStore {
     ) throws {
         let translation = context.translation(of: entry)
         guard let table = context.inspection, translation.hasSameKey else { return }
+        guard context.keeps(values.prefix(entry.shape.keyCount)) else {
+            let key = ConcurrentChanges.TableKey(
+                table: entry.table, key: Key(values.prefix(entry.shape.keyCount), collations: context.collations))
+            let columns = context.columns(change.mask, of: entry)
+            return apply(
+                .write(columns), toMisfit: key, isNewLife: false, change, context: context, entry: entry, values: values
+            )
+        }
         let isWhole = translation.isIdentity && entry.shape.columns.count <= context.storedCount
         let writer = session.writer(of: context, table)
         let keys = values.prefix(entry.shape.keyCount)
@@ -70,10 +78,12 @@ final class RowStore {
 
     // MARK: - With what merging decided
 
-    /// - Returns: nil when the table is not here, or has another key.
+    /// - Returns: nil when the table is not here, has another key, or would store this one as another.
     func id(of key: ConcurrentChanges.TableKey, entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> RowID? {
         let context = session.context(of: entry)
-        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return nil }
+        guard let table = context.inspection, context.translation(of: entry).hasSameKey,
+            context.keeps(values.prefix(entry.shape.keyCount))
+        else { return nil }
         return RowID(key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
     }
 
@@ -81,7 +91,10 @@ final class RowStore {
         _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: ConcurrentChanges.TableKey,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
-        guard let row = id(of: key, entry: entry, values: values) else { return }
+        guard let row = id(of: key, entry: entry, values: values) else {
+            return apply(
+                effect, toMisfit: key, isNewLife: isNewLife, change, context: context, entry: entry, values: values)
+        }
         if !held.isEmpty { touchedGroups.insert(session.foreignKeys.group(of: row.table.name)) }
         switch effect {
         case .none: return
@@ -97,6 +110,37 @@ final class RowStore {
             try write(
                 columns, isWhole: change.operation == .insert, row: row,
                 image: context.row(change, of: entry, values: values))
+        }
+    }
+
+    /// Merges into a row that cannot be shown, because its key would become another one.
+    private func apply(
+        _ effect: Resolution.Effect, toMisfit key: ConcurrentChanges.TableKey, isNewLife: Bool, _ change: Change,
+        context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
+    ) {
+        guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
+        switch effect {
+        case .none: return
+        case .delete: held.release(key)
+        case .write(let columns):
+            var image = isNewLife ? RowImage() : held[key]?.image ?? RowImage()
+            let keys = Array(values.prefix(entry.shape.keyCount))
+            image.overlay(
+                row: RowID(key: key, context: context, table: table, values: keys), columns: columns,
+                of: context.row(change, of: entry, values: values))
+            held.hold(
+                key, HeldRow(reason: .key, detail: "the table here stores its key as another one", image: image))
+        }
+    }
+
+    /// Shows the rows whose keys a migration has made possible.
+    func showFittingKeys() throws {
+        for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
+            guard let (context, table) = session.table(key.table, registry: registry) else { continue }
+            let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
+            guard values.count == table.keyCount, context.keeps(values[...]) else { continue }
+            held.release(key)
+            try show(RowID(key: key, context: context, table: table, values: values), row.image)
         }
     }
 

@@ -2,7 +2,8 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// The statements that put merged rows into one table. Each tells by its result code what a constraint refused.
+/// The statements that put merged rows into one table. Each tells by its result code what a constraint refused; a conflict clause
+/// of the schema, as in UNIQUE ON CONFLICT REPLACE, is for the programs that write, and is overridden.
 final class RowWriter {
     private let db: Database
     private let table: TableInspection
@@ -38,7 +39,7 @@ final class RowWriter {
             mask.forEach { names.append(SQLText.quote(identifier: table.stored[$0].name)) }
             statement = try RawStatement(
                 db,
-                "INSERT INTO \(quotedTable) (\(names.joined(separator: ", "))) "
+                "INSERT OR ABORT INTO \(quotedTable) (\(names.joined(separator: ", "))) "
                     + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))")
             inserts[mask] = statement
         }
@@ -66,7 +67,7 @@ final class RowWriter {
             var assignments: [String] = []
             mask.forEach { assignments.append("\(SQLText.quote(identifier: table.stored[$0].name)) = ?") }
             statement = try RawStatement(
-                db, "UPDATE \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
+                db, "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
             updates[mask] = statement
         }
         lastUpdate = (mask, statement)

@@ -18,6 +18,10 @@ final class TableContext {
     let referencedColumns: ColumnMask
     /// False for a table with a ``MergePolicy`` of its own.
     let mergesByColumn: Bool
+    /// One for each key column of the table here.
+    private let keyStorage: [KeyStorage]
+    /// True for ``MergePolicy/row``: what loses loses all it wrote.
+    let losesWhole: Bool
     /// Both of them: a change of other columns leaves foreign keys as they are.
     let linkedColumns: ColumnMask
     private(set) var names: [String]
@@ -35,14 +39,19 @@ final class TableContext {
 
     init(
         tableID: Int64, inspection: TableInspection?, collations: [KeyCollation], foreignKeys: [ForeignKey],
-        mergesByColumn: Bool, references: [ForeignKey]
+        policy: MergePolicy, references: [ForeignKey]
     ) {
         self.tableID = tableID
         self.inspection = inspection
         self.collations = collations
         self.foreignKeys = foreignKeys
         self.references = references
-        self.mergesByColumn = mergesByColumn
+        keyStorage =
+            inspection.map { table in
+                table.stored.prefix(table.keyCount).map { KeyStorage($0, isStrict: table.isStrict) }
+            } ?? []
+        mergesByColumn = policy == .column
+        losesWhole = policy == .row
         var childColumns = ColumnMask()
         for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
         self.childColumns = childColumns
@@ -62,6 +71,11 @@ final class TableContext {
     /// The number of the columns that the table has here.
     var storedCount: Int { inspection?.stored.count ?? 0 }
     var keyCount: Int { inspection?.keyCount ?? 0 }
+
+    /// False when the table here would store a key as another one.
+    func keeps(_ key: ArraySlice<Value>) -> Bool {
+        zip(keyStorage, key).allSatisfy { $0.keeps($1) }
+    }
 
     func translation(of entry: ShapeRegistry.Entry) -> Translation {
         if let known = translations[entry.id] { return known }

@@ -1,48 +1,71 @@
 import GRDB
+import GRDBSQLite
 import Journal
 
 /// Finds the visible rows that hold a UNIQUE value of a row that is not in its table.
 ///
 /// The index's own terms and condition are evaluated over the row's values by SQLite, so collations, affinities, expressions and
-/// partial indexes count as they do in the index. An index over a generated column cannot be asked so, and finds nothing.
+/// partial indexes count as they do in the index. Where generated columns are among them, the row stands in a temporary copy of the
+/// table meanwhile, so that SQLite computes these too.
 final class UniqueRivals {
     private let statement: RawStatement
+    /// The copy's statements, when there is one.
+    private let copy: (insert: RawStatement, delete: RawStatement)?
+    /// What is bound, by position in ``TableInspection/stored``.
     private let columns: [Int]
     private let keyCount: Int
 
-    init?(_ db: Database, index: UniqueIndex, table: TableInspection) throws {
-        let isGenerated = index.terms.contains { term in
-            term.column.map { name in
-                !table.stored.contains { SQLText.foldedName($0.name) == SQLText.foldedName(name) }
-            } ?? false
-        }
-        guard !isGenerated else { return nil }
-        columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
+    /// - Returns: nil when the table's definition has no meaning outside of it: then no row is found to be in the way.
+    init?(_ db: Database, index: UniqueIndex, table: TableInspection, tableID: Int64) throws {
         keyCount = table.keyCount
-        let row = columns.enumerated().map { position, column in
-            "?\(position + 1) AS \(SQLText.quote(identifier: table.stored[column].name))"
-        }.joined(separator: ", ")
+        let isGenerated = table.columns.contains { $0.isGenerated && index.depends(on: $0.name, of: table) }
+        let row: String
+        if isGenerated {
+            guard let name = try table.makeTemporaryCopy(db, number: tableID) else { return nil }
+            columns = Array(table.stored.indices)
+            let names = columns.map { SQLText.quote(identifier: table.stored[$0].name) }
+            copy = (
+                insert: try RawStatement(
+                    db,
+                    "INSERT OR REPLACE INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
+                ),
+                delete: try RawStatement(db, "DELETE FROM \(name)")
+            )
+            row = name
+        } else {
+            columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
+            copy = nil
+            let values = columns.enumerated().map { position, column in
+                "?\(position + 1) AS \(SQLText.quote(identifier: table.stored[column].name))"
+            }
+            row = "(SELECT \(values.joined(separator: ", ")))"
+        }
         var conditions = index.terms.map { term in
-            "(\(term.sql)) = (SELECT \(term.sql) FROM (SELECT \(row))) COLLATE \(SQLText.quote(identifier: term.collation))"
+            "(\(term.sql)) = (SELECT \(term.sql) FROM \(row)) COLLATE \(SQLText.quote(identifier: term.collation))"
         }
         if let condition = index.condition {
-            conditions += ["(\(condition))", "(SELECT \(condition) FROM (SELECT \(row)))"]
+            conditions += ["(\(condition))", "(SELECT \(condition) FROM \(row))"]
         }
         let keys = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
         statement = try RawStatement(
             db,
-            "SELECT \(keys.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
+            "SELECT \(keys.joined(separator: ", ")) FROM main.\(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
     }
 
     /// The keys of the rows in the way of one with the values `row`.
     func keys(of row: (Int) -> Value?) throws -> [[Value]] {
+        let bound = copy?.insert ?? statement
         for (position, column) in columns.enumerated() {
-            try statement.bind(row(column) ?? .null, at: Int32(position + 1))
+            try bound.bind(row(column) ?? .null, at: Int32(position + 1))
         }
+        if let code = copy?.insert.runForResult(), code != SQLITE_DONE { return [] }
         var keys: [[Value]] = []
-        defer { statement.reset() }
-        while try statement.step() { keys.append((0..<keyCount).map { statement.column(Int32($0)) }) }
+        do {
+            defer { statement.reset() }
+            while try statement.step() { keys.append((0..<keyCount).map { statement.column(Int32($0)) }) }
+        }
+        try copy?.delete.run()
         return keys
     }
 }

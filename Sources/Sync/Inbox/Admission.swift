@@ -26,12 +26,15 @@ struct Admission: Hashable {
     ///   - own: This replica's origin; its own changes are never taken from others.
     ///   - latest: The greatest stamp to accept, unless an operator decided otherwise for the origin.
     ///   - clocks: What was held back before, and what operators decided.
-    /// - Throws: `invalid` for a life that no history can have led to, `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
+    ///   - stamp: The stamp of a version that is applied here; nil for others.
+    /// - Throws: `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
     ///   changes than it does itself. Nothing is to be applied then.
     static func decide(
-        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp, clocks: ClockHolds = ClockHolds()
+        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp, clocks: ClockHolds = ClockHolds(),
+        stamp: (OriginID, Int64) -> Stamp? = { _, _ in nil }
     ) throws(SyncError) -> Admission {
         var admission = Admission()
+        var last: [OriginID: Stamp] = [:]
         var have = have
         var clocks = clocks
         for (index, run) in batch.runs.enumerated() {
@@ -64,7 +67,6 @@ struct Admission: Hashable {
             let skipped = Int(known + 1 - run.firstVersion)
             admission.duplicates += skipped
             var changes = (run.changes.lowerBound + skipped)..<run.changes.upperBound
-            try checkLives(of: changes, firstVersion: known + 1, run, batch)
             if let cause = clocks.cause(in: run.known, have: have) {
                 let hold = ClockHold(
                     origin: run.origin, firstVersion: known + 1, lastVersion: run.lastVersion, cause: cause)
@@ -73,7 +75,19 @@ struct Admission: Hashable {
                 continue
             }
             let latest = clocks.latest(of: run.origin, latest)
-            if let early = changes.first(where: { batch.changes[$0].stamp > latest }) {
+            let before = last[run.origin] ?? stamp(run.origin, known) ?? .zero
+            let wrong = contradiction(in: changes, after: before, firstVersion: known + 1, run, batch)
+            let early = changes.first { batch.changes[$0].stamp > latest } ?? changes.upperBound
+            if let wrong, wrong < early {
+                // Whoever made these up goes on being ignored; nobody else waits for it.
+                let hold = ClockHold(
+                    origin: run.origin, firstVersion: known + 1 + Int64(wrong - changes.lowerBound),
+                    lastVersion: run.lastVersion, stamp: ClockHold.never)
+                clocks.set(hold)
+                admission.hold(hold)
+                let cut = (changes.lowerBound..<wrong).last { batch.changes[$0].endsTransaction }
+                changes = changes.lowerBound..<(cut.map { $0 + 1 } ?? changes.lowerBound)
+            } else if early < changes.upperBound {
                 // Whole transactions only.
                 let end = changes.lowerBound..<early
                 let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
@@ -87,30 +101,32 @@ struct Admission: Hashable {
             if !changes.isEmpty {
                 admission.parts.append(Part(run: index, changes: changes, firstVersion: known + 1))
                 have.advance(run.origin, to: known + Int64(changes.count))
+                last[run.origin] = batch.changes[changes.upperBound - 1].stamp
             }
         }
         return admission
     }
 
+    /// The first change that no history can have led to: one that is not later than the change before it, or with too great a life.
+    ///
     /// A life rises by one with a delete, and with an insert after it, so no change can have a greater one than there are changes
     /// that its writer had seen or made, and one. Without this bound a single fault could make a row that nothing beats any more.
-    private static func checkLives(
-        of changes: Range<Int>, firstVersion: Int64, _ run: Run, _ batch: ChangeBatch
-    ) throws(SyncError) {
+    private static func contradiction(
+        in changes: Range<Int>, after stamp: Stamp, firstVersion: Int64, _ run: Run, _ batch: ChangeBatch
+    ) -> Int? {
+        var stamp = stamp
         var bound = firstVersion
         for entry in run.known.entries {
             let (sum, overflow) = bound.addingReportingOverflow(entry.version)
             bound = overflow ? .max : sum
         }
         for index in changes {
-            guard batch.changes[index].life - 1 <= bound else {
-                throw SyncError(
-                    .invalid,
-                    "a change of \(run.origin.short) says that its row was deleted more often than anyone wrote",
-                    hint: "The replica that wrote it is damaged; restore it, or clone it anew.")
-            }
+            let change = batch.changes[index]
+            guard change.stamp > stamp, change.life - 1 <= bound else { return index }
+            stamp = change.stamp
             if bound < .max { bound += 1 }
         }
+        return nil
     }
 
     private mutating func hold(_ hold: ClockHold) {

@@ -11,10 +11,16 @@ public struct ClockHold: Sendable, Hashable {
     public var firstVersion: Int64
     /// The last version that was seen.
     public var lastVersion: Int64
-    /// The first stamp that lies too far ahead; nil when the changes only build on those of ``cause``.
+    /// The first stamp that lies too far ahead; nil when the changes only build on those of ``cause``; ``never`` when no clock can help,
+    /// because they contradict the changes before them.
     public var stamp: Stamp?
     /// The origin whose held-back changes the writer had merged.
     public var cause: OriginID?
+
+    static let never = Stamp(rawValue: .max)
+
+    /// True for changes that no history can have led to.
+    public var isContradictory: Bool { stamp == ClockHold.never }
 
     public init(
         origin: OriginID, firstVersion: Int64, lastVersion: Int64, stamp: Stamp? = nil, cause: OriginID? = nil

@@ -51,6 +51,8 @@ public final class Inbox: Sendable {
     struct SessionBox: @unchecked Sendable {
         var session: ApplySession?
         var pending = PendingParts()
+        /// Local changes up to this position were looked at; see ``LocalRows``.
+        var checkedSeq: Int64 = 0
     }
 
     /// Opens the way in. A file that turns out to be a copy, or restored from a backup, takes a new name here.
@@ -101,10 +103,12 @@ public final class Inbox: Sendable {
         }
     }
 
-    /// Makes tables show what local changes made possible: held rows whose parent came back or whose UNIQUE value was given up, and
-    /// what the journal holds of tables and columns that a migration made known.
+    /// Makes tables show what the merged state says after local changes and migrations: held rows return whose parent came back or
+    /// whose UNIQUE value was given up, rows that were written past a constraint are set aside, and what the journal holds of tables
+    /// and columns that became known is joined.
     ///
-    /// Call it at each contact with the file; it reads only, when nothing is held and the schema is as it was.
+    /// Call it at each contact with the file; it reads only, when nothing is held, the schema is as it was and no table with
+    /// foreign keys or CHECK constraints was written to.
     ///
     /// - Returns: How many rows are held still.
     @discardableResult
@@ -113,20 +117,44 @@ public final class Inbox: Sendable {
         return try session.withLock { box in
             let isDue = try replica.read { db in
                 let isHolding = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") ?? false
-                return try isHolding || box.session?.isCurrent(in: db) != true
+                guard !isHolding, let session = box.session, try session.isCurrent(in: db) else { return true }
+                return try LocalRows(db: db, session: session, registry: ShapeRegistry(db)).isDue(after: box.checkedSeq)
             }
             guard isDue else { return 0 }
-            return try connection.write { db in
-                let session = try current(&box, db)
-                let rows = try RowStore(db, session: session, registry: ShapeRegistry(db))
-                let contested = ContestedRows(db, session: session, functions: functions)
-                try contested.addHeld(of: rows)
-                try contested.resolve(into: rows)
-                try rows.settle(all: true)
-                return rows.held.rows.count
+            do {
+                return try connection.write { db in try lookAround(&box, db) }
+            } catch {
+                box = SessionBox()
+                throw error
             }
         }
     }
+
+    private func lookAround(_ box: inout SessionBox, _ db: Database) throws -> Int {
+        let session = try current(&box, db)
+        // Seals first: a row that is set aside must not look like one that REPLACE evicted.
+        let appender = try JournalAppender(db)
+        let checked = max(box.checkedSeq, try LocalRows.checkedSeq(db))
+        let local = LocalRows(db: db, session: session, registry: appender.registry)
+        let rows = try RowStore(db, session: session, registry: appender.registry)
+        let isDue = try local.isDue(after: checked)
+        if isDue { try local.note(after: checked, in: rows) }
+        if isDue || !rows.held.isEmpty {
+            let contested = ContestedRows(db, session: session, functions: functions)
+            try contested.addHeld(of: rows)
+            try contested.resolve(into: rows)
+            try rows.showFittingKeys()
+            try rows.settle(all: true)
+        }
+        box.checkedSeq = appender.position - 1
+        // Written down now and then only: looking again does no harm.
+        if box.checkedSeq - (try LocalRows.checkedSeq(db)) >= Inbox.changesPerCheck {
+            try LocalRows.setCheckedSeq(box.checkedSeq, db)
+        }
+        return rows.held.rows.count
+    }
+
+    private static let changesPerCheck: Int64 = 4_096
 
     /// What is applied here, this replica's own changes included.
     public func vector() throws -> VersionVector {
@@ -187,7 +215,10 @@ public final class Inbox: Sendable {
         let reader = try JournalReader(db)
         return try Admission.decide(
             batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
-            latest: latest, clocks: ClockHolds(db))
+            latest: latest, clocks: ClockHolds(db),
+            stamp: { origin, version in
+                try? reader.position(of: origin, version: version).flatMap { try reader.entry(at: $0)?.stamp }
+            })
     }
 
     private func latestStamp(_ now: Stamp) -> Stamp {
@@ -203,10 +234,12 @@ public final class Inbox: Sendable {
             try ClockHolds.record(hold, time: time, db)
             guard before[hold.origin] == nil else { continue }
             let reason =
-                hold.stamp.map {
+                hold.isContradictory
+                ? "they contradict the changes before them"
+                : hold.stamp.map {
                     "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
                 }
-                ?? "their writer had seen changes that are held back"
+                    ?? "their writer had seen changes that are held back"
             replica.options.logger?.warning(
                 "changes of \(hold.origin) from version \(hold.firstVersion) on are held back: \(reason)")
         }

@@ -71,10 +71,12 @@ public enum Merge {
     ///   - competitors: As above; in any order.
     ///   - isConcurrent: True when the writer of that competitor had not seen the incoming change either. Only then is a loss
     ///     a conflict; a relay can bring an overwrite before what it overwrote.
+    ///   - losesWhole: True when of two changes that had not seen each other one stays whole (``MergePolicy/row``), so that the other
+    ///     loses all its columns.
     ///   - differs: True when the two changes carry different values for a column that both have.
     public static func resolve(
-        _ incoming: Contender, against competitors: [Contender], isConcurrent: (Int) throws -> Bool,
-        differs: (_ column: Int, _ competitor: Int) throws -> Bool
+        _ incoming: Contender, against competitors: [Contender], losesWhole: Bool = false,
+        isConcurrent: (Int) throws -> Bool, differs: (_ column: Int, _ competitor: Int) throws -> Bool
     ) rethrows -> Resolution {
         let greatestLife = competitors.reduce(0) { max($0, $1.life) }
         var resolution = Resolution(effect: .none)
@@ -83,8 +85,8 @@ public enum Merge {
         }
         for (index, competitor) in competitors.enumerated() {
             if let conflict = try conflict(
-                incoming, competitor, index: index, isConcurrent: isConcurrent, differs: differs)
-            {
+                incoming, competitor, index: index, losesWhole: losesWhole, isConcurrent: isConcurrent, differs: differs
+            ) {
                 resolution.conflicts.append(conflict)
             }
         }
@@ -101,8 +103,8 @@ public enum Merge {
     }
 
     private static func conflict(
-        _ incoming: Contender, _ competitor: Contender, index: Int, isConcurrent: (Int) throws -> Bool,
-        differs: (Int, Int) throws -> Bool
+        _ incoming: Contender, _ competitor: Contender, index: Int, losesWhole: Bool,
+        isConcurrent: (Int) throws -> Bool, differs: (Int, Int) throws -> Bool
     ) rethrows -> Resolution.Conflict? {
         if incoming.life != competitor.life {
             let incomingLost = incoming.life < competitor.life
@@ -114,8 +116,8 @@ public enum Merge {
         }
         guard incoming.isAlive else { return nil }
         let shared = incoming.columns.intersection(competitor.columns)
-        guard !shared.isEmpty, try isConcurrent(index) else { return nil }
-        var columns = shared
+        guard !shared.isEmpty || losesWhole, try isConcurrent(index) else { return nil }
+        var columns = losesWhole ? (incoming < competitor ? incoming : competitor).columns : shared
         try shared.forEach { column in
             if try !differs(column, index) { columns.remove(column) }
         }

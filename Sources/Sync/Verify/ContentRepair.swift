@@ -105,8 +105,8 @@ struct ContentRepair {
         let isUndisturbed = visible.map { row in
             image.indices.allSatisfy { index in image[index].map { $0 == row[index] } ?? true }
         }
-        switch session.policies[SQLText.foldedName(id.table.name)] {
-        case nil, .column:
+        switch session.policy(ofTable: id.table.name) {
+        case .column:
             if isUndisturbed == true { return false }
             try store.write(columns, isWhole: true, row: id, image: image)
         case .row, .custom:

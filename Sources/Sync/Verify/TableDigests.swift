@@ -24,9 +24,9 @@ struct TableDigests {
         return reply
     }
 
-    /// The tracked tables, by name.
+    /// The tracked tables under the names that all machines know, by name.
     static func tables(_ db: Database) throws -> [TableShape] {
-        try ShapeRegistry(db).entries.values.filter(\.isTracked).map(\.shape)
+        try ShapeRegistry(db).entries.values.filter(\.isTracked).map(\.wireShape)
             .sorted { $0.table.utf8.lexicographicallyPrecedes($1.table.utf8) }
     }
 

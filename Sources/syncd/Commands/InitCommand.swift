@@ -35,6 +35,13 @@ struct InitCommand: AsyncParsableCommand {
             valueName: "table=policy"))
     var policies: [TablePolicy] = []
 
+    @Option(
+        name: .customLong("renamed"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A table that gets another name here goes on exchanging with machines that know the old one. Declare it before the renaming. May be given several times, older names first.",
+            valueName: "old=new"))
+    var renamed: [RenamedTable] = []
+
     func validate() throws {
         guard !cluster.isEmpty, cluster.utf8.count <= 200 else {
             throw ValidationError("The name of a cluster has 1 to 200 bytes.")
@@ -48,7 +55,9 @@ struct InitCommand: AsyncParsableCommand {
         try checkPolicies()
         let (replica, report) = try Replica.create(
             at: database.path,
-            InitializeRequest(tables: tables.isEmpty ? nil : tables, excluding: excluded, cluster: cluster))
+            InitializeRequest(
+                tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
+                cluster: cluster))
         let identity = try replica.identity()
         if !policies.isEmpty {
             try replica.write { db in
@@ -117,5 +126,17 @@ struct TablePolicy: ExpressibleByArgument {
         else { return nil }
         table = String(argument[..<equals])
         self.policy = policy
+    }
+}
+
+/// `OLD=NEW` on the command line.
+struct RenamedTable: ExpressibleByArgument {
+    let renaming: TableNames.Renaming
+
+    init?(argument: String) {
+        guard let equals = argument.firstIndex(of: "="), equals > argument.startIndex,
+            argument.index(after: equals) < argument.endIndex
+        else { return nil }
+        renaming = .init(old: String(argument[..<equals]), new: String(argument[argument.index(after: equals)...]))
     }
 }

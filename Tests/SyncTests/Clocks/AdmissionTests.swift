@@ -100,18 +100,38 @@ struct AdmissionTests {
         #expect(clocks.latest(of: a, latest) > latest)
     }
 
-    @Test("B47: a life beyond what any history can have led to is refused; one at the bound is taken")
+    @Test("B47: a life beyond what any history can have led to holds its origin back, and one at the bound is taken")
     func lives() throws {
         let known: [OriginID: Int64] = [b: 5]
         let have = VersionVector([.init(origin: b, version: 5), .init(origin: a, version: 2)])
         func life(_ life: Int64) throws -> Admission {
-            try decide([Stretch(origin: a, first: 3, stamps: [1], known: known, life: life)], have: have)
+            try decide(
+                [Stretch(origin: a, first: 3, stamps: [1], known: known, life: life), Stretch(origin: c, stamps: [1])],
+                have: have)
         }
-        #expect(try life(9).parts.count == 1)
-        let error = #expect(throws: SyncError.self) { try life(11) }
-        #expect(error?.code == .invalid)
-        #expect(throws: SyncError.self) {
-            try decide([Stretch(origin: a, stamps: [1], known: [b: 1 << 60], life: .max)])
-        }
+        #expect(try life(9).parts.count == 2)
+        let wrong = try life(11)
+        #expect(wrong.parts.map(\.run) == [1])
+        #expect(wrong.heldBack.map(\.isContradictory) == [true])
+        let unbounded = try decide([Stretch(origin: a, stamps: [1], known: [b: 1 << 60], life: .max)])
+        #expect(unbounded.parts.isEmpty && unbounded.isHeldBack)
+    }
+
+    @Test("B50: stamps of one origin rise; from one that does not on it is held back, and nobody else is")
+    func risingStamps() throws {
+        let stretches = [Stretch(origin: a, stamps: [10, 20, 20, 30]), Stretch(origin: c, stamps: [5])]
+        let admission = try decide(stretches)
+        #expect(admission.parts.map(\.changes) == [0..<2, 4..<5])
+        #expect(
+            admission.heldBack == [
+                ClockHold(origin: a, firstVersion: 3, lastVersion: 4, stamp: ClockHold.never)
+            ])
+        // Nor may the first one fall behind what is here, or behind the run before it.
+        let later = try Admission.decide(
+            batch([Stretch(origin: a, first: 8, stamps: [10])]), have: VersionVector([.init(origin: a, version: 7)]),
+            own: own, latest: latest, stamp: { _, version in version == 7 ? Stamp(milliseconds: 10) : nil })
+        #expect(later.parts.isEmpty && later.isHeldBack)
+        let split = try decide([Stretch(origin: a, stamps: [10]), Stretch(origin: a, first: 2, stamps: [9])])
+        #expect(split.parts.count == 1 && split.heldBack.map(\.firstVersion) == [2])
     }
 }

@@ -201,4 +201,28 @@ struct ContentProofTests {
         #expect(ContentMismatch.decode(try ContentMismatch.encode([mismatch])) == [mismatch])
         for text in ["", "x", "[1]", "{}"] { #expect(ContentMismatch.decode(text).isEmpty) }
     }
+
+    @Test("an alarm ends with the repair, not with the next comparison an hour later")
+    func alarmEnds() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id = 15")
+        try await pair.sync()
+        #expect(try record(pair).mismatches.count == 1)
+        #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+        #expect(try record(pair).mismatches.isEmpty)
+    }
+
+    @Test("a table that has another name here is compared with the peer's, and damage of it is found")
+    func renamedTable() async throws {
+        let pair = try await pair()
+        try await pair.sync()
+        try pair.a.write { db in
+            _ = try TableNames.declare(.init(old: "person", new: "contact"), db)
+            try db.execute(sql: "ALTER TABLE person RENAME TO contact")
+        }
+        #expect(try await pair.sync().mismatches.isEmpty)
+        try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id = 15")
+        #expect(try await pair.sync().mismatches.map(\.count) == [1])
+    }
 }

@@ -1,0 +1,95 @@
+import Foundation
+import GRDB
+
+/// Gives the local changes above a version another name, in the runs that name them. Rows, positions, stamps and lives stay.
+///
+/// Versions up to the cut keep the old name, which is this replica's no more; those above it become 1, 2, … of the new one.
+struct HistoryRenaming {
+    let old: OriginID
+    let new: OriginID
+    /// The cut; it must end a transaction, or be followed by an end mark at once.
+    let cut: Int64
+    /// Seconds since 1970.
+    let time: Double
+
+    init(from old: OriginID, to new: OriginID, after cut: Int64, time: Double) {
+        self.old = old
+        self.new = new
+        self.cut = cut
+        self.time = time
+    }
+
+    /// - Parameter reader: Of the sealed journal; what it tells is not true any more afterwards.
+    func run(_ reader: JournalReader) throws {
+        let db = reader.db
+        var origins = reader.origins
+        guard let oldNumber = origins.numbers[old], let tail = try reader.runs.last() else {
+            throw JournalError(.corrupt, "the journal has no local run")
+        }
+        let cutStamp = try reader.stamp(of: old, version: cut) ?? .zero
+        let newNumber = try origins.number(of: new, in: db)
+        let numbers = (old: oldNumber, new: newNumber)
+        try db.execute(
+            sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
+            arguments: [cut, time, oldNumber])
+        try splitRuns(head: tail.endVersion - 1, floor: cutStamp, tail: tail, reader)
+        try renameRuns(numbers, db)
+        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(new.bytes)])
+        try renameConflicts(stamp: cutStamp, numbers, db)
+    }
+
+    /// Makes a run begin right behind the cut.
+    private func splitRuns(head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader) throws {
+        let db = reader.db
+        let first: Int64
+        let run: JournalRun
+        if cut == head {
+            // What is written from now on needs a run of its own, unless it has one already.
+            (first, run) = (try reader.lastSeq() + 1, tail)
+        } else if let holding = try reader.runs.run(of: old, holding: cut + 1) {
+            (first, run) = (holding.seq(of: cut + 1), holding)
+        } else {
+            throw JournalError(.corrupt, "version \(cut + 1) of this replica lies in no run")
+        }
+        if cut > 0, cut < head {
+            try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [first - 1])
+        }
+        guard first > run.firstSeq else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known)
+                SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
+                """,
+            arguments: [first, cut + 1, max(floor, run.floor).rawValue, run.firstSeq])
+    }
+
+    /// Gives the runs behind the cut their new name. Their writer knew what keeps the old one.
+    private func renameRuns(_ numbers: (old: Int64, new: Int64), _ db: Database) throws {
+        let origins = try OriginTable(db)
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT first_seq, first_version, known FROM _journal_runs WHERE origin = ? AND first_version > ?",
+            arguments: [numbers.old, cut])
+        for row in rows {
+            let version: Int64 = row["first_version"]
+            var known = try origins.decode(row["known"])
+            known.advance(old, to: cut)
+            try db.execute(
+                sql: "UPDATE _journal_runs SET origin = ?, first_version = ?, known = ? WHERE first_seq = ?",
+                arguments: [numbers.new, version - cut, origins.encode(known), row["first_seq"] as Int64])
+        }
+    }
+
+    /// The ledger names changes by their origin.
+    private func renameConflicts(stamp: Stamp, _ numbers: (old: Int64, new: Int64), _ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE _journal_conflicts SET lost_origin = ?, lost_version = lost_version - ?
+                WHERE lost_origin = ? AND lost_version > ?
+                """,
+            arguments: [numbers.new, cut, numbers.old, cut])
+        // Stamps of one origin grow with its versions.
+        try db.execute(
+            sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
+            arguments: [Data(new.bytes), Data(old.bytes), stamp.rawValue])
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import GRDB
+
+/// The names that one table has had, as operators declared them in this file. See docs/decisions/0013-renamed-tables.md.
+///
+/// Names that were declared to follow each other mean one table: under whichever of them a peer's changes come, they belong to it.
+/// What is captured here goes out under the oldest one, the *wire name*, which peers know that have not renamed the table.
+///
+/// Names compare as SQLite compares them.
+public struct TableNames: Sendable, Hashable {
+    /// By folded newer name, the name before.
+    private var older: [String: String] = [:]
+    /// By folded older name, the folded name after.
+    private var newer: [String: String] = [:]
+
+    public init(_ db: Database) throws {
+        // A file of an earlier release, opened for reading only, does not have the table.
+        guard try db.tableExists("_journal_names") else { return }
+        let rows = try Row.fetchCursor(
+            try db.cachedStatement(sql: "SELECT old, new FROM _journal_names"))
+        while let row = try rows.next() { add(row["old"], row["new"]) }
+    }
+
+    public var isEmpty: Bool { older.isEmpty }
+
+    /// The oldest name of the table that is called `name` here.
+    public func wireName(of name: String) -> String {
+        var name = name
+        while let before = older[SQLText.foldedName(name)] { name = before }
+        return name
+    }
+
+    /// What all names of one table have in common, for comparing.
+    public func folded(_ name: String) -> String { SQLText.foldedName(wireName(of: name)) }
+
+    /// True when `name` came after `other` for the same table.
+    func isNewer(_ name: String, than other: String) -> Bool {
+        let target = SQLText.foldedName(name)
+        var name = SQLText.foldedName(other)
+        while let next = newer[name] {
+            if next == target { return true }
+            name = next
+        }
+        return false
+    }
+
+    private mutating func add(_ old: String, _ new: String) {
+        older[SQLText.foldedName(new)] = old
+        newer[SQLText.foldedName(old)] = SQLText.foldedName(new)
+    }
+}
+
+extension TableNames {
+    /// One table that got, or will get, another name.
+    public struct Renaming: Sendable, Hashable {
+        public let old: String
+        public let new: String
+
+        public init(old: String, new: String) {
+            self.old = old
+            self.new = new
+        }
+    }
+
+    /// Notes that `old` and `new` are names of one table, before it is renamed here or after; ``Capture/refresh(_:)`` must follow, in
+    /// the same transaction. Declaring it again changes nothing.
+    ///
+    /// - Returns: True when it was not known before.
+    /// - Throws: ``JournalError`` with `refused` when it contradicts what was declared before, or when both are tables of this file.
+    ///   Nothing is changed then.
+    public static func declare(_ renaming: Renaming, _ db: Database) throws -> Bool {
+        let names = try TableNames(db)
+        let (old, new) = (SQLText.foldedName(renaming.old), SQLText.foldedName(renaming.new))
+        if names.newer[old] == new { return false }
+        try check(renaming, names, db)
+        try db.execute(
+            sql: "INSERT INTO _journal_names (old, new) VALUES (?, ?)", arguments: [renaming.old, renaming.new])
+        try unify(renaming, names, db)
+        return true
+    }
+
+    private static func check(_ renaming: Renaming, _ names: TableNames, _ db: Database) throws {
+        let (old, new) = (renaming.old, renaming.new)
+        func refused(_ why: String, _ hint: String) -> JournalError {
+            JournalError(.refused, "\(new) cannot be declared the new name of \(old): \(why)", hint: hint)
+        }
+        guard !old.isEmpty, !new.isEmpty, !SQLText.foldedName(new).hasPrefix(JournalSchema.prefix) else {
+            throw refused("it is no name of a table", "Give the old and the new name of one table.")
+        }
+        guard names.folded(old) != names.folded(new) else {
+            throw refused("they are names of one table already", "Declare each step once, from the older name.")
+        }
+        if names.newer[SQLText.foldedName(old)] != nil || names.older[SQLText.foldedName(new)] != nil {
+            throw refused("one of them stands for another table", "`_journal_names` lists what was declared.")
+        }
+        // Of each of the two there may be a chain of names.
+        let tables = try TableInspection.all(db).map(\.name)
+        let olds = tables.first { names.folded($0) == names.folded(old) }
+        let news = tables.first { names.folded($0) == names.folded(new) }
+        if let olds, let news {
+            throw refused("\(olds) and \(news) are two tables of this file", "Only one of them can exist here.")
+        }
+    }
+
+    /// Gives everything that the file holds of either name one table id: that of the table that is tracked, because its triggers bear it.
+    private static func unify(_ renaming: Renaming, _ before: TableNames, _ db: Database) throws {
+        let entries = try ShapeRegistry(db, names: before).entries.values
+        func ids(_ name: String) -> (id: Int64, isTracked: Bool)? {
+            let shapes = entries.filter { before.folded($0.wireName) == before.folded(name) }
+            return shapes.first.map { first in (first.table, shapes.contains { $0.isTracked }) }
+        }
+        guard let old = ids(renaming.old), let new = ids(renaming.new), old.id != new.id else { return }
+        let tables = Set(try TableInspection.all(db).map { SQLText.foldedName($0.name) })
+        // Renamed before it was declared, and seen by capture since: the old name is tracked no more, or its table is gone.
+        let keepsNew = new.isTracked && (!old.isTracked || tables.contains(SQLText.foldedName(renaming.new)))
+        let (kept, dropped) = keepsNew ? (new.id, old.id) : (old.id, new.id)
+        if new.isTracked { try checkLives(old: old.id, new: new.id, renaming, db) }
+        let pair: StatementArguments = [kept, dropped]
+        try db.execute(sql: "UPDATE _journal_tables SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
+        try db.execute(
+            sql: """
+                INSERT INTO _journal_lives (tbl, key, life) SELECT ?1, key, life FROM _journal_lives WHERE tbl = ?2
+                ON CONFLICT (tbl, key) DO UPDATE SET life = max(life, excluded.life)
+                """, arguments: pair)
+        try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [dropped])
+        try db.execute(sql: "UPDATE OR IGNORE _journal_held SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
+        try db.execute(sql: "DELETE FROM _journal_held WHERE tbl = ?", arguments: [dropped])
+        try db.execute(sql: "UPDATE _journal_conflicts SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
+        // Rows are to show what came under the other name.
+        try db.execute(
+            sql: "UPDATE _journal_tables SET joined = '[]' WHERE tbl = ? AND joined IS NOT NULL", arguments: [kept])
+    }
+
+    /// A row that was deleted under the old name and stands under the new one would count its lives anew, and lose against its past.
+    private static func checkLives(old: Int64, new: Int64, _ renaming: Renaming, _ db: Database) throws {
+        let lives = try Row.fetchCursor(db, sql: "SELECT key, life FROM _journal_lives WHERE tbl = ?", arguments: [old])
+        var past: Set<Key> = []
+        while let row = try lives.next() { past.insert(Key(bytes: [UInt8](row["key"] as Data))) }
+        guard !past.isEmpty else { return }
+        try JournalReader(db).scan(tables: [new]) { change in
+            guard past.contains(change.key) else { return }
+            throw JournalError(
+                .refused,
+                "\(renaming.new) cannot be declared the new name of \(renaming.old) any more: rows that were deleted under the old "
+                    + "name have been written under the new one",
+                hint:
+                    "Declare a renaming before it happens. Now only a new table of the old name, filled from this one, brings them together."
+            )
+        }
+    }
+}

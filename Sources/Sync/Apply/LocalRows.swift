@@ -1,0 +1,139 @@
+import GRDB
+import GRDBSQLite
+import Journal
+
+/// Finds what programs wrote here past the constraints: rows without a parent, written while `PRAGMA foreign_keys` was off, and rows
+/// that break a CHECK, written with `PRAGMA ignore_check_constraints`.
+///
+/// Other replicas hold such rows, so they are held here too (decision 0008). Only rows that the journal names since the last
+/// look are looked at, and only in tables that have such constraints.
+struct LocalRows {
+    let db: Database
+    let session: ApplySession
+    let registry: ShapeRegistry
+
+    /// Up to here everything written locally was looked at, as far as the file tells.
+    static func checkedSeq(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT checked_seq FROM _journal_replica") ?? 0
+    }
+
+    static func setCheckedSeq(_ seq: Int64, _ db: Database) throws {
+        try db.execute(sql: "UPDATE _journal_replica SET checked_seq = ?", arguments: [seq])
+    }
+
+    /// True when local changes after position `seq` touch tables that have constraints. ``db`` may be any connection of the file.
+    func isDue(after seq: Int64) throws -> Bool { try !shapes(after: seq).isEmpty }
+
+    /// Sets aside the rows that break a CHECK, and notes the others for ``RowStore/settle(all:)``.
+    func note(after seq: Int64, in rows: RowStore) throws {
+        var searched: [Int: ForeignKey] = [:]
+        var removed: [Int: (key: ForeignKey, values: [[Value]])] = [:]
+        for shape in try shapes(after: seq) {
+            guard let entry = registry[shape], let (context, table) = session.table(entry.table, registry: registry)
+            else { continue }
+            let hasCheck = session.hasCheck(table)
+            try forEachRow(of: entry, after: seq) { operation, values in
+                guard context.translation(of: entry).hasSameKey else { return }
+                if operation != .delete {
+                    let key = ConcurrentChanges.TableKey(
+                        table: entry.table, key: Key(values, collations: context.collations))
+                    let row = RowStore.RowID(key: key, context: context, table: table, values: values)
+                    if hasCheck, try rows.holdIfRefused(row) { return }
+                    if !context.foreignKeys.isEmpty { rows.unchecked[key] = row }
+                }
+                for key in context.references where operation != .insert {
+                    // The journal keeps the old values of the primary key only.
+                    guard operation == .delete, key.refersToPrimaryKey(of: table) else {
+                        searched[key.id] = key
+                        continue
+                    }
+                    removed[key.id, default: (key, [])].values.append(order(values, key, table))
+                }
+            }
+        }
+        for (id, parents) in removed.sorted(by: { $0.key < $1.key }) where searched[id] == nil {
+            // One walk through the children is cheaper than a search for each of many parents.
+            if parents.values.count > LocalRows.mostSearches {
+                searched[id] = parents.key
+            } else {
+                rows.removedParents += parents.values.map { (parents.key, $0) }
+            }
+        }
+        for (_, key) in searched.sorted(by: { $0.key < $1.key }) {
+            guard let context = session.context(ofTable: key.child, registry: registry), let table = context.inspection
+            else { continue }
+            for values in try session.foreignKeys.orphans(of: key, table: table) {
+                let tableKey = ConcurrentChanges.TableKey(
+                    table: context.tableID, key: Key(values, collations: context.collations))
+                rows.unchecked[tableKey] = RowStore.RowID(
+                    key: tableKey, context: context, table: table, values: values)
+            }
+        }
+    }
+
+    private static let mostSearches = 64
+
+    private func order(_ values: [Value], _ key: ForeignKey, _ table: TableInspection) -> [Value] {
+        key.parentColumns.compactMap { name in
+            table.stored.prefix(table.keyCount).firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(name) }
+                .map { values[$0] }
+        }
+    }
+
+    /// The shapes of local changes after `seq` whose tables have constraints.
+    private func shapes(after seq: Int64) throws -> [Int64] {
+        try Int64.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT DISTINCT shape FROM _journal WHERE seq > ? AND origin IS NULL ORDER BY shape"),
+            arguments: [seq]
+        ).filter { shape in
+            guard let entry = registry[shape], let (context, _) = session.table(entry.table, registry: registry)
+            else { return false }
+            return session.hasRowConstraints(context)
+        }
+    }
+
+    /// Each key once, with what was last done to it.
+    private func forEachRow(
+        of entry: ShapeRegistry.Entry, after seq: Int64, _ body: (Journal.Operation, [Value]) throws -> Void
+    ) throws {
+        let keys = (0..<entry.shape.keyCount).map { "v\($0)" }.joined(separator: ", ")
+        let statement = try RawStatement(
+            db,
+            "SELECT op, max(seq), \(keys) FROM _journal WHERE seq > ? AND origin IS NULL AND shape = ? GROUP BY op, \(keys)"
+        )
+        try statement.bind(seq, at: 1)
+        try statement.bind(entry.id, at: 2)
+        while try statement.step() {
+            guard let operation = Operation(rawValue: statement.int64(0)) else { continue }
+            try body(operation, (0..<entry.shape.keyCount).map { statement.column(2 + Int32($0)) })
+        }
+    }
+}
+
+extension ForeignKey {
+    /// True when the key's parent columns are the primary key of `parent`, in any order.
+    fileprivate func refersToPrimaryKey(of parent: TableInspection) -> Bool {
+        Set(parentColumns.map(SQLText.foldedName))
+            == Set(parent.stored.prefix(parent.keyCount).map { SQLText.foldedName($0.name) })
+    }
+}
+
+extension RowStore {
+    /// Sets a visible row aside that could not be stored now.
+    ///
+    /// - Returns: False when there is no such row, or nothing is wrong with it.
+    fileprivate func holdIfRefused(_ row: RowID) throws -> Bool {
+        let writer = session.writer(of: row.context, row.table)
+        guard let visible = try writer.select(key: row.values) else { return false }
+        // SQLite looks at CHECK and types before it finds that the key is taken, which it always is
+        // (https://sqlite.org/lang_createtable.html, section 3.7).
+        let code = try writer.insert(ColumnMask(all: row.table.stored.count), values: visible)
+        guard code != SQLITE_DONE, HoldReason(code) != .unique else { return false }
+        let image = try setAside(row)?.image ?? RowImage(visible, of: row.table)
+        let detail = db.lastErrorMessage ?? "refused by a constraint"
+        try remove(row)
+        held.hold(row.key, HeldRow(reason: .init(code), detail: detail, image: image))
+        return true
+    }
+}
