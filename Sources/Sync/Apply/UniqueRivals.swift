@@ -19,19 +19,22 @@ final class UniqueRivals {
         guard !isGenerated else { return nil }
         columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
         keyCount = table.keyCount
-        let row = columns.enumerated().map { position, column in
-            "?\(position + 1) AS \(SQLText.quote(identifier: table.stored[column].name))"
-        }.joined(separator: ", ")
+        // The row in the form of the table: columns of a compound SELECT have affinity and collation of its first part, and UNION
+        // keeps SQLite from putting the bare values in their place (https://sqlite.org/optoverview.html#flattening, rule 17a).
+        let names = columns.map { SQLText.quote(identifier: table.stored[$0].name) }.joined(separator: ", ")
+        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let quotedTable = SQLText.quote(identifier: table.name)
+        let row = "(SELECT \(names) FROM \(quotedTable) WHERE 0 UNION SELECT \(values)) AS \(quotedTable)"
         var conditions = index.terms.map { term in
-            "(\(term.sql)) = (SELECT \(term.sql) FROM (SELECT \(row))) COLLATE \(SQLText.quote(identifier: term.collation))"
+            "(\(term.sql)) = (SELECT \(term.sql) FROM \(row)) COLLATE \(SQLText.quote(identifier: term.collation))"
         }
         if let condition = index.condition {
-            conditions += ["(\(condition))", "(SELECT \(condition) FROM (SELECT \(row)))"]
+            conditions += ["(\(condition))", "(SELECT \(condition) FROM \(row))"]
         }
         let keys = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
         statement = try RawStatement(
             db,
-            "SELECT \(keys.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
+            "SELECT \(keys.joined(separator: ", ")) FROM \(quotedTable) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
     }
 
