@@ -49,7 +49,3 @@ struct ReferenceModel {
         }
     }
 }
-
-extension ReferenceWrite {
-    var name: String { "\(origin.short):\(version)" }
-}
