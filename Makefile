@@ -89,9 +89,9 @@ journal-random: system-packages ## random statements on random schemas against t
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
 	  swift test --skip-build --filter RandomJournalTests
 
-merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT, SETS, KNOBS
+merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT (10000), SETS (1000), WHOLE (4), KNOBS
 	swift build -c release --product merge-random
-	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
+	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) WHOLE=$(WHOLE) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
 
 planted-bugs: system-packages ## plant real bugs in a scratch copy, and show that the harness catches each: BUG, SEEDS (400), SEED
 	scripts/planted-bugs

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 
-/// Writes down what the fold derives from the local tail: lives, evicted rows and the points where later folds may start.
+/// Writes down what the fold derives from the local tail: lives, evicted rows and the points where later folds may start; and
+/// lets go of what is held of rows that the tail wrote anew (``HeldOverwrites``).
 ///
 /// Runs inside of a write transaction. It changes no answer that a reader would give (the fold is a function of the journal),
 /// except that rows found evicted get their delete.
-enum Seal {
+public enum Seal {
     /// True when readers would otherwise have to start too far back, or when rows may have been evicted unseen.
     static func isDue(_ db: Database) throws -> Bool {
         let row = try Row.fetchOne(
@@ -19,7 +20,8 @@ enum Seal {
         return suspects || tail >= JournalLimits.changesPerSeal
     }
 
-    static func run(_ db: Database) throws {
+    /// Brings everything that is derived from local changes up to date with the journal; does nothing when it is.
+    public static func run(_ db: Database) throws {
         try foldTail(db)
         if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)") == true {
             try journalEvictedRows(db)
@@ -28,6 +30,9 @@ enum Seal {
     }
 
     private static func foldTail(_ db: Database) throws {
+        let hasTail = try Bool.fetchOne(
+            db, sql: "SELECT (SELECT max(seq) FROM _journal) > sealed_seq FROM _journal_replica")
+        guard hasTail == true else { return }
         let reader = try JournalReader(db)
         let last = try reader.lastSeq()
         let sealed = reader.identity.sealedSeq
@@ -41,7 +46,9 @@ enum Seal {
         var lives: [(seq: Int64, life: Int64)] = []
         var checkpoints: [(seq: Int64, floor: Stamp)] = []
         var stamp = reader.identity.sealedStamp
+        let held = try HeldOverwrites(db)
         while try cursor.next() {
+            try held?.note(cursor)
             if cursor.life != 1 { lives.append((cursor.seq, cursor.life)) }
             if cursor.seq - checkpoint >= JournalLimits.changesPerSeal {
                 checkpoint = cursor.seq

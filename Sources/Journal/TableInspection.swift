@@ -25,7 +25,7 @@ public struct TableInspection: Sendable, Hashable {
         }
 
         /// False for a default that can differ from one use to the next, as CURRENT_TIMESTAMP.
-        var hasLiteralDefault: Bool {
+        public var hasLiteralDefault: Bool {
             guard let text = defaultSQL else { return true }
             let words = SQLToken.scan(text).map { $0.text.uppercased() }
             return words.allSatisfy { word in
@@ -53,6 +53,11 @@ public struct TableInspection: Sendable, Hashable {
 
     public var keyCollations: [KeyCollation] {
         stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
+    }
+
+    /// True when keys of different content can stand for one row: texts that a collation holds for equal, or 1 and 1.0.
+    public var hasKeySpellings: Bool {
+        keyCollations.contains { $0 != .binary } || stored.prefix(keyCount).contains(where: \.keepsNumericClass)
     }
 
     /// True when the only key column is an alias of the rowid, so SQLite mints a key that an INSERT leaves out.

@@ -89,6 +89,24 @@ struct MixedSchemaTests {
         #expect(try cluster.content(2) == ["person: integer:1 | text:'b' | text:'456'"])
     }
 
+    @Test(
+        "a row that is held while a column comes is held with the column's default, as on a machine that held it later")
+    func heldDuringMigration() throws {
+        let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT UNIQUE)")
+        let migration = "ALTER TABLE t ADD COLUMN size INTEGER NOT NULL DEFAULT 7"
+        try cluster.execute(0, "INSERT INTO t VALUES(1, 'c')")
+        try cluster.execute(1, "INSERT INTO t VALUES(2, 'c')")
+        try cluster.pull(0, from: 1)
+        try cluster.execute(0, migration)
+        try cluster.execute(1, migration)
+        try cluster.settle()
+        #expect(try cluster.content(0) == cluster.content(1))
+        #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 1)
+        try cluster.execute(0, "DELETE FROM t WHERE id = 1")
+        try cluster.settle()
+        for index in 0..<2 { #expect(try cluster.content(index) == ["t: integer:2 | text:'c' | integer:7"]) }
+    }
+
     @Test("a table with another key is held, the others go on, and it joins when the keys agree")
     func otherKey() throws {
         let cluster = try Cluster(schemas: [

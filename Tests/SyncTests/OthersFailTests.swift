@@ -156,6 +156,23 @@ struct OthersFailTests {
         #expect(try cluster.content(1).count == 4)
     }
 
+    // MARK: - Speed of a first copy
+
+    @Test("a slow first copy: each row travels once, thousands in a batch, and none is asked for by itself")
+    func firstCopy() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(
+            0,
+            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO person SELECT i, 'x', i FROM n"
+        )
+        let batches = try cluster.batches(from: 0, to: 1)
+        #expect(batches.count <= 2)
+        var report = ReceiveReport()
+        for batch in batches { report = report + (try cluster.inboxes[1].receive(batch)) }
+        #expect(report.applied == 9_000 && report.duplicates == 0)
+        #expect(try cluster.batches(from: 0, to: 1).isEmpty)
+    }
+
     // MARK: - Metadata
 
     @Test(

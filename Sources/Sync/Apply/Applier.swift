@@ -113,6 +113,8 @@ final class Applier {
         _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) -> Bool {
         if session.concurrent.isEmpty && !hasManyOrigins { return true }
+        // Two inserts without a column in common besides the key still differ in its spelling.
+        if context.hasKeySpellings, change.operation == .insert { return false }
         keyBytes.removeAll(keepingCapacity: true)
         Key.append(values.prefix(entry.shape.keyCount), collations: context.collations, to: &keyBytes)
         return session.concurrent.leavesAlone(change, entry: entry, key: keyBytes) { other in
@@ -129,18 +131,21 @@ final class Applier {
     ) throws -> Resolution {
         let incoming = Contender(
             origin: run.origin, version: version, stamp: change.stamp, life: change.life, operation: change.operation,
-            columns: context.columns(change.mask, of: entry))
+            columns: context.decided(change.mask, by: change.operation, of: entry))
         guard !competitors.isEmpty else { return Merge.resolve(incoming) }
         let contenders = competitors.map { other in
             Contender(
                 origin: other.origin, version: other.version, stamp: other.stamp, life: other.life,
-                operation: other.operation, columns: context.columns(other.mask, of: other.shape))
+                operation: other.operation,
+                columns: context.decided(other.mask, by: other.operation, of: other.shape))
         }
         let row = context.row(change, of: entry, values: values)
         let resolution = try Merge.resolve(
             incoming, against: contenders, losesWhole: context.losesWhole,
             isConcurrent: { !competitors[$0].knows(run.origin, version) },
             differs: { column, index in
+                // It is the same key, however it is spelled.
+                guard column >= context.keyCount else { return false }
                 let shape = competitors[index].shape
                 guard let position = context.translation(of: shape).positions.firstIndex(of: column) else {
                     return true
@@ -154,7 +159,7 @@ final class Applier {
             let otherSide = Ledger.Side(
                 origin: other.origin, version: other.version, life: other.life, stamp: other.stamp, seq: other.seq)
             var columns: [String] = []
-            conflict.columns.forEach { columns.append(context.names[$0]) }
+            conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
             try ledger.record(
                 kind: conflict.kind, table: entry.table, key: key, columns: columns,
                 lost: conflict.incomingLost ? incomingSide : otherSide,

@@ -14,6 +14,7 @@ final class ApplySession {
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
+    private var defaults: [Int64: [Value?]] = [:]
     private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
     /// Folded names of the tables that may have CHECK constraints: the word stands in their definitions.
     private let checked: Set<String>
@@ -98,6 +99,21 @@ final class ApplySession {
         }
         uniqueColumns[context.tableID] = columns
         return columns
+    }
+
+    /// What a row shows in each stored column that no change carries; nil where it cannot be stored without a value, or where SQLite
+    /// works one out at each insert.
+    func defaults(of context: TableContext, _ table: TableInspection) throws -> [Value?] {
+        if let known = defaults[context.tableID] { return known }
+        let values = try table.stored.map { column -> Value? in
+            guard let text = column.defaultSQL else { return column.isNotNull ? nil : .null }
+            guard column.hasLiteralDefault else { return nil }
+            // The text stands in this file's own schema, which SQLite has parsed.
+            let statement = try RawStatement(db, "SELECT \(text)")
+            return try statement.step() ? statement.column(0) : nil
+        }
+        defaults[context.tableID] = values
+        return values
     }
 
     /// What finds the rows in the way of another, one for each unique index of a table.

@@ -77,7 +77,10 @@ final class ForeignKeyMap {
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
         let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
-        let conditions = key.childColumns.map { "\(SQLText.quote(identifier: table.stored[$0].name)) = ?" }
+        // The parent's collation counts, whatever the child's column has (https://sqlite.org/foreignkeys.html, section 3).
+        let conditions = zip(key.childColumns, key.parentCollations).map { column, collation in
+            "\(SQLText.quote(identifier: table.stored[column].name)) = ? COLLATE \(collation.rawValue)"
+        }
         let statement = try statement(
             "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
                 + "WHERE \(conditions.joined(separator: " AND "))")

@@ -75,15 +75,17 @@ struct Joining {
             if change.life > row.life { row = MergedRow(life: change.life) }
             if change.operation == .insert { row.isWhole = true }
             let claim = Claim(stamp: change.stamp, origin: change.origin)
-            func offer(_ column: Int) {
+            func offer(_ column: Int, _ claim: Claim) {
                 let position = translation.positions[column]
                 guard position < context.storedCount, row.winners[position].map({ $0.claim < claim }) ?? true else {
                     return
                 }
                 row.winners[position] = Winner(claim: claim, seq: change.seq, column: column)
             }
-            for column in 0..<change.shape.shape.keyCount { offer(column) }
-            change.mask.forEach { if $0 >= change.shape.shape.keyCount { offer($0) } }
+            // An insert decides how the key is spelled; others only name it.
+            let keyClaim = change.operation == .insert ? claim : .eldest
+            for column in 0..<change.shape.shape.keyCount { offer(column, keyClaim) }
+            change.mask.forEach { if $0 >= change.shape.shape.keyCount { offer($0, claim) } }
             rows[key] = row
         }
         return rows

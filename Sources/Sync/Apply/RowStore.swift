@@ -71,7 +71,7 @@ final class RowStore {
         let key = ConcurrentChanges.TableKey(
             table: entry.table, key: Key(keys, collations: context.collations))
         try write(
-            context.columns(change.mask, of: entry), isWhole: change.operation == .insert,
+            context.decided(change.mask, by: change.operation, of: entry), isWhole: change.operation == .insert,
             row: RowID(key: key, context: context, table: table, values: Array(keys)),
             image: context.row(change, of: entry, values: values))
     }
@@ -337,9 +337,12 @@ extension HoldReason {
 }
 
 extension RowImage {
-    /// Takes over the key of `row`, and those of `columns` that the table has here.
+    /// Takes over those of `columns` that the table has here, and the key of `row` where there is none yet: a row keeps the spelling of
+    /// its key until a change decides it.
     mutating func overlay(row: RowStore.RowID, columns mask: ColumnMask, of image: [Value?]) {
-        for (column, value) in row.values.enumerated() { columns[row.table.stored[column].name] = value }
+        for (column, value) in row.values.enumerated() where columns[row.table.stored[column].name] == nil {
+            columns[row.table.stored[column].name] = value
+        }
         mask.forEach { column in
             if column < row.table.stored.count, let value = image[column] {
                 columns[row.table.stored[column].name] = value

@@ -463,6 +463,20 @@ extension RowStore {
         }
         guard all || !groups.isEmpty else { return try held.write() }
         try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+        try complete(all ? Array(held.rows.keys) : held.changedKeys)
         try held.write()
+    }
+
+    /// Gives held rows the defaults of columns that came to their table after they were written: what they will show when they
+    /// return. So `_journal_held` is the same on a machine that set the row aside before the migration and on one that did after it.
+    private func complete(_ keys: [ConcurrentChanges.TableKey]) throws {
+        for key in keys {
+            guard var row = held[key], !row.isShown, row.reason != .incomplete,
+                let (context, table) = session.table(key.table, registry: registry)
+            else { continue }
+            for (column, value) in zip(table.stored, try session.defaults(of: context, table))
+            where row.image.columns[column.name] == nil { row.image.columns[column.name] = value }
+            held.hold(key, row)
+        }
     }
 }

@@ -16,6 +16,8 @@ final class TableContext {
     /// The columns that ``foreignKeys`` consist of, and those that ``references`` refer to.
     let childColumns: ColumnMask
     let referencedColumns: ColumnMask
+    /// True when the merged state decides how a key is spelled: see ``decided(_:by:of:)``.
+    let hasKeySpellings: Bool
     /// False for a table with a ``MergePolicy`` of its own.
     let mergesByColumn: Bool
     /// One for each key column of the table here.
@@ -52,6 +54,7 @@ final class TableContext {
             } ?? []
         mergesByColumn = policy == .column
         losesWhole = policy == .row
+        hasKeySpellings = inspection?.hasKeySpellings ?? false
         var childColumns = ColumnMask()
         for key in foreignKeys { for column in key.childColumns { childColumns.insert(column) } }
         self.childColumns = childColumns
@@ -100,6 +103,18 @@ final class TableContext {
         var result = ColumnMask()
         mask.forEach { column in
             if column >= entry.shape.keyCount { result.insert(translation.positions[column]) }
+        }
+        return result
+    }
+
+    /// What a change with `mask` decides of its row, in the common space: the columns that it carries; and with an insert how the
+    /// key is spelled, where keys of different content stand for one row ('a' and 'A' under NOCASE).
+    func decided(
+        _ mask: ColumnMask, by operation: Journal.Operation, of entry: ShapeRegistry.Entry
+    ) -> ColumnMask {
+        var result = columns(mask, of: entry)
+        if hasKeySpellings, operation == .insert, translation(of: entry).hasSameKey {
+            for column in 0..<keyCount { result.insert(column) }
         }
         return result
     }

@@ -19,6 +19,7 @@ final class UniqueRivals {
     init?(_ db: Database, index: UniqueIndex, table: TableInspection, tableID: Int64) throws {
         keyCount = table.keyCount
         let isGenerated = table.columns.contains { $0.isGenerated && index.depends(on: $0.name, of: table) }
+        let quotedTable = SQLText.quote(identifier: table.name)
         let row: String
         if isGenerated {
             guard let name = try table.makeTemporaryCopy(db, number: tableID) else { return nil }
@@ -35,10 +36,12 @@ final class UniqueRivals {
         } else {
             columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
             copy = nil
-            let values = columns.enumerated().map { position, column in
-                "?\(position + 1) AS \(SQLText.quote(identifier: table.stored[column].name))"
-            }
-            row = "(SELECT \(values.joined(separator: ", ")))"
+            // The row in the form of the table: columns of a compound SELECT have affinity and collation of its first part, and
+            // UNION keeps SQLite from putting the bare values in their place (https://sqlite.org/optoverview.html#flattening,
+            // rule 17a).
+            let names = columns.map { SQLText.quote(identifier: table.stored[$0].name) }.joined(separator: ", ")
+            let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+            row = "(SELECT \(names) FROM main.\(quotedTable) WHERE 0 UNION SELECT \(values)) AS \(quotedTable)"
         }
         var conditions = index.terms.map { term in
             "(\(term.sql)) = (SELECT \(term.sql) FROM \(row)) COLLATE \(SQLText.quote(identifier: term.collation))"
@@ -49,7 +52,7 @@ final class UniqueRivals {
         let keys = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
         statement = try RawStatement(
             db,
-            "SELECT \(keys.joined(separator: ", ")) FROM main.\(SQLText.quote(identifier: table.name)) "
+            "SELECT \(keys.joined(separator: ", ")) FROM main.\(quotedTable) "
                 + "WHERE \(conditions.joined(separator: " AND "))")
     }
 

@@ -272,6 +272,8 @@ public final class Inbox: Sendable {
     }
 
     func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
+        // Local programs may have written held rows anew: what is held is read after that.
+        try Seal.run(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
         try Joining(db: db, session: session).run()

@@ -7,6 +7,7 @@ public struct Contender: Hashable, Sendable {
     public let stamp: Stamp
     public let life: Int64
     public let operation: Journal.Operation
+    /// What the change decides; the key columns too where an insert decides how the key is spelled.
     public let columns: ColumnMask
 
     public init(

@@ -10,7 +10,6 @@ extension HistoryPlan {
         self.init(
             seed: seed, schema: schema, ranks: Array(0..<count).shuffled(using: &random),
             offsets: (0..<count).map { _ in Int64(random.pick([0, 0, 1, 5])) })
-        // At least one change of each, so that there is a batch of each.
         for round in 0..<3 {
             for index in (0..<count).shuffled(using: &random) {
                 if round > 0, random.chance(50) { continue }

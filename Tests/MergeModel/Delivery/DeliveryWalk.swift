@@ -1,53 +1,93 @@
 import GRDB
 import Journal
 import Sync
+import TestSupport
 
-/// The tree of all orders: each way to begin is gone once, and its end is kept for all ways to go on.
+/// Delivers batches to one receiver along a ``DeliveryTree``: each beginning is gone once, and its end is kept for all ways to go on.
+///
+/// Each set of batches must leave one state, whatever the way: that of the first way, which is the model's.
 struct DeliveryWalk {
     let receiver: HistoryReplica
     let batches: [ChangeBatch]
     let plan: HistoryPlan
-    private(set) var tried = 0
-    private var first: (order: [Int], rows: [String])?
+    let tree: DeliveryTree
+    private(set) var steps = 0
+    /// How many orders were gone to their end.
+    private(set) var orders = 0
+    /// How often something was delivered that was there.
+    private(set) var repeats = 0
+    /// What each set of batches, by its bits, left when it was first met.
+    private var seen: [Int: (order: [Int], state: [String])] = [:]
+    /// One for each number of batches, to go back to.
+    private let images: [DatabaseQueue]
+    private var random: SplitMix
 
-    init(receiver: HistoryReplica, batches: [ChangeBatch], plan: HistoryPlan) {
+    init(
+        receiver: HistoryReplica, batches: [ChangeBatch], plan: HistoryPlan, tree: DeliveryTree, random: SplitMix
+    ) throws {
         self.receiver = receiver
         self.batches = batches
         self.plan = plan
+        self.tree = tree
+        self.random = random
+        images = try batches.map { _ in try DatabaseQueue() }
     }
 
-    mutating func run() throws { try go(on: [], rest: Array(batches.indices)) }
+    /// From a receiver that holds nothing, which is what it holds in the end.
+    mutating func run() throws {
+        let fresh = try DatabaseQueue()
+        try receiver.replica.connections.backup(to: fresh)
+        try go(on: [])
+        try receiver.reset(to: fresh)
+    }
 
     /// - Parameter order: What the receiver's file holds.
-    private mutating func go(on order: [Int], rest: [Int]) throws {
-        if rest.isEmpty { return try compare(order) }
-        let here = try DatabaseQueue()
-        if rest.count > 1 { try receiver.replica.connections.backup(to: here) }
-        for (place, next) in rest.enumerated() {
-            if place > 0 { try receiver.reset(to: here) }
-            _ = try receiver.inbox.receive(batches[next])
-            try go(on: order + [next], rest: rest.filter { $0 != next })
+    private mutating func go(on order: [Int]) throws {
+        let next = tree.next(after: order)
+        if next.count > 1 { try receiver.replica.connections.backup(to: images[order.count]) }
+        for (place, batch) in next.enumerated() {
+            if place > 0 { try receiver.reset(to: images[order.count]) }
+            _ = try receiver.inbox.receive(batches[batch])
+            steps += 1
+            let longer = order + [batch]
+            let state = try compare(longer)
+            if random.chance(12) { try deliverAgain(longer, state) }
+            if longer.count == batches.count { orders += 1 }
+            try go(on: longer)
         }
     }
 
-    private mutating func compare(_ order: [Int]) throws {
-        tried += 1
-        let rows = try receiver.plainRows()
-        guard let first else {
-            try receiver.settle()
-            try receiver.readJournal()
-            let model = HistoryContent(ReferenceModel(receiver.writes, schema: receiver.schema))
-            let difference = HistoryContent.difference(model, try HistoryContent(receiver))
-            guard difference.isEmpty else { throw failure(order, "the model", difference) }
-            first = (order, rows)
-            return
+    /// - Returns: The receiver's state.
+    private mutating func compare(_ order: [Int]) throws -> [String] {
+        let set = order.reduce(0) { $0 | 1 << $1 }
+        let state = try receiver.plainState()
+        if let known = seen[set] {
+            guard known.state == state else {
+                throw failure(order, "the order \(known.order)", DeliveryWalk.difference(known.state, state))
+            }
+            return state
         }
-        guard rows != first.rows else { return }
-        let difference =
-            first.rows.filter { !rows.contains($0) }.map { "  - \($0)" }
-            + rows.filter { !first.rows.contains($0) }.map { "  + \($0)" }
-        try receiver.readJournal()
-        throw failure(order, "the order \(first.order)", difference)
+        let model = HistoryContent(ReferenceModel(receiver.writes, schema: receiver.schema))
+        let difference = HistoryContent.difference(model, try HistoryContent(receiver))
+        guard difference.isEmpty else { throw failure(order, "the model", difference) }
+        seen[set] = (order, state)
+        return state
+    }
+
+    /// What is there already, or nothing at all, changes nothing.
+    private mutating func deliverAgain(_ order: [Int], _ state: [String]) throws {
+        repeats += 1
+        let batch = random.chance(20) ? ChangeBatch() : batches[random.pick(order)]
+        _ = try receiver.inbox.receive(random.chance(50) ? batch : batch.runs.first.map(batch.only) ?? batch)
+        let after = try receiver.plainState()
+        guard after == state else {
+            throw failure(order, "itself after a repeated delivery", DeliveryWalk.difference(state, after))
+        }
+    }
+
+    private static func difference(_ expected: [String], _ found: [String]) -> [String] {
+        expected.filter { !found.contains($0) }.map { "  - \($0)" }
+            + found.filter { !expected.contains($0) }.map { "  + \($0)" }
     }
 
     private func failure(_ order: [Int], _ what: String, _ difference: [String]) -> History.Failure {

@@ -55,9 +55,22 @@ final class History {
 
     static func origin(_ rank: Int) -> OriginID { OriginID(high: UInt64(0x10 * (rank + 1)) << 56, low: 1) }
 
-    func close() throws { for replica in replicas { try replica.close() } }
+    func close() throws {
+        defer { directory.remove() }
+        for replica in replicas { try replica.close() }
+    }
 
     // MARK: - Steps
+
+    /// Lets each replica write until it has changed something, but for schemas that take no row.
+    func writeEverywhere(_ random: inout SplitMix) throws {
+        for replica in replicas {
+            for _ in 0..<100 where try replica.hasWrittenNothing() {
+                let statement = HistoryStatement.random(on: plan.schema.reference, &random)
+                try replica.write([statement], tick: 0, isMarked: true)
+            }
+        }
+    }
 
     /// Performs the steps and lets everybody meet, with no check but those of single exchanges.
     func perform() throws {
@@ -153,13 +166,9 @@ final class History {
         try checkNames(replica, place)
         let content = try HistoryContent(replica)
         let name = "\(replica.read) \(replica.schemaName)"
-        // A row that was held while columns came need not name them yet.
-        let images =
-            try !plan.schema.additions.isEmpty
-            ? []
-            : replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
-                $0.map(\.plain).joined(separator: " ")
-            }.sorted()
+        let images = try replica.rows("SELECT key, reason, detail, shown, image FROM _journal_held").map {
+            $0.map(\.plain).joined(separator: " ")
+        }.sorted()
         if let known = seen[name] {
             let difference = HistoryContent.difference(known.content, content)
             guard difference.isEmpty else {

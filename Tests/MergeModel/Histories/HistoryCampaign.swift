@@ -16,8 +16,13 @@ public enum HistoryCampaign {
             { seed, clocks in
                 var outcome = Outcome()
                 let plan = HistoryPlan(seed: seed, knobs: knobs)
-                guard let failure = run(plan, clocks: clocks, counts: &outcome.counts) else { return outcome }
-                let small = shrunk(plan, failure, clocks: clocks)
+                let small: (plan: HistoryPlan, failure: String)
+                do {
+                    guard let failure = try run(plan, clocks: clocks, counts: &outcome.counts) else { return outcome }
+                    small = shrunk(plan, failure, clocks: clocks)
+                } catch {
+                    small = (plan, "before the first step: \(error)")
+                }
                 outcome.failure = """
                     \(small.failure)
 
@@ -37,20 +42,19 @@ public enum HistoryCampaign {
     }
 
     /// - Returns: What failed; nil when all held.
-    private static func run(_ plan: HistoryPlan, clocks: [TestClock], counts: inout History.Counts) -> String? {
+    /// - Throws: When the files cannot be made.
+    private static func run(
+        _ plan: HistoryPlan, clocks: [TestClock], counts: inout History.Counts
+    ) throws -> String? {
+        let history = try History(plan, clocks: clocks)
+        defer { try? history.close() }
         do {
-            let history = try History(plan, clocks: clocks)
-            defer { try? history.close() }
-            do {
-                try history.run()
-            } catch {
-                return "\(error)"
-            }
-            counts += history.counts
-            return nil
+            try history.run()
         } catch {
-            return "before the first step: \(error)"
+            return "\(error)"
         }
+        counts += history.counts
+        return nil
     }
 
     /// Leaves out steps as long as something still fails.
@@ -66,7 +70,7 @@ public enum HistoryCampaign {
             while start < best.plan.steps.count {
                 var smaller = best.plan
                 smaller.steps.removeSubrange(start..<min(start + size, smaller.steps.count))
-                if let failure = run(smaller, clocks: clocks, counts: &unused) {
+                if let failure = try? run(smaller, clocks: clocks, counts: &unused) {
                     best = (smaller, failure)
                     isSmaller = true
                 } else {

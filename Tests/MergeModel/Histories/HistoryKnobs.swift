@@ -14,20 +14,12 @@ public struct HistoryKnobs: Sendable {
     /// Writers without recursive triggers, whose evictions are found later.
     var lateEvictions: Bool
 
-    /// What the engine is held to: all but what stands in ``unsupported``.
-    public static let standard = HistoryKnobs(named: "standard")
+    public static let all = HistoryKnobs(named: "all")
 
-    /// What the engine cannot do yet.
-    private static let unsupported: Set = [
-        "uniques", "foreignKeys", "softKeys", "checks", "schemaSteps", "keySpellings",
-    ]
-
-    /// - Parameter names: `all`, `standard`, or the names of properties that are true, with commas between them.
+    /// - Parameter names: `all`, or the names of properties that are true, with commas between them.
     public init(named names: String) {
         let named = Set(names.split(separator: ",").map(String.init))
-        func holds(_ name: String) -> Bool {
-            names == "all" || (names == "standard" ? !HistoryKnobs.unsupported.contains(name) : named.contains(name))
-        }
+        func holds(_ name: String) -> Bool { names == "all" || named.contains(name) }
         uniques = holds("uniques")
         foreignKeys = holds("foreignKeys")
         softKeys = holds("softKeys")

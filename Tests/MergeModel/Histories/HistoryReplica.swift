@@ -16,7 +16,7 @@ package final class MemoryDirectory: Sendable {
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
 
 /// One machine of a history: its file, the program that writes it, and its inbox.
@@ -75,18 +75,30 @@ package final class HistoryReplica {
         time += tick
         clock.set(milliseconds: time)
         try noteKnowledge()
+        if try !commit(statements, isMarked: isMarked), statements.count > 1 {
+            // One orphan is no reason to write nothing.
+            for statement in statements { _ = try commit([statement], isMarked: isMarked) }
+        }
+    }
+
+    /// - Returns: False when nothing was written, because a deferred foreign key was broken in the end or a statement rolled back.
+    private func commit(_ statements: [String], isMarked: Bool) throws -> Bool {
         try writer.run("BEGIN IMMEDIATE")
         for statement in statements {
             // A statement that a constraint refuses is a part of the history like any other.
             _ = writer.execute(statement)
-            if !writer.isInTransaction { return }
+            if !writer.isInTransaction { return false }
         }
         if isMarked {
             try writer.run(
                 "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
         }
         // Deferred foreign keys are looked at now.
-        if writer.execute("COMMIT") != 0, writer.isInTransaction { try writer.run("ROLLBACK") }
+        if writer.execute("COMMIT") != 0, writer.isInTransaction {
+            try writer.run("ROLLBACK")
+            return false
+        }
+        return true
     }
 
     private func noteKnowledge() throws {
@@ -106,6 +118,8 @@ package final class HistoryReplica {
         if case .integer(let versions) = own[0][0] { entries.append(.init(origin: origin, version: versions)) }
         return VersionVector(entries)
     }
+
+    func hasWrittenNothing() throws -> Bool { try plainVector()[origin] == 0 }
 
     /// True when `target` certainly knows all that is known here; spares most exchanges of a history.
     func hasNothing(for target: HistoryReplica) throws -> Bool {
@@ -177,14 +191,25 @@ package final class HistoryReplica {
 
     func rows(_ sql: String) throws -> [[Value]] { try writer.rows(sql) }
 
-    /// Tables, held rows and ledger as they stand in the file, without the numbers that only this file uses.
-    func plainRows() throws -> [String] {
+    /// All that the file holds of what was delivered, without the positions and numbers that only this file uses: tables, held rows,
+    /// ledger, lives, ends of transactions, what is known, and the journal with what each writer had seen.
+    func plainState() throws -> [String] {
+        try readJournal()
+        return try plainRows() + ["knows \(read)"] + writes.map { "\($0)" }.sorted()
+    }
+
+    private func plainRows() throws -> [String] {
         let queries =
             schema.tables.map { "SELECT '\($0.name)', * FROM \($0.name)" } + [
                 "SELECT 'held', tbl, key, shown, reason, detail, image FROM _journal_held",
                 """
                 SELECT 'lost', c.tbl, key, kind, columns, o.origin, lost_version, kept_life, kept_stamp, kept_origin
                 FROM _journal_conflicts AS c JOIN _journal_origins AS o ON o.id = lost_origin
+                """,
+                "SELECT 'life', tbl, key, life FROM _journal_lives",
+                """
+                SELECT 'end', o.origin, j.version FROM _journal AS j JOIN _journal_origins AS o ON o.id = j.origin
+                WHERE tx = 1
                 """,
             ]
         return try queries.flatMap { query in

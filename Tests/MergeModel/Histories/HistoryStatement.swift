@@ -17,7 +17,8 @@ package enum HistoryStatement {
         let table = random.pick(schema.tables)
         let names = table.columns.map(\.name)
         func value(of column: ReferenceColumn) -> String {
-            if !column.isNotNull, random.chance(20) { return "NULL" }
+            // Without a parent to find a row is taken more often.
+            if !column.isNotNull, random.chance(column.name.hasPrefix("f") ? 50 : 20) { return "NULL" }
             return column.isText ? random.pick(["'a'", "'b'", "'A'", "'c'"]) : "\(random.below(4))"
         }
         func row() -> String { "(\(table.columns.map { value(of: $0) }.joined(separator: ", ")))" }

@@ -21,6 +21,8 @@ package struct ReferenceWrite: Hashable, Sendable {
     let keyColumns: Set<String>
     package let known: VersionVector
 
+    package var name: String { "\(origin.short):\(version)" }
+
     func saw(_ other: ReferenceWrite) -> Bool {
         other.origin == origin ? other.version < version : known[other.origin] >= other.version
     }
@@ -37,19 +39,17 @@ package struct ReferenceWrite: Hashable, Sendable {
 /// A row as merging leaves it, whatever the constraints say.
 struct ReferenceRow: Sendable {
     let id: ReferenceRowID
-    let life: Int64
     /// The changes of the greatest life, weakest first.
     let writes: [ReferenceWrite]
 
     /// - Parameter all: Every delivered change of the row.
     init(_ id: ReferenceRowID, _ all: [ReferenceWrite]) {
-        let life = all.map(\.life).max() ?? 1
+        let life = all.map(\.life).max()
         self.id = id
-        self.life = life
         writes = all.filter { $0.life == life }.sorted { $0.isWeaker(than: $1) }
     }
 
-    var isAlive: Bool { life % 2 == 1 }
+    var isAlive: Bool { writes.allSatisfy { $0.life % 2 == 1 } }
     var hasInsert: Bool { writes.contains { $0.operation == .insert } }
 
     /// The last in (stamp, origin) wins in each column.

@@ -49,7 +49,3 @@ package struct ReferenceModel {
         }
     }
 }
-
-extension ReferenceWrite {
-    package var name: String { "\(origin.short):\(version)" }
-}

@@ -56,12 +56,11 @@ struct ReferenceView {
 
     /// From the earliest claim to the latest, the rows that clash with none shown and with none taken before.
     private func withoutClashes(_ rows: Rows, _ claims: [ReferenceRowID: (Stamp, OriginID)]) -> Rows {
-        let claimed = rows.keys.filter { claims[$0] != nil }.sorted { a, b in
-            claims[a].flatMap { left in claims[b].map { left < $0 } } ?? false
-        }
-        var taken = rows.filter { claims[$0.key] == nil }
-        for id in claimed {
-            guard let table = schema.table(id.table), let row = rows[id] else { continue }
+        var taken: Rows = [:]
+        // A row without a claim has no UNIQUE column.
+        let unclaimed = (Stamp.zero, OriginID(high: 0, low: 0))
+        for (id, row) in rows.sorted(by: { claims[$0.key] ?? unclaimed < claims[$1.key] ?? unclaimed }) {
+            guard let table = schema.table(id.table) else { continue }
             let isFree = table.uniques.allSatisfy { unique in
                 guard let entry = ReferenceView.entry(of: row, in: unique, table) else { return true }
                 return (Array(shown) + Array(taken)).allSatisfy {

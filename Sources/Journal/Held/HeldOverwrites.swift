@@ -1,0 +1,56 @@
+import Foundation
+import GRDB
+
+/// Lets go of what is held of a row once a local program has written the row anew.
+///
+/// A program does not see a held row, so it can insert its key again; and it may change or delete a row that shows substitutes.
+/// Either change is later than all that is held, for it stands behind it in the journal. Whether the row still shows what the
+/// program wrote says nothing about that: the program may have deleted it again, or written the substitute itself. Only the
+/// journal tells, and each local entry passes the seal once.
+struct HeldOverwrites {
+    private let db: Database
+    private let selection: RawStatement
+
+    /// - Returns: nil when nothing is held.
+    init?(_ db: Database) throws {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") == true else { return nil }
+        self.db = db
+        selection = try RawStatement(db, "SELECT id, shown, image FROM _journal_held WHERE tbl = ? AND key = ?")
+    }
+
+    /// - Parameter cursor: On a local entry that no seal has seen.
+    func note(_ cursor: JournalCursor) throws {
+        let key = cursor.key
+        guard let held = try row(table: cursor.entry.table, key: key) else { return }
+        // A row outside of its table is touched by an insert first, and an insert carries every column.
+        guard held.isShown, cursor.operation == .update else { return try release(held.id) }
+        guard var image = RowImage(encoded: held.image) else {
+            throw JournalError(.corrupt, "a row of _journal_held cannot be read")
+        }
+        let shape = cursor.entry.shape
+        let keys = Set(shape.keyColumns.map(SQLText.foldedName))
+        var written: Set<String> = []
+        try cursor.mask().forEach { written.insert(SQLText.foldedName(shape.columns[$0])) }
+        let before = image.columns.count
+        image.columns = image.columns.filter { name, _ in
+            let name = SQLText.foldedName(name)
+            return keys.contains(name) || !written.contains(name)
+        }
+        guard image.columns.count < before else { return }
+        if image.columns.keys.allSatisfy({ keys.contains(SQLText.foldedName($0)) }) { return try release(held.id) }
+        try db.execute(
+            sql: "UPDATE _journal_held SET image = ? WHERE id = ?", arguments: [Data(image.encoded()), held.id])
+    }
+
+    private func row(table: Int64, key: Key) throws -> (id: Int64, isShown: Bool, image: Bytes)? {
+        try selection.bind(table, at: 1)
+        try selection.bind(.blob(key.bytes[...]), at: 2)
+        defer { selection.reset() }
+        guard try selection.step() else { return nil }
+        return (selection.int64(0), selection.int64(1) == 1, Array(selection.bytes(2))[...])
+    }
+
+    private func release(_ id: Int64) throws {
+        try db.execute(sql: "DELETE FROM _journal_held WHERE id = ?", arguments: [id])
+    }
+}

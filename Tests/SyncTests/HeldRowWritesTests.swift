@@ -1,0 +1,88 @@
+import GRDB
+import Journal
+import Sync
+import Testing
+
+/// A program writes a row that is held, or that shows a substitute, and no daemon looks in between: only the journal knows.
+@Suite("What a program writes over a held row is later than what is held")
+struct HeldRowWritesTests {
+    private static let schema = """
+        CREATE TABLE team(id INTEGER PRIMARY KEY, code TEXT UNIQUE);
+        CREATE TABLE person(id INTEGER PRIMARY KEY, team INTEGER REFERENCES team ON DELETE SET NULL,
+          second INTEGER REFERENCES team ON DELETE SET NULL);
+        """
+
+    @Test("a held row that a program inserts and deletes again does not come back")
+    func insertedAndDeleted() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO team VALUES(1, 'x')")
+        try cluster.execute(1, "INSERT INTO team VALUES(2, 'x')")
+        try cluster.pull(1, from: 0)
+        #expect(try ids(cluster, 1) == [1])
+        try cluster.execute(1, "INSERT INTO team VALUES(2, 'y')")
+        try cluster.execute(1, "DELETE FROM team WHERE id = 2")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM team WHERE id = 1")
+        try cluster.settle()
+        for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
+    }
+
+    @Test("a substitute that a program writes itself is its own value, and stays when the parent returns")
+    func substituteWritten() throws {
+        let cluster = try orphan("1, NULL")
+        try cluster.execute(0, "UPDATE person SET team = 2")
+        try cluster.execute(0, "UPDATE person SET team = NULL")
+        try parentReturns(cluster)
+        for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
+    }
+
+    @Test("a row that shows a substitute and is deleted and inserted anew has nothing of its old value")
+    func madeAnew() throws {
+        let cluster = try orphan("1, NULL")
+        try cluster.execute(0, "DELETE FROM person")
+        try cluster.execute(0, "INSERT INTO person VALUES(1, NULL, NULL)")
+        try parentReturns(cluster)
+        for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
+    }
+
+    @Test("of two substitutes a program changes one: the other still stands for its value")
+    func oneOfTwo() throws {
+        let cluster = try orphan("1, 1")
+        try cluster.execute(0, "UPDATE person SET team = 2")
+        try parentReturns(cluster)
+        for index in 0..<2 { #expect(try people(cluster, index) == ["1 2 1"], "replica \(index)") }
+    }
+
+    // MARK: - Pieces
+
+    /// Person 1 refers to team 1, which is gone; team 2 is there.
+    private func orphan(_ teams: String) throws -> Cluster {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO team VALUES(1, 'a'), (2, 'b')")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM team WHERE id = 1")
+        try cluster.execute(1, "INSERT INTO person VALUES(1, \(teams))")
+        try cluster.settle()
+        #expect(try people(cluster, 0) == ["1 - -"])
+        return cluster
+    }
+
+    private func parentReturns(_ cluster: Cluster) throws {
+        try cluster.settle()
+        try cluster.execute(1, "INSERT INTO team VALUES(1, 'a')")
+        try cluster.settle()
+        #expect(try cluster.content(0) == cluster.content(1))
+        #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
+    }
+
+    private func ids(_ cluster: Cluster, _ index: Int) throws -> [Int64] {
+        try cluster[index].read { try Int64.fetchAll($0, sql: "SELECT id FROM team ORDER BY id") }
+    }
+
+    private func people(_ cluster: Cluster, _ index: Int) throws -> [String] {
+        try cluster[index].read {
+            try String.fetchAll(
+                $0, sql: "SELECT id || ' ' || ifnull(team, '-') || ' ' || ifnull(second, '-') FROM person ORDER BY id")
+        }
+    }
+}
