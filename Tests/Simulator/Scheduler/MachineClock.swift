@@ -38,7 +38,10 @@ final class MachineClock: SyncClock, @unchecked Sendable {
     func goOn() { if let time = frozen { set(wall: time) } }
 
     func sleep(milliseconds: Int64) async throws {
-        let timer = Timer(scheduler, milliseconds: milliseconds * 1_000_000 / (1_000_000 + drift))
+        // Rounded up: whoever wakes up finds that the time is over by the same clock.
+        let rate = 1_000_000 + drift
+        let virtual = drift == 0 ? milliseconds : (milliseconds * 1_000_000 + rate - 1) / rate + 1
+        let timer = Timer(scheduler, milliseconds: virtual)
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { timer.start($0) }
         } onCancel: {

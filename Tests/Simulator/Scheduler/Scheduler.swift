@@ -8,6 +8,8 @@ final class Scheduler: @unchecked Sendable {
     private(set) var now: Int64 = 0
     private(set) var executed = 0
 
+    /// Events since time moved on.
+    private var atOnce = 0
     private var events = EventQueue()
     private var ready: [(job: UnownedJob, executor: ProcessExecutor)] = []
     private var random: SplitMix
@@ -37,6 +39,8 @@ final class Scheduler: @unchecked Sendable {
         try settle()
         while let time = events.nextTime, time <= end {
             guard let action = events.pop() else { break }
+            atOnce = time > now ? 0 : atOnce + 1
+            guard atOnce < 20_000 else { throw Violation("P21", "20 000 events, and no time passes") }
             now = max(now, time)
             executed += 1
             action()
