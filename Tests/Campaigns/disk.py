@@ -241,7 +241,7 @@ class DiskFull(Campaign):
         first, second = self.pair("few", self.directory)
         second.start().wait_until_listening()
         # Below 7, libdispatch ends the process before its first line.
-        for number in (8, 12, 16, 24, 32, 40, 48, 64, 72, 96, 128, 256):
+        for number in (8, 12, 16, 24, 32, 40, 48, 64, 96, 112, 128, 256):
             def limit():
                 resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
 
@@ -269,7 +269,7 @@ class DiskFull(Campaign):
             daemon.check()
             for connection in idle:
                 connection.close()
-            if number >= 96:
+            if number >= 112:
                 wait_until_equal([first, second], 90)
                 daemon.stop()
             else:

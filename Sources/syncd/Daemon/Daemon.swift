@@ -22,14 +22,17 @@ struct Daemon {
     private let replica: Replica
     private let replicator: Replicator
     private let lock: FileLock
+    private let limits: ServerLimits
 
     /// Checks everything that can be checked before anything runs, opens the file and locks it.
     ///
     /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
     init(database path: String, _ configuration: Configuration) throws {
-        let threads = UInt64(ProcessInfo.processInfo.activeProcessorCount)
-        try ProcessSetup.reserveFiles(ProcessSetup.filesOfDaemon + threads * ProcessSetup.filesPerThread)
         self.configuration = configuration
+        var limits = ServerLimits()
+        limits.connections = try ProcessSetup.connections(
+            atMost: limits.connections, peers: configuration.peers.count)
+        self.limits = limits
         address = configuration.listen ?? .standard
         token = try configuration.tokenFile.map { try Token.load(from: $0) }
         guard token != nil || address.isLoopback else {
@@ -78,7 +81,6 @@ struct Daemon {
     ///
     /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is taken away meanwhile.
     func run() async throws {
-        let limits = ServerLimits()
         let metrics = RequestMetrics(limits: limits)
         let listener = Listener(
             address: address, tls: tls, gate: AccessGate(token: token),

@@ -7,9 +7,14 @@ enum Console {
     /// Writes one line to standard output.
     ///
     /// A reader that has gone away (`syncd log … | head`) ends the program quietly, as it does for other filters; SIGPIPE
-    /// itself is ignored, because the daemon must survive a peer that hangs up.
+    /// itself is ignored, because the daemon must survive a peer that hangs up. Any other failure, as of a full disk behind `>`, is
+    /// said on standard error and ends it with 1.
     static func line(_ text: String) {
-        if !write(text + "\n", to: STDOUT_FILENO) { exit(errno == EPIPE ? 0 : 1) }
+        guard !write(text + "\n", to: STDOUT_FILENO) else { return }
+        let reason = errno
+        guard reason != EPIPE else { exit(0) }
+        error("the output cannot be written: \(String(cString: strerror(reason)))", hint: nil)
+        exit(1)
     }
 
     /// Writes `Error: ` and the sentence, and the hint on a line of its own, to standard error.
