@@ -87,8 +87,5 @@ extension SyncError {
         }
     }
 
-    private static func clean(_ text: String) -> String {
-        let printable = text.unicodeScalars.prefix(1_000).filter { $0.value >= 0x20 && $0.value != 0x7F }
-        return String(String.UnicodeScalarView(printable))
-    }
+    private static func clean(_ text: String) -> String { printable(text, limit: 1_000) }
 }

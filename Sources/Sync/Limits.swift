@@ -31,8 +31,8 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: distinct table shapes in a batch.
     public var shapesPerBatch = 4_096
 
-    /// Ceiling: columns of one table shape; SQLite's own default is 2 000 (https://sqlite.org/limits.html).
-    public var columnsPerShape = 2_000
+    /// Ceiling: columns of one table shape. More of them than the journal can hold would fail in the file, again and again.
+    public var columnsPerShape = JournalLimits.columnsPerTable
 
     /// Ceiling: UTF-8 bytes of the name of a table, a column or a cluster.
     public var nameBytes = 4_096

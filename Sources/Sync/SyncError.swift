@@ -1,6 +1,7 @@
 /// What went wrong between two replicas, for a person and for a program.
 ///
-/// Tokens, row values and user info of URLs never stand in a message: messages reach logs and peers.
+/// Tokens, row values and user info of URLs never stand in a message: messages reach logs and peers. Names that a peer chose may;
+/// so control characters are taken out, which could forge a line of a log, and what is too long is shortened.
 public struct SyncError: Error, Sendable, Hashable {
     /// What a program decides by, and what travels as `code` in an error body.
     public struct Code: Sendable, Hashable {
@@ -90,9 +91,23 @@ public struct SyncError: Error, Sendable, Hashable {
 
     public init(_ code: Code, _ message: String, hint: String? = nil, retryAfterSeconds: Int64? = nil) {
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.message = SyncError.printable(message)
+        self.hint = hint.map { SyncError.printable($0) }
         self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    /// `text` on one line, for a log or a terminal.
+    ///
+    /// - Parameter limit: The most Unicode scalars to keep.
+    static func printable(_ text: String, limit: Int = 2_000) -> String {
+        var kept = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(limit) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: break
+            default: kept.append(scalar)
+            }
+        }
+        return String(kept)
     }
 
     public var isRetryable: Bool { code.isRetryable }

@@ -23,7 +23,7 @@ enum CurlFailure {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
             return SyncError(
                 .tls, "The certificate of \(peer) is not trusted: \(reason)",
-                hint: "Give the authority that signed it with --ca-file, and check the host's name in it.")
+                hint: "Give the authority that signed it with --tls-ca, and check the host's name in it.")
         case CURLE_SSL_CONNECT_ERROR:
             return SyncError(
                 .tls, "No secure connection to \(peer): \(reason)",

@@ -188,8 +188,10 @@ extension TableShape {
         guard shape.keyCount > 0, Int(shape.keyCount) <= columns.count else {
             throw .malformed("a shape without a key")
         }
-        // As bytes: String would take two normal forms of one name for the same column.
-        guard Set(shape.columns.map { [UInt8]($0) }).count == columns.count else {
+        // As bytes: String would take two normal forms of one name for the same column. As SQLite compares them: it takes the
+        // two cases of an ASCII letter for one, and only those.
+        let folded = shape.columns.map { name in name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
+        guard Set(folded).count == columns.count else {
             throw .malformed("a column stands twice in a shape")
         }
         self.init(table: table, columns: columns, keyCount: Int(shape.keyCount))
