@@ -32,6 +32,7 @@ struct Daemon {
         var limits = ServerLimits()
         limits.connections = try ProcessSetup.connections(
             atMost: limits.connections, peers: configuration.peers.count)
+        limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
         address = configuration.listen ?? .standard
         token = try configuration.tokenFile.map { try Token.load(from: $0) }
