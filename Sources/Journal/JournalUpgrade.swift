@@ -5,7 +5,12 @@ import GRDB
 /// From then on the earlier release refuses the file with a clear sentence (``JournalSchema/format``).
 enum JournalUpgrade {
     static func isDue(_ db: Database) throws -> Bool {
-        try Int64.fetchOne(db, sql: "SELECT format FROM _journal_replica") != JournalSchema.format
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
+                FROM _journal_replica
+                """, arguments: [JournalSchema.format]) ?? true
     }
 
     /// Inside of a write transaction.
@@ -24,7 +29,9 @@ enum JournalUpgrade {
         where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
-        let names = ["_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies"]
+        let names = [
+            "_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies", "_journal_settled",
+        ]
         var created: Set<Substring> = []
         for statement in JournalSchema.statements.split(separator: ";") {
             let words = statement.split { $0 == " " || $0 == "\n" }

@@ -457,8 +457,10 @@ extension RowStore {
             for row in unchecked.values { groups.insert(session.foreignKeys.group(of: row.table.name)) }
             for (key, _) in removedParents { groups.insert(session.foreignKeys.group(of: key.parent)) }
         }
-        guard all || !groups.isEmpty else { return try held.write() }
-        try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+        if all || !groups.isEmpty {
+            try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+        }
+        try noteSettledRows()
         try held.write()
     }
 }
