@@ -164,7 +164,7 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Store", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                "Store", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.

@@ -17,6 +17,7 @@ struct StoreRound {
     private(set) var findNanoseconds = 0.0
     private(set) var updates: [Cost] = []
     private(set) var updatesWithObjects: [Cost] = []
+    private(set) var refreshes: [Cost] = []
 
     static let held = 1_000
     private static let updates = 3
@@ -61,14 +62,16 @@ struct StoreRound {
         let ids = (0..<StoreRound.held).map { sample.id($0 * sample.count / StoreRound.held) }
         let objects = try Person.find(ids, in: store.database)
         guard objects.count == ids.count else { throw BenchError("\(objects.count) of \(ids.count) were found") }
-        // The same statement on the same rows in a captured table, by a program that has no objects; then with them.
-        try StoreSide.makeReplica(path("raw"), captured: true)
-        let plain = try PlainSide(path: path("raw"))
-        try plain.insert(sample)
+        // The same statement on the same rows by a database of which nobody holds an object.
+        let bare = try StoreSide(path: path("bare"), captured: true)
+        try bare.insert(sample)
         for _ in 0..<StoreRound.updates {
-            updates.append(try measure { try plain.execute("UPDATE person SET score = score + 1") })
+            updates.append(try measure { try bare.bulkUpdate() })
             updatesWithObjects.append(try measure { try store.bulkUpdate() })
+            // What the difference of the two consists of, by itself: each object reads its row again.
+            refreshes.append(try measure { try store.database.notifyExternalChange() })
         }
+        try bare.database.close()
         let expected = Double(StoreRound.updates)
         let unchanged = zip(objects, ids).filter { $0.score != sample.score(Int($1) - 1) + expected }.count
         guard unchanged == 0 else { throw BenchError("\(unchanged) objects did not follow") }

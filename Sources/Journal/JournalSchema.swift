@@ -123,6 +123,12 @@ enum JournalSchema {
           shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
           UNIQUE (tbl, key)
         ) STRICT;
+        CREATE TABLE _journal_settled (
+          id INTEGER PRIMARY KEY,
+          tbl INTEGER NOT NULL,
+          op INTEGER NOT NULL CHECK (op IN (1, 2, 3)),
+          key BLOB
+        ) STRICT;
         CREATE TABLE _journal_inbox (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL,

@@ -5,7 +5,12 @@ import GRDB
 /// From then on the earlier release refuses the file with a clear sentence (``JournalSchema/format``).
 enum JournalUpgrade {
     static func isDue(_ db: Database) throws -> Bool {
-        try Int64.fetchOne(db, sql: "SELECT format FROM _journal_replica") != JournalSchema.format
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
+                FROM _journal_replica
+                """, arguments: [JournalSchema.format]) ?? true
     }
 
     /// Inside of a write transaction.
@@ -27,6 +32,7 @@ enum JournalUpgrade {
         }
         let names = [
             "_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies", "_journal_names",
+            "_journal_settled",
         ]
         var created: Set<Substring> = []
         for statement in JournalSchema.statements.split(separator: ";") {

@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import Synchronization
 
 extension Database {
     /// Runs `body` in a transaction: all of it is committed, or nothing.
@@ -16,7 +17,7 @@ extension Database {
     /// ```
     ///
     /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds the write lock for
-    ///   longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside of ``read(_:)``.
+    ///   longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside of a read.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         if let context = ThreadContext.access(to: self) as? WriteContext { return try context.savepoint(body) }
         return try write { _ in try body() }
@@ -51,16 +52,28 @@ extension Database {
             return try body(context)
         }
         try checkOpen()
+        let settled = pipeline.clock.announcedSettled.load(ordering: .sequentiallyConsistent)
         var stale: [any Refreshable] = []
         defer { recheck(stale) }
         do {
             return try replica.read { db in
-                let context = ReadContext(self, db)
+                let context = ReadContext(self, db, settled: settled)
                 defer { stale = context.stale }
                 return try ThreadContext.with(context) { try body(context) }
             }
         } catch {
             throw options.failed(error, operation: "reading")
+        }
+    }
+
+    /// Runs `body` like ``write(enforcingForeignKeys:_:)``. Errors name the model's table, also where no statement was reached.
+    func write<M: Model, Result>(
+        _ type: M.Type, _ operation: String, _ body: (WriteContext) throws -> Result
+    ) throws -> Result {
+        do {
+            return try write(body)
+        } catch let error as StoreError {
+            throw error.during(operation, table: M.schema.table)
         }
     }
 

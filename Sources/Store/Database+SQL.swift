@@ -8,7 +8,9 @@ extension Database {
     /// Live objects follow, and the journal records every changed row. It is one transaction, or a part of the one that the
     /// calling thread is inside of.
     ///
-    /// - Parameter arguments: The values of the `?`, when they are not interpolated.
+    /// - Parameters:
+    ///   - sql: One or more statements; an interpolated value is bound.
+    ///   - arguments: The values of the `?`, when they are not interpolated.
     /// - Returns: How many rows the statements changed, without those that triggers changed.
     /// - Throws: ``StoreError``; a script is undone as a whole.
     @discardableResult
@@ -117,7 +119,7 @@ extension WriteContext {
     ///
     /// - Returns: The changed rows, and whether a statement may have changed the schema.
     func runScript(_ sql: SQL) throws -> (changes: Int, changedSchema: Bool) {
-        guard let connection = db.sqliteConnection else { throw StoreError(.closed, "the database is closed") }
+        guard let connection = db.sqliteConnection else { throw StoreError.closed }
         var changes = 0
         var changedSchema = false
         var remaining = sql.bindings[...]
@@ -174,7 +176,8 @@ extension WriteContext {
 
     private func argumentCount(_ sql: SQL) -> StoreError {
         StoreError(
-            .argumentCount, "the SQL does not have as many parameters as values were given: \(sql.bindings.count)")
+            .argumentCount, "the SQL does not have as many parameters as values were given: \(sql.bindings.count)",
+            hint: "Give one value for each `?`, in the order of the statements.")
     }
 
     private static func mayChangeSchema(_ sql: String) -> Bool {

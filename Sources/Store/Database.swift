@@ -25,6 +25,8 @@ public final class Database: Sendable {
     let counters = Counters()
     let cache: ResultCache
     private let models = Mutex(Models())
+    /// True when two models stand for one table.
+    private let hasSharedTables = Atomic<Bool>(false)
     /// nil in memory, where nobody else writes.
     private let watch: FileWatch?
     private let report = Mutex(SchemaReport())
@@ -38,12 +40,17 @@ public final class Database: Sendable {
     private struct Models {
         var byType: [ObjectIdentifier: any AnyLiveInstances] = [:]
         var byTable: [String: [any AnyLiveInstances]] = [:]
+        /// The one that was asked for last: mostly it is the next one too.
+        var last: (type: ObjectIdentifier, instances: any AnyLiveInstances)?
     }
 
     /// Opens a file, making it a replica when it is new, and brings its schema to the newest version.
     ///
-    /// - Parameter schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction;
-    ///   when one fails, the schema is as it was. Left out, the schema is neither read nor changed.
+    /// - Parameters:
+    ///   - path: The file. Its directory must exist, and be writable for SQLite's log.
+    ///   - options: How it is opened and runs.
+    ///   - schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction; when one fails, the
+    ///     schema is as it was. Left out, the schema is neither read nor changed.
     /// - Throws: ``StoreError``, or what a step throws.
     public convenience init(
         path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
@@ -88,9 +95,11 @@ public final class Database: Sendable {
         path = replica.path
         do {
             try replica.settle()
-            let last = try replica.read { try JournalTail.lastSeq($0) }
+            let (last, settled) = try replica.read { (try JournalTail.lastSeq($0), try SettledTail.lastID($0)) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
+            pipeline.clock.announceSettled(settled)
+            pipeline.clock.applySettled(settled)
             analyzedPosition.store(try replica.read { try Maintenance.lastAnalyzed($0) } ?? 0, ordering: .relaxed)
             let result = try migration.run(self)
             report.withLock { $0 = result }
@@ -148,7 +157,7 @@ public final class Database: Sendable {
     public var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
     func checkOpen() throws {
-        if isClosed { throw StoreError(.closed, "the database is closed") }
+        if isClosed { throw StoreError.closed }
     }
 
     // MARK: - Live objects
@@ -156,13 +165,20 @@ public final class Database: Sendable {
     func instances<M: Model>(of type: M.Type) -> LiveInstances<M> {
         models.withLock { models in
             let id = ObjectIdentifier(type)
+            // By the type's own identity; a checked cast would take longer than all the rest of a find.
+            if let last = models.last, last.type == id {
+                return unsafeDowncast(last.instances, to: LiveInstances<M>.self)
+            }
             if let known = models.byType[id] {
-                // By the type's own identity; a checked cast would take longer than all the rest of a find.
+                models.last = (id, known)
                 return unsafeDowncast(known, to: LiveInstances<M>.self)
             }
             let instances = LiveInstances<M>(clock: pipeline.clock)
             models.byType[id] = instances
             models.byTable[instances.foldedTable, default: []].append(instances)
+            if models.byTable[instances.foldedTable, default: []].count > 1 {
+                hasSharedTables.store(true, ordering: .sequentiallyConsistent)
+            }
             return instances
         }
     }
@@ -174,6 +190,7 @@ public final class Database: Sendable {
 
     /// True when another model stands for the same table, and someone holds its objects or listens.
     func hasSiblings(_ instances: any AnyLiveInstances) -> Bool {
+        guard hasSharedTables.load(ordering: .sequentiallyConsistent) else { return false }
         let all = models.withLock { $0.byTable[instances.foldedTable] ?? [] }
         return all.count > 1 && all.contains { $0 !== instances && !$0.isIdle }
     }

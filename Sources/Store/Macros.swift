@@ -35,18 +35,24 @@
     named(init))
 public macro Model(table: String? = nil) = #externalMacro(module: "StoreMacros", type: "ModelMacro")
 
-/// Gives a property a column of another name, or another way to store its value.
+/// Gives a property a column of another name.
 ///
-/// - Parameters:
-///   - name: The column's name; the property's own when left out.
-///   - coding: How the value is stored, such as ``DateAsMilliseconds``; the way of its type when left out.
+/// - Parameter name: The column's name.
 @attached(peer)
 public macro Column(_ name: String) = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
+/// Gives a property a column of another name, and another way to store its value.
+///
+/// - Parameters:
+///   - name: The column's name.
+///   - coding: How the value is stored, such as ``DateAsMilliseconds``.
 @attached(peer)
 public macro Column<Coding: ColumnCoding>(_ name: String, as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
+/// Gives a property another way to store its value.
+///
+/// - Parameter coding: How the value is stored, such as ``DateAsMilliseconds``.
 @attached(peer)
 public macro Column<Coding: ColumnCoding>(as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")

@@ -40,7 +40,8 @@ extension StoreError {
                 hint: "The row that it refers to must exist first, and cannot go while others refer to it.")
         default:
             switch code & 0xFF {
-            case SQLITE_CONSTRAINT, SQLITE_MISMATCH: self = make(.constraint, message)
+            case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
+                self = make(.constraint, message, hint: "A trigger or the type of a STRICT table refuses the row.")
             case SQLITE_BUSY, SQLITE_LOCKED:
                 self = make(.busy, message, hint: "Another connection holds the write lock; try again.")
             case SQLITE_FULL: self = make(.full, message, hint: "The disk is full; free some space.")
@@ -59,7 +60,8 @@ extension StoreError {
                 self = make(
                     .missingColumn, message, hint: "Add it in a version of the schema, or rename the property's column."
                 )
-            case SQLITE_ERROR, SQLITE_RANGE: self = make(.sql, message)
+            case SQLITE_ERROR, SQLITE_RANGE:
+                self = make(.sql, message, hint: "Correct the SQL; the error's `sql` is the statement.")
             default: self = make(.sqlite, message)
             }
         }
@@ -103,7 +105,9 @@ extension StoreError {
     /// Wraps a refusal to bind a property's value.
     static func unstorable(_ error: any Error, column: String?) -> any Error {
         guard let mismatch = error as? ColumnMismatch else { return error }
-        return StoreError(.unstorable, mismatch.description, column: column)
+        return StoreError(
+            .unstorable, mismatch.description,
+            hint: "Give a value that the column can hold, or name a coding with @Column(as:).", column: column)
     }
 }
 

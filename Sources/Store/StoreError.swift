@@ -102,6 +102,10 @@ public struct StoreError: Error, Sendable {
         self.sqliteCode = sqliteCode
     }
 
+    static var closed: StoreError {
+        StoreError(.closed, "the database is closed", hint: "Open the file anew, by another `Database`.")
+    }
+
     /// True for a constraint of the schema.
     var isConstraint: Bool {
         [.unique, .primaryKey, .notNull, .check, .foreignKey, .constraint].contains(code)

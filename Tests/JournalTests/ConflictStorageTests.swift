@@ -92,12 +92,45 @@ struct ConflictStorageTests {
         #expect(RowImage(encoded: bytes.dropLast()) == nil)
     }
 
+    @Test("notices of settled rows are given in their order, and a reader learns that it has missed some")
+    func settledRows() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 0)
+        var key = RowImage()
+        key.columns = ["id": .integer(7)]
+        try fixture.replica.write { db in
+            try SettledRows.append(table: 1, .delete, key: key, to: db)
+            try SettledRows.append(table: 1, .update, key: nil, to: db)
+            try SettledRows.prune(db)
+        }
+        let notices = try fixture.replica.read { try SettledRows.all(after: 0, $0) }
+        #expect(notices?.map(\.operation) == [.delete, .update])
+        #expect(notices?.map(\.key) == [key, nil])
+        #expect(try fixture.replica.read { try SettledRows.all(after: 2, $0)?.count } == 0)
+        try fixture.replica.write { db in
+            for _ in 0..<SettledRows.limit { try SettledRows.append(table: 1, .insert, key: key, to: db) }
+            try SettledRows.prune(db)
+        }
+        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 2 + SettledRows.limit)
+        #expect(try fixture.replica.read { try SettledRows.all(after: 1, $0) } == nil)
+        #expect(try fixture.replica.read { try SettledRows.all(after: 2, $0)?.count } == Int(SettledRows.limit))
+    }
+
+    @Test("a file that lacks nothing but the notices of settled rows gets them when it is opened")
+    func upgradeOfNotices() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+        try fixture.execute("DROP TABLE _journal_settled")
+        _ = try Replica.open(at: fixture.replica.path)
+        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 0)
+    }
+
     @Test("a file of an earlier release is brought up to date when it is opened")
     func upgrade() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.replica.write { db in
             for sql in [
-                "DROP TABLE _journal_clocks", "DROP TABLE _journal_ledger", "DROP INDEX _journal_conflicts_by_key",
+                "DROP TABLE _journal_clocks", "DROP TABLE _journal_settled", "DROP TABLE _journal_ledger",
+                "DROP INDEX _journal_conflicts_by_key",
                 "ALTER TABLE _journal_conflicts DROP COLUMN closed", "ALTER TABLE _journal_conflicts DROP COLUMN state",
                 "ALTER TABLE _journal_conflicts DROP COLUMN lost_stamp", "DROP TABLE _journal_policies",
                 "ALTER TABLE _journal_tables DROP COLUMN joined", "DROP TABLE _journal_held",

@@ -31,6 +31,7 @@ struct Nameless: Error {}
 final class Item {
     var id: Int64
     var title: String = ""
+    var price: Decimal = 0
     var owner: Ref<Person>?
 }
 

@@ -35,6 +35,18 @@ struct LiveDataTests {
         #expect(await bobs.makeAsyncIterator().next()?.columns == ["visits"])
     }
 
+    @Test("[40, 42] a save that changes nothing, and a silent one, are told to nobody")
+    func silence() async throws {
+        let db = try file.open()
+        let bob = try Person.create(in: db) { $0.name = "Robert" }
+        let changes = Person.changes(in: db)
+        let isWritten = try bob.save { $0.name = "Robert" }  // false: it was the name already
+        try db.silently { try bob.save { $0.visits += 1 } }
+        try bob.delete()
+        #expect(!isWritten && bob.visits == 1)
+        #expect(await changes.makeAsyncIterator().next()?.changes.map(\.kind) == [.deleted])
+    }
+
     @Test("[45] results, values and objects follow; observation tells")
     func following() async throws {
         let db = try file.open()

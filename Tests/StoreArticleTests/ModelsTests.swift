@@ -69,6 +69,30 @@ struct ModelsTests {
         #expect(throws: StoreError.self) { try Article.create(in: db) }
     }
 
+    @Test("[31, 35] NULL is nil, a required property is named, and declared indexes are kept")
+    func required() throws {
+        let db = try file.open()
+        var missing: String?
+        do {
+            try Article.create(in: db) { $0.body = "A text without a title" }
+        } catch let error as StoreError where error.code == .missingValue {
+            missing = error.column
+        }
+        #expect(missing == "title")
+        let article = try Article.create(in: db) { $0.title = "Local first" }
+        #expect(try article.published == nil && db.value(Int.self, "SELECT published_at IS NULL FROM article") == 1)
+        #expect(try code(of: { try Article.create(in: db) { $0.title = "Local first" } }) == .unique)
+    }
+
+    private func code(of body: () throws -> Void) throws -> StoreError.Code? {
+        do {
+            try body()
+            return nil
+        } catch let error as StoreError {
+            return error.code
+        }
+    }
+
     @Test("[4, 5, 6] keys are generated, given or composite")
     func keys() throws {
         let db = try file.open()

@@ -55,6 +55,15 @@ struct QueriesTests {
             ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)
     }
 
+    @Test("[22, 25, 28] decimals go by their size")
+    func decimals() throws {
+        let db = try file.open()
+        for price: Decimal in [9, 10.5, 100, 20] { try Item.create(in: db) { $0.price = price } }
+        let dear = try Item.where(\.price > 10).order(.descending(\.price)).all(in: db)
+        let value = try Item.query.sum(\.price, in: db)
+        #expect(dear.map(\.price) == [100, 20, 10.5] && value == 139.5)
+    }
+
     @Test("[26, 27] two models, joined or by reference")
     func relations() throws {
         let db = try file.open()

@@ -51,8 +51,21 @@ class AccessContext {
 /// A read of one snapshot.
 final class ReadContext: AccessContext {
     private var position: Int64?
+    /// ``LiveClock/announcedSettled`` before the snapshot was taken.
+    private let settled: Int64
     /// Objects that were registered with a row older than what has been handled since.
     private(set) var stale: [any Refreshable] = []
+
+    init(_ database: Database, _ db: GRDB.Database, settled: Int64) {
+        self.settled = settled
+        super.init(database, db)
+    }
+
+    /// Notes that `object` has got a row of this snapshot, which others may have seen settled since.
+    func adopted<M: Model>(_ object: M) {
+        let announced = database.pipeline.clock.announcedSettled.load(ordering: .sequentiallyConsistent)
+        if settled < announced { stale.append(Row<M>(object: object)) }
+    }
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
         let start = try start()
@@ -87,7 +100,7 @@ final class ReadContext: AccessContext {
 
     private func adopt<M: Model>(_ fresh: [M], _ start: ObjectStart) -> [M] {
         if fresh.isEmpty { return [] }
-        let found = database.instances(of: M.self).adopt(fresh, start)
+        let found = database.instances(of: M.self).adopt(fresh, start, settled: settled)
         stale.append(contentsOf: found.stale.map { Row<M>(object: $0) })
         return found.objects
     }

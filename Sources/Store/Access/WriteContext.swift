@@ -19,6 +19,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     let owner = ThreadIdentity.current
     let epoch: Int
     let follower: Follower
+    /// What the beginning has found of settled rows, up to the notice `id`.
+    private var settled: (id: Int64, follower: Follower)?
     var position: Int64
     private var unconfirmed: Int64 = 0
     private var mustFollow = false
@@ -37,6 +39,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var tracked: Set<String>?
     /// That of the model whose row was written last: mostly it is the next one's too.
     private var lastLog: (registry: any AnyLiveInstances, log: any ChangeLog)?
+    /// Grows when a log that someone has at hand may no longer be right.
+    private(set) var logGeneration = 0
 
     /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
     override init(_ database: Database, _ db: GRDB.Database) {
@@ -53,6 +57,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             try follow()
             follower.closeGroup()
         }
+        let known = database.pipeline.clock.appliedSettled.load(ordering: .sequentiallyConsistent)
+        let last = try SettledTail.lastID(db)
+        guard last > known else { return }
+        // Events of their own, for a look at the journal may come between the commit and this transaction's end.
+        let follower = Follower(database)
+        for object in try follower.followSettled(after: known, seq: .max, in: db, tail: tail) {
+            try object.refresh(in: self)
+        }
+        settled = (last, follower)
     }
 
     // MARK: - Overlays
@@ -125,7 +138,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         if isUntouched(instances) {
             // Nobody else can write now, and this transaction has not: these are the committed rows.
             let start = ObjectStart(database, .present, asOf: position, epoch: epoch - 1)
-            return instances.adopt(rows.map { M._make($0, start) }, start, byWriter: true).objects
+            return instances.adopt(rows.map { M._make($0, start) }, start, settled: nil, byWriter: true).objects
         }
         return rows.map { row in
             let object: M = instances.provisional(for: row, in: database)
@@ -153,21 +166,25 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func wrote<M: Model>(
         _ type: M.Type, _ key: M.ID, _ operation: Journal.Operation, columns: [String], rowsTouched: Int
     ) throws {
-        let instances = database.instances(of: M.self)
-        let log = try log(of: instances)
+        let log = try log(of: database.instances(of: M.self))
         log.note(key, operation, columns: columns, group: follower.group)
         follower.commits.note(table: M.schema.table, operation, columns: columns)
+        count(log, rowsTouched: rowsTouched)
+    }
+
+    /// Counts one row that the transaction itself wrote, and that `log` knows of; see ``wrote(_:_:_:columns:rowsTouched:)``.
+    func count<M: Model>(_ log: ModelLog<M>, rowsTouched: Int) {
         if log.isTracked {
             unconfirmed += 1
             // Another model of the same table has objects and listeners of its own.
-            if rowsTouched != 2 || database.hasSiblings(instances) { mustFollow = true }
+            if rowsTouched != 2 || database.hasSiblings(log.registry) { mustFollow = true }
         } else {
-            log.confirm()
+            if log.isRecording { log.confirm() }
             if rowsTouched != 1 { mustFollow = true }
         }
     }
 
-    private func log<M: Model>(of instances: LiveInstances<M>) throws -> ModelLog<M> {
+    func log<M: Model>(of instances: LiveInstances<M>) throws -> ModelLog<M> {
         if let (registry, log) = lastLog, registry === instances { return unsafeDowncast(log, to: ModelLog<M>.self) }
         // A registry makes logs of its own model only.
         let log = unsafeDowncast(follower.log(of: instances), to: ModelLog<M>.self)
@@ -239,6 +256,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         tail = JournalTail()
         tracked = nil
         lastLog = nil
+        logGeneration += 1
     }
 
     /// Makes nothing written since `position`, which the file has just been rolled back to.
@@ -274,6 +292,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         database.pipeline.publish(
             upTo: position,
             { _ in
+                if let settled { database.pipeline.clock.announceSettled(settled.id) }
                 for step in undo { step.publish(epoch, asOf: position, publication) }
                 // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
                 // which may want to save one of them.
@@ -284,12 +303,21 @@ final class WriteContext: AccessContext, @unchecked Sendable {
                 database.dependents.committed(follower.commits.summary)
             },
             then: { seen in
+                deliverSettled()
                 follower.deliver(after: seen, upTo: position)
                 publication.eventsAreSent()
             })
         undo = []
         if changedSchema { database.pipeline.tail.invalidate() }
         database.pipeline.clock.endWrite(epoch)
+    }
+
+    private func deliverSettled() {
+        let clock = database.pipeline.clock
+        guard let settled, clock.appliedSettled.load(ordering: .sequentiallyConsistent) < settled.id else { return }
+        database.dependents.committed(settled.follower.commits.summary)
+        settled.follower.deliver(after: 0)
+        clock.applySettled(settled.id)
     }
 
     /// Runs what waited for the commit: code of the caller, when the writer is free again.

@@ -24,7 +24,7 @@ extension Database {
     /// If the row is there, its lost columns are set, after a key change in the row under its new key; if not, it is
     /// inserted again as its writer had it. Inside of a transaction it is a part of that.
     ///
-    /// - Parameter ids: ``ConflictEntry/id``.
+    /// - Parameter ids: `ConflictEntry.id`.
     /// - Returns: The entries as they are now.
     /// - Throws: ``StoreError``: `unknownConflict`; `missingTable` and `missingColumn` when the schema has changed since;
     ///   `heldRow`; `constraint` when the schema refuses the row. Nothing is changed then.

@@ -8,7 +8,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - table: Only of this table.
-    ///   - reason: Only for this ``HeldEntry/reason``.
+    ///   - reason: Only for this `HeldEntry.reason`.
     public func heldRows(table: String? = nil, reason: String? = nil) throws -> [HeldEntry] {
         try access { context in try HeldEntries(context.db).all(table: table, reason: reason) }
     }

@@ -21,6 +21,7 @@ extension Replica.Options {
         maximumReaders = max(1, options.maximumReaders)
         if let unlock = options.unlock { self.unlock = { try unlock(Connection(grdb: $0)) } }
         prepare = { db in
+            try DecimalFunctions.register(on: db)
             for function in options.functions { db.add(function: function.function) }
             options.trace(db, path: path)
             try options.prepare?(Connection(grdb: db))

@@ -25,7 +25,9 @@ extension Model {
 
     /// Sets properties of `fields` from values in SQLite's classes.
     ///
-    /// - Parameter values: By the names of properties or columns. What is not named stays as it is.
+    /// - Parameters:
+    ///   - values: By the names of properties or columns. What is not named stays as it is.
+    ///   - fields: The values of a row that is being made or saved.
     /// - Throws: ``StoreError/Code/invalidInput`` for a name that the model does not have or that is given twice,
     ///   ``StoreError/Code/undecodable`` for a value that does not stand for one of the property's type. `fields` is unchanged then.
     public static func set(_ values: [String: Value], in fields: inout Fields) throws {

@@ -21,7 +21,9 @@ extension Model {
     /// let count = try Person.importJSON(json, existing: .update, in: other)
     /// ```
     ///
-    /// - Parameter tail: What follows `SELECT … FROM table`; all rows in the order of the key when it is left out.
+    /// - Parameters:
+    ///   - tail: What follows `SELECT … FROM table`; all rows in the order of the key when it is left out.
+    ///   - database: Where the rows are.
     public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
         let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
         do {
@@ -57,8 +59,11 @@ extension Model {
 
     /// Makes a row for each object of a JSON array, or for a single object, in one transaction.
     ///
-    /// - Parameter json: As ``exportJSON(_:in:)`` writes it, or by another hand: names of properties or columns; `true` and `false`
-    ///   for 1 and 0. A key that is left out is generated.
+    /// - Parameters:
+    ///   - json: As ``exportJSON(_:in:)`` writes it, or by another hand: names of properties or columns; `true` and `false` for 1
+    ///     and 0. A key that is left out is generated.
+    ///   - existing: What becomes of an object whose key a row has already.
+    ///   - database: Where the rows go.
     /// - Returns: How many rows were made or changed.
     /// - Throws: ``StoreError/Code/invalidInput`` for what is no JSON, or has names that the model does not have;
     ///   ``StoreError/Code/undecodable`` for a value of the wrong type; what ``create(in:_:)`` throws. Nothing is imported then.

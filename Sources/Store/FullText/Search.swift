@@ -38,9 +38,13 @@ extension Model {
     /// ```
     ///
     /// - Parameters:
+    ///   - query: What to look for; a plain literal means all its words.
     ///   - name: The index's name; needed when the table has several.
     ///   - weights: How much more a word counts in a column, or property; 1 for those left out.
-    ///   - limit: The most hits, after `offset` left out.
+    ///   - marks: What surrounds the words that were found, and how long a snippet is.
+    ///   - limit: The most hits, 0 or more.
+    ///   - offset: How many of the best hits are left out.
+    ///   - database: Where the rows are.
     /// - Throws: ``StoreError/Code/missingTable`` when the table has no text index, ``StoreError/Code/sql`` for a raw query with a
     ///   mistake.
     public static func search(

@@ -38,7 +38,11 @@ public struct TextIndex: Hashable, Codable, Sendable {
     public let prefixes: [Int]
     private let givenName: String?
 
-    /// - Parameter name: The name of the FTS5 table; `<table>_search` when it is nil. Needed for a second index of a table.
+    /// - Parameters:
+    ///   - columns: Names of properties, or of columns.
+    ///   - tokenizer: What counts as a word.
+    ///   - prefixes: Lengths of the starts of words that are indexed too, so that a search by prefix is fast.
+    ///   - name: The name of the FTS5 table; `<table>_search` when it is nil. Needed for a second index of a table.
     public init(_ columns: String..., tokenizer: Tokenizer = .words, prefixes: [Int] = [], name: String? = nil) {
         self.columns = columns
         self.tokenizer = tokenizer

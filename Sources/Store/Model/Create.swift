@@ -5,12 +5,14 @@ extension Model {
     ///
     /// The key is generated when it is not set (``makePrimaryKey()``).
     ///
-    /// - Parameter fill: Sets the values. Properties that are neither optional nor have a default value must be set.
+    /// - Parameters:
+    ///   - database: Where the row goes.
+    ///   - fill: Sets the values. Properties that are neither optional nor have a default value must be set.
     /// - Throws: ``StoreError``: `missingValue`, `primaryKey`, `unique`, `notNull`, `check`, `foreignKey`, `keyCollision`, …;
     ///   what `fill` throws. No row and no object exists then.
     @discardableResult
     public static func create(in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }) throws -> Self {
-        try database.write { try $0.create(Self.self, nil, fill) }
+        try database.write(Self.self, "creating") { try $0.create(Self.self, nil, fill) }
     }
 
     /// Makes a row with this key.
@@ -18,7 +20,7 @@ extension Model {
     public static func create(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
-        try database.write { try $0.create(Self.self, id, fill) }
+        try database.write(Self.self, "creating") { try $0.create(Self.self, id, fill) }
     }
 
     /// Makes a row for each element, in one transaction: all of them, or none.
@@ -46,12 +48,25 @@ extension Model {
     /// - Returns: How many rows were made.
     /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be made; no row is made then.
     @discardableResult
+    @inlinable
     public static func insert<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
     ) throws -> Int {
+        // Inlined for the sake of the sequence: where its type is not known, a step of it costs as much as binding a row.
+        var iterator = elements.makeIterator()
+        return try insert(in: database) { fields in
+            guard let element = iterator.next() else { return false }
+            try fill(&fields, element)
+            return true
+        }
+    }
+
+    /// - Parameter fillNext: False when there is no further row.
+    @usableFromInline
+    static func insert(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {
         do {
             return try database.transaction {
-                try database.write { try $0.insert(Self.self, from: elements, fill) }
+                try database.write { try $0.insert(Self.self, fillNext) }
             }
         } catch let error as StoreError {
             throw error.during("inserting", table: schema.table)
@@ -87,48 +102,28 @@ extension WriteContext {
         }
     }
 
-    fileprivate func insert<M: Model, Elements: Sequence>(
-        _ type: M.Type, from elements: Elements, _ fill: (inout M.Fields, Elements.Element) throws -> Void
-    ) throws -> Int {
+    fileprivate func insert<M: Model>(_ type: M.Type, _ fillNext: (inout M.Fields) throws -> Bool) throws -> Int {
         let instances = database.instances(of: type)
-        let statement = try PreparedStatement(db, M.schema.insert)
+        var inserter = try RowInserter<M>(self)
+        defer { inserter.finish() }
         var count = 0
-        for element in elements {
+        while true {
             var fields = M.Fields()
-            try fill(&fields, element)
-            try writeNew(type, &fields, statement)
-            if instances.objectLimit > 0, let object = instances.held(fields._key) { publishLater(object, fields) }
+            guard try fillNext(&fields) else { return count }
+            try inserter.insert(&fields)
+            if instances.mayHold, let object = instances.held(fields._key) { publishLater(object, fields) }
             count += 1
         }
-        return count
     }
 
     private func insert<M: Model>(_ type: M.Type, _ fields: inout M.Fields) throws -> M {
-        try writeNew(type, &fields, PreparedStatement(db, M.schema.insert))
+        var inserter = try RowInserter<M>(self)
+        defer { inserter.finish() }
+        try inserter.insert(&fields)
         let object: M = database.instances(of: type).provisional(for: fields, in: database)
         publishLater(object, fields)
         afterCommit.append(HookCall(object: object, kind: .inserted))
         return object
-    }
-
-    /// Completes the values and writes the row.
-    private func writeNew<M: Model>(_ type: M.Type, _ fields: inout M.Fields, _ statement: PreparedStatement) throws {
-        let isUnset = !fields._unset.isEmpty && M.schema.key.contains { fields._unset.contains($0) }
-        let isMinted = isUnset && M.Fields._keySource == .rowid
-        let isGenerated = isUnset && !isMinted
-        for attempt in 1... {
-            if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
-            if isGenerated { fields._key = try unusedKey(type) }
-            if attempt == 1 { try M.willInsert(&fields) }
-            try requireAll(type, fields)
-            fields._normalize()
-            do {
-                try insertRow(type, &fields, isMinted: isMinted, statement)
-                break
-            } catch let error as StoreError where error.code == .primaryKey && isGenerated {
-                guard attempt < WriteContext.keyAttempts else { throw StoreError.keyCollision(M.schema.table) }
-            }
-        }
     }
 
     /// Writes the row of an object that was made in memory.
@@ -141,7 +136,9 @@ extension WriteContext {
             throw StoreError(
                 .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
         }
-        try insertRow(M.self, &fields, isMinted: false, PreparedStatement(db, M.schema.insert))
+        var inserter = try RowInserter<M>(self)
+        defer { inserter.finish() }
+        try inserter.write(&fields, isMinted: false)
         publishLater(object, fields)
         afterCommit.append(HookCall(object: object, kind: .inserted))
     }
@@ -152,36 +149,6 @@ extension WriteContext {
         throw StoreError(
             .missingValue, "\(column.property) was not set",
             hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
-    }
-
-    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
-    private func insertRow<M: Model>(
-        _ type: M.Type, _ fields: inout M.Fields, isMinted: Bool, _ statement: PreparedStatement
-    ) throws {
-        let row = fields
-        let (touched, rowid) = try statement.run { statement in
-            do {
-                try row._bindAll(to: statement.parameters)
-                if isMinted { try statement.parameters.bindNull(at: M.schema.key[0]) }
-            } catch {
-                throw unstorable(type, row, error)
-            }
-            let before = statement.totalChanges
-            do { _ = try statement.step() } catch { throw located(error, type, row) }
-            return (statement.totalChanges - before, statement.lastRowid)
-        }
-        if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(rowid)])) }
-        try wrote(type, fields._key, .insert, columns: [], rowsTouched: touched)
-    }
-
-    /// A generated key that no held object has. Whether a row has it, the INSERT itself finds out.
-    private func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
-        let instances = database.instances(of: type)
-        for _ in 0..<WriteContext.keyAttempts {
-            let key = try M.generateKey()
-            if instances.held(key) == nil { return key }
-        }
-        throw StoreError.keyCollision(M.schema.table)
     }
 
     /// Says which column refused its value.

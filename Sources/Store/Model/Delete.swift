@@ -7,7 +7,7 @@ extension Model {
     /// - Throws: ``StoreError``, such as `foreignKey` when other rows refer to it; nothing is deleted then.
     @discardableResult
     public func delete() throws -> Bool {
-        try database.write { try $0.delete(self) }
+        try database.write(Self.self, "deleting") { try $0.delete(self) }
     }
 
     /// Deletes many rows in one transaction: all of them, or none.

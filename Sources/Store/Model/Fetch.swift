@@ -108,6 +108,7 @@ extension Model {
                 let publication = Publication(database)
                 try Row<Self>(object: self).refresh(
                     context.db, asOf: JournalTail.lastSeq(context.db), publication)
+                (context as? ReadContext)?.adopted(self)
                 due = publication
             }
         }

@@ -52,6 +52,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Asked for each changed row; changed under the lock.
     private let listenerCount = Atomic<Int>(0)
     let foldedTable = SQLText.foldedName(M.schema.table)
+    /// Set before the first object is registered.
+    private let isUsed = Atomic<Bool>(false)
     private let clock: LiveClock
     var modelName: String { "\(M.self)" }
 
@@ -66,16 +68,21 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     var isIdle: Bool { objectLimit == 0 && !hasListeners }
     var objectLimit: Int { table.withLock { $0.count } }
+    /// False when surely no object was ever registered.
+    var mayHold: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
     var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
 
     /// The objects for committed rows that were just read into `fresh` ones.
     ///
     /// - Parameters:
     ///   - start: What the fresh objects were made from; its epoch is ``LiveClock/epoch`` as it was before.
+    ///   - settled: ``LiveClock/announcedSettled`` as it was before the snapshot was taken; nil for a writer, whose snapshot is the newest.
     ///   - byWriter: True for a transaction that reads committed rows; its epoch is the number of the write before it.
     /// - Returns: The objects in the order of the rows, without those known to be deleted since; and those for which a
     ///   newer position was handled already, so that they must be refreshed.
-    func adopt(_ fresh: [M], _ start: ObjectStart, byWriter: Bool = false) -> (objects: [M], stale: [M]) {
+    func adopt(_ fresh: [M], _ start: ObjectStart, settled: Int64?, byWriter: Bool = false) -> (
+        objects: [M], stale: [M]
+    ) {
         let position = start.position
         // Objects whose last reference goes away must not be released under the lock.
         var released: [any AnyObject & Sendable] = []
@@ -83,22 +90,29 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         var objects = fresh
         var stale: [M] = []
         var missing: [Int] = []
+        isUsed.store(true, ordering: .sequentiallyConsistent)
         table.withLock { table in
             table.reserve(fresh.count)
             let isRecent = !byWriter && clock.writer.load(ordering: .sequentiallyConsistent) != 0
             let now = byWriter ? start.epoch : clock.epoch.load(ordering: .sequentiallyConsistent)
+            // Rows that were settled since then have the same journal position, and may look otherwise.
+            let isBehind = settled.map { $0 < clock.announcedSettled.load(ordering: .sequentiallyConsistent) } ?? false
             for index in fresh.indices {
                 let object = fresh[index]
                 let exact = object._exactKey
                 if let known = table[exact].map({ unsafeDowncast($0, to: M.self) }) {
                     if known._offer(object, asOf: position) { objects[index] = known } else { missing.append(index) }
+                    if isBehind {
+                        known._withState { $0.isStale = true }
+                        stale.append(known)
+                    }
                     released.append(known)
                     continue
                 }
                 if let oldest = table.register(object, exact, isRecent: isRecent) { released.append(oldest) }
                 if now != start.epoch { object._withState { $0.epoch = now } }
                 // Read under the lock: whoever handles a newer position from now on will find the object here.
-                if position < clock.announced.load(ordering: .sequentiallyConsistent) {
+                if isBehind || position < clock.announced.load(ordering: .sequentiallyConsistent) {
                     object._withState { $0.isStale = true }
                     stale.append(object)
                 }
@@ -127,6 +141,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         let exact = row._key.exact
         var released: (any AnyObject & Sendable)?
         defer { withExtendedLifetime(released) {} }
+        isUsed.store(true, ordering: .sequentiallyConsistent)
         return table.withLock { table in
             if let known = table[exact] { return (unsafeDowncast(known, to: M.self), false) }
             let epoch = clock.epoch.load(ordering: .sequentiallyConsistent)
@@ -140,9 +155,10 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         table.withLock { $0.takeRecent() }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
-    func all() -> [any Refreshable] {
-        table.withLock { $0.all }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
-    }
+    /// Every object that someone holds.
+    var objects: [M] { table.withLock { $0.all }.map { unsafeDowncast($0, to: M.self) } }
+
+    func all() -> [any Refreshable] { objects.map { Row<M>(object: $0) } }
 
     func makeLog() -> any ChangeLog { ModelLog(self) }
 

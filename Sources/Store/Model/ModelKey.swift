@@ -30,6 +30,18 @@ public enum ExactKey: Hashable, Sendable {
     case uuid(UInt64, UInt64)
     case text(ExactText)
     case bytes([UInt8])
+
+    // Written out for speed: keys of one model are all of one case, so the case need not be hashed.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .integer(let number): hasher.combine(number)
+        case .uuid(let high, let low):
+            hasher.combine(high)
+            hasher.combine(low)
+        case .text(let text): text.hash(into: &hasher)
+        case .bytes(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
 }
 
 extension ModelKey where Self: FixedWidthInteger {

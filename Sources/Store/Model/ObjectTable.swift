@@ -25,7 +25,11 @@ struct ObjectTable {
     var count: Int { objects.count }
 
     subscript(key: ExactKey) -> (any AnyObject & Sendable)? {
-        mutating get { objects[key]?.load() }
+        mutating get {
+            // In place: through the key's own subscript the weak reference would be copied.
+            guard let index = objects.index(forKey: key) else { return nil }
+            return objects.values[index].load()
+        }
     }
 
     /// Every object that someone holds.

@@ -14,7 +14,7 @@ extension Model {
     /// - Throws: ``StoreError``, or what `edit` throws. The object and the file are then as before.
     @discardableResult
     public func save(_ edit: (inout Fields) throws -> Void) throws -> Bool {
-        try database.write { try $0.save(self, edit) }
+        try database.write(Self.self, "saving") { try $0.save(self, edit) }
     }
 
     /// Changes many rows in one transaction: all of them, or none.
@@ -25,7 +25,7 @@ extension Model {
         _ objects: some Sequence<Self>, in database: Database, _ edit: (inout Fields) throws -> Void
     ) throws -> Int {
         try database.transaction {
-            try database.write { context in
+            try database.write(Self.self, "saving") { context in
                 var written = 0
                 for object in objects where try context.save(object, edit) { written += 1 }
                 return written
@@ -46,7 +46,7 @@ extension Model {
     public static func modify(
         _ id: ID, in database: Database, _ edit: (inout Fields) throws -> Void
     ) throws -> Self? {
-        try database.write { context in
+        try database.write(Self.self, "saving") { context in
             guard let object = try context.database.instances(of: Self.self).held(id) ?? context.find(Self.self, id)
             else { return nil }
             guard try context.current(object).status == .present else { return nil }

@@ -6,9 +6,11 @@ import Journal
 /// Belongs to one transaction, or to one look at the journal. Entries are told apart into commits: a commit ends at a
 /// transaction mark, where the origin changes, and at the end of a snapshot.
 final class Follower {
-    private let database: Database
+    let database: Database
     private var logs: [ObjectIdentifier: any ChangeLog] = [:]
     private(set) var group = 0
+    /// That of the newest entry that was read.
+    private(set) var lastOrigin: OriginID?
     /// Which tables and columns have changed, of models and others alike.
     var commits = CommitLog()
     /// While true, what is noted sends no events; objects, caches and live queries follow all the same.
@@ -79,12 +81,13 @@ final class Follower {
             for log in logs { log.note(entry, group: group) }
             commits.note(entry)
             origin = entry.origin
+            lastOrigin = entry.origin
             isInside = !entry.endsTransaction
             if entry.endsTransaction { closeGroup() }
         }
     }
 
-    private func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
+    func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
 
     /// Sends the events of what was noted after position `seen`.
     ///

@@ -104,6 +104,16 @@ final class JournalTail: Sendable {
         return "SELECT \(columns.joined(separator: ", ")) FROM _journal WHERE seq > ? ORDER BY seq"
     }
 
+    /// The shape that the triggers of the table with the number `id` write now; nil when there is no such table.
+    func trackedShape(ofTable id: Int64, in db: GRDB.Database) throws -> ShapeRegistry.Entry? {
+        func known() -> ShapeRegistry.Entry? {
+            cache.withLock { cache in cache.shapes.values.first { $0.isTracked && $0.table == id } }
+        }
+        if let shape = known() { return shape }
+        try load(db)
+        return known()
+    }
+
     /// The folded names of the tables whose changes are captured now.
     func trackedTables(_ db: GRDB.Database) throws -> Set<String> {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }

@@ -25,14 +25,23 @@ final class LivePipeline: Sendable {
             try database.replica.read { db in
                 let applied = clock.applied.load(ordering: .sequentiallyConsistent)
                 let last = try JournalTail.lastSeq(db)
-                guard last > applied else { return false }
+                let settled = clock.appliedSettled.load(ordering: .sequentiallyConsistent)
+                let lastSettled = try SettledTail.lastID(db)
+                guard last > applied || lastSettled > settled else { return false }
                 // Before anything is looked up: what is registered from now on with an older row knows that it is stale.
                 clock.announce(last)
+                clock.announceSettled(lastSettled)
                 let follower = Follower(database)
                 for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
                     try object.refresh(db, asOf: last, publication)
                 }
+                if lastSettled > settled {
+                    for object in try follower.followSettled(after: settled, seq: .max, in: db, tail: tail) {
+                        try object.refresh(db, asOf: last, publication)
+                    }
+                }
                 clock.apply(last)
+                clock.applySettled(lastSettled)
                 database.dependents.committed(follower.commits.summary)
                 follower.deliver(after: applied)
                 publication.eventsAreSent()

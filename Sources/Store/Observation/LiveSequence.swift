@@ -148,7 +148,9 @@ extension Query where M: Model {
     /// for try await people in Person.where(\.age > 60).order(by: \.name).live(in: db) { show(people) }
     /// ```
     ///
-    /// - Parameter ignored: Columns whose updates do not count.
+    /// - Parameters:
+    ///   - ignored: Columns whose updates do not count.
+    ///   - database: Where the rows are.
     public func live(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) -> LiveSequence<[M]> {
         let shown = M.schema.columns.indices.filter { !M.positions(of: ignored).contains($0) }
         return LiveSequence(

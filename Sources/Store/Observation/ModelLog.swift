@@ -8,6 +8,8 @@ protocol ChangeLog: AnyObject {
     /// The number of records; a mark for ``truncate(to:)``.
     var count: Int { get }
     func note(_ entry: TailEntry, group: Int)
+    /// Notes that any row may have changed.
+    func noteAnyRow(origin: OriginID?, group: Int, seq: Int64)
     /// The held objects that noted entries touched; the list starts anew.
     func takeAffected() -> [any Refreshable]
     func truncate(to count: Int)
@@ -35,7 +37,7 @@ final class ModelLog<M: Model>: ChangeLog {
         let seq: Int64
     }
 
-    private let registry: LiveInstances<M>
+    let registry: LiveInstances<M>
     private var records: [Record] = []
     private var confirmed = 0
     private var affected: [ExactKey: M] = [:]
@@ -49,10 +51,13 @@ final class ModelLog<M: Model>: ChangeLog {
 
     var count: Int { records.count }
 
+    /// True while someone wants to know what is noted.
+    var isRecording: Bool { registry.hasListeners && !isSilent }
+
     func note(_ entry: TailEntry, group: Int) {
         let id = key(of: entry)
         if let id, let object = registry.held(id) { affected[id.exact] = object }
-        guard registry.hasListeners, !isSilent else { return }
+        guard isRecording else { return }
         records.append(
             Record(
                 id: id, operation: entry.operation, columns: columns(of: entry), origin: entry.origin, group: group,
@@ -61,11 +66,17 @@ final class ModelLog<M: Model>: ChangeLog {
 
     /// Records what this transaction did to one row.
     func note(_ id: M.ID, _ operation: Journal.Operation, columns: [String], group: Int) {
-        guard registry.hasListeners, !isSilent else { return }
+        guard isRecording else { return }
         records.append(
             Record(
                 id: id, operation: operation, columns: operation == .insert ? allColumns : Set(columns), origin: nil,
                 group: group, seq: .max))
+    }
+
+    func noteAnyRow(origin: OriginID?, group: Int, seq: Int64) {
+        for object in registry.objects { affected[object._exactKey] = object }
+        guard isRecording else { return }
+        records.append(Record(id: nil, operation: .update, columns: [], origin: origin, group: group, seq: seq))
     }
 
     func takeAffected() -> [any Refreshable] {

@@ -14,6 +14,7 @@ extension Database {
     /// - Parameters:
     ///   - key: Names the computation, together with the type of its value. Two that differ need two keys.
     ///   - ignored: Columns, of whatever table, whose updates do not drop the value.
+    ///   - compute: Makes the value, from what it reads in this database alone.
     public func cached<T: Sendable>(
         _ key: some Hashable & Sendable, ignoringColumns ignored: Set<String> = [], _ compute: () throws -> T
     ) throws -> T {
@@ -56,7 +57,9 @@ extension Query where M: Model {
     /// let old = try Person.where(\.age > 60).order(by: \.name).cached(ignoring: [\.name], in: db)
     /// ```
     ///
-    /// - Parameter ignored: Columns whose updates leave the result as it is.
+    /// - Parameters:
+    ///   - ignored: Columns whose updates leave the result as it is.
+    ///   - database: Where the rows are.
     public func cached(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) throws -> [M] {
         let keys = try select(SQL(raw: M.schema.keyList(from: M.schema.quotedTable)))
         let values = try keys.bindings.map { try $0.columnValue }

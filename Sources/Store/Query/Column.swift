@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 
 /// One column of a model, with the type of its property and the way in which that is stored. Queries name it by a key path
@@ -27,6 +28,9 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
 
     /// The column's name in the table.
     public var name: String { M.schema.columns[position].name }
+
+    /// True when the values are decimal numbers, whose texts stand in another order than the numbers.
+    var isDecimal: Bool { Value.self == Decimal.self || Value.self == Decimal?.self }
 }
 
 /// Names a column of a model: `\.name`.

@@ -1,6 +1,7 @@
 /// A value that SQLite computes from the columns of a row: `\.count + 1`.
 ///
-/// Arithmetic is SQLite's: an integer that overflows becomes a REAL, which an integer property refuses to read.
+/// Arithmetic is SQLite's: an integer that overflows becomes a REAL, which an integer property refuses to read. With a `Decimal`
+/// it is exact; a result that a `Decimal` cannot hold fails the statement.
 public struct ColumnExpression<M: TableModel, Value: Sendable>: Sendable {
     let template: Template<M>
 
@@ -12,28 +13,57 @@ public struct ColumnExpression<M: TableModel, Value: Sendable>: Sendable {
         ColumnExpression(template: Template(column: path))
     }
 
+    fileprivate static func compute(
+        _ path: ColumnPath<M, Value>, _ arithmetic: Arithmetic, _ value: Template<M>
+    ) -> ColumnExpression {
+        let column = Template(column: path)
+        guard M.columns[keyPath: path].isDecimal else { return combine(column, arithmetic.sign, value) }
+        return ColumnExpression(template: "\(arithmetic.decimalFunction)(" + column + ", " + value + ")")
+    }
+
     static func combine(_ a: Template<M>, _ sign: String, _ b: Template<M>) -> ColumnExpression {
         ColumnExpression(template: "(" + a + " \(sign) " + b + ")")
     }
 }
 
+/// What SQL computes. Decimal numbers are stored as text; SQLite's own signs would take them for doubles.
+private enum Arithmetic {
+    case addition, subtraction, multiplication
+
+    var sign: String {
+        switch self {
+        case .addition: "+"
+        case .subtraction: "-"
+        case .multiplication: "*"
+        }
+    }
+
+    var decimalFunction: String {
+        switch self {
+        case .addition: "decimal_add"
+        case .subtraction: "decimal_sub"
+        case .multiplication: "decimal_mul"
+        }
+    }
+}
+
 public func + <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
-    .combine(Template(column: path), "+", Template(value, storedAs: path))
+    .compute(path, .addition, Template(value, storedAs: path))
 }
 public func + <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
-    .combine(Template(column: path), "+", Template(value, storedAs: path))
+    .compute(path, .addition, Template(value, storedAs: path))
 }
 public func - <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
-    .combine(Template(column: path), "-", Template(value, storedAs: path))
+    .compute(path, .subtraction, Template(value, storedAs: path))
 }
 public func - <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
-    .combine(Template(column: path), "-", Template(value, storedAs: path))
+    .compute(path, .subtraction, Template(value, storedAs: path))
 }
 public func * <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
-    .combine(Template(column: path), "*", Template(value, storedAs: path))
+    .compute(path, .multiplication, Template(value, storedAs: path))
 }
 public func * <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
-    .combine(Template(column: path), "*", Template(value, storedAs: path))
+    .compute(path, .multiplication, Template(value, storedAs: path))
 }
 
 /// Joins texts; the result is NULL when the column is.

@@ -29,6 +29,13 @@ public struct Condition<M: TableModel>: Sendable {
         Condition(template: Template(column: path) + " \(comparison) " + value)
     }
 
+    /// Compares by size.
+    static func order<V>(
+        _ path: ColumnPath<M, V>, _ comparison: String, _ value: Template<M>
+    ) -> Condition {
+        Condition(template: Template(ordered: path) + " \(comparison) " + value)
+    }
+
     static func equal<V>(_ path: ColumnPath<M, V>, _ value: V) -> Condition {
         let stored = Template(value, storedAs: path)
         return stored.isNull
@@ -90,28 +97,28 @@ public func != <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .diffe
 public func != <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .different(path, value) }
 
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
-    .compare(path, "<", Template(value, storedAs: path))
+    .order(path, "<", Template(value, storedAs: path))
 }
 public func < <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
-    .compare(path, "<", Template(value, storedAs: path))
+    .order(path, "<", Template(value, storedAs: path))
 }
 public func <= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
-    .compare(path, "<=", Template(value, storedAs: path))
+    .order(path, "<=", Template(value, storedAs: path))
 }
 public func <= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
-    .compare(path, "<=", Template(value, storedAs: path))
+    .order(path, "<=", Template(value, storedAs: path))
 }
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
-    .compare(path, ">", Template(value, storedAs: path))
+    .order(path, ">", Template(value, storedAs: path))
 }
 public func > <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
-    .compare(path, ">", Template(value, storedAs: path))
+    .order(path, ">", Template(value, storedAs: path))
 }
 public func >= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
-    .compare(path, ">=", Template(value, storedAs: path))
+    .order(path, ">=", Template(value, storedAs: path))
 }
 public func >= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
-    .compare(path, ">=", Template(value, storedAs: path))
+    .order(path, ">=", Template(value, storedAs: path))
 }
 
 // MARK: - Comparisons with expressions
@@ -123,8 +130,8 @@ public func != <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> 
     .compare(path, "IS NOT", value.template)
 }
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
-    .compare(path, "<", value.template)
+    .order(path, "<", value.template)
 }
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
-    .compare(path, ">", value.template)
+    .order(path, ">", value.template)
 }

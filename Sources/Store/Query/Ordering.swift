@@ -8,11 +8,13 @@ public struct Ordering<M: TableModel>: Sendable {
     let template: Template<M>
 
     /// Smallest first; NULL before all.
-    public static func ascending<V>(_ path: ColumnPath<M, V>) -> Ordering { Ordering(template: Template(column: path)) }
+    public static func ascending<V>(_ path: ColumnPath<M, V>) -> Ordering {
+        Ordering(template: Template(ordered: path))
+    }
 
     /// Greatest first; NULL behind all.
     public static func descending<V>(_ path: ColumnPath<M, V>) -> Ordering {
-        Ordering(template: Template(column: path) + " DESC")
+        Ordering(template: Template(ordered: path) + " DESC")
     }
 
     /// Raw SQL.

@@ -32,7 +32,8 @@ struct PreparedStatement {
         let count = Int(sqlite3_bind_parameter_count(handle))
         guard count == values.count else {
             throw StoreError(
-                .argumentCount, "the SQL has \(count) parameters, and \(values.count) values were given")
+                .argumentCount, "the SQL has \(count) parameters, and \(values.count) values were given",
+                hint: "Give one value for each `?`.")
         }
         for (position, value) in values.enumerated() {
             do {
@@ -51,6 +52,11 @@ struct PreparedStatement {
         default: throw StoreError(statement: handle)
         }
     }
+
+    /// Makes the statement ready for its next run. What was bound stays, to be bound anew.
+    func reset() { sqlite3_reset(handle) }
+
+    func clearBindings() { sqlite3_clear_bindings(handle) }
 
     /// Runs `body` and then frees the statement for its next use, whatever happens.
     func run<Result>(_ body: (PreparedStatement) throws -> Result) rethrows -> Result {

@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 
 extension Query {
@@ -53,12 +54,12 @@ extension Query {
         try one("SELECT EXISTS (" + select("1") + ")", in: database) { try $0.read($1) as Bool } == false
     }
 
-    /// The smallest value as SQLite orders them; nil when there is no row, or only NULL.
+    /// The smallest value as SQLite orders them, decimals by their size; nil when there is no row, or only NULL.
     public func min<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
         try aggregate("min", path, in: database, read: M.columns[keyPath: path].read)
     }
 
-    /// The greatest value as SQLite orders them; nil when there is no row, or only NULL.
+    /// The greatest value as SQLite orders them, decimals by their size; nil when there is no row, or only NULL.
     public func max<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
         try aggregate("max", path, in: database, read: M.columns[keyPath: path].read)
     }
@@ -72,6 +73,32 @@ extension Query {
 
     public func sum<V: Numeric & ColumnValue>(_ path: ColumnPath<M, V?>, in database: Database) throws -> V {
         try aggregate("sum", path, in: database) { try $0.read($1) } ?? 0
+    }
+
+    /// The exact sum; 0 without a row.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when a `Decimal` cannot hold it.
+    public func sum(_ path: ColumnPath<M, Decimal>, in database: Database) throws -> Decimal {
+        try exactSum(of: select(path, in: database))
+    }
+
+    public func sum(_ path: ColumnPath<M, Decimal?>, in database: Database) throws -> Decimal {
+        let values: [Decimal?] = try select(path, in: database)
+        return try exactSum(of: values.compactMap(\.self))
+    }
+
+    private func exactSum(of values: [Decimal]) throws -> Decimal {
+        // SQLite adds texts as doubles.
+        var sum = Decimal()
+        for value in values {
+            var (a, b) = (sum, value)
+            guard NSDecimalAdd(&sum, &a, &b, .plain) == .noError else {
+                throw StoreError(
+                    .sql, "a sum has more digits than a Decimal can hold", hint: "Add up in smaller groups.",
+                    table: M.schema.table, operation: "computing")
+            }
+        }
+        return sum
     }
 
     /// The mean of the values that are not NULL; nil when there is none.
@@ -89,12 +116,13 @@ extension Query {
         read: (RowCursor, Int) throws -> Result
     ) throws -> Result? {
         let column = M.schema.qualified(M.columns[keyPath: path].position, by: M.schema.quotedTable)
+        let order = M.columns[keyPath: path].isDecimal ? " COLLATE \(DecimalFunctions.collation)" : ""
         let sql: SQL
         if limit == nil, offset == 0 {
-            sql = try select(SQL(raw: "\(function)(\(distinct ? "DISTINCT " : "")\(column))"))
+            sql = try select(SQL(raw: "\(function)(\(distinct ? "DISTINCT " : "")\(column)\(order))"))
         } else {
             sql =
-                try SQL(raw: "SELECT \(function)(\(distinct ? "DISTINCT " : "")v) FROM (")
+                try SQL(raw: "SELECT \(function)(\(distinct ? "DISTINCT " : "")v\(order)) FROM (")
                 + select(SQL(raw: "\(column) AS v"))
                 + ")"
         }

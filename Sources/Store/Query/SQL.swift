@@ -94,7 +94,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         let unused = Set(values.keys).subtracting(names)
         guard unused.isEmpty else {
             throw StoreError(
-                .argumentCount, "the SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))")
+                .argumentCount, "the SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))",
+                hint: "Spell each name in the SQL, as `:name`.")
         }
         self.text = text
         bindings = names.map { name in (values[name] ?? nil) ?? Value.null }

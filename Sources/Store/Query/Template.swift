@@ -16,6 +16,13 @@ struct Template<M: TableModel>: Sendable {
 
     init<Value>(column path: ColumnPath<M, Value>) { parts = [.column(M.columns[keyPath: path].position)] }
 
+    /// The column for a comparison, or an order, by the size of its values.
+    init<Value>(ordered path: ColumnPath<M, Value>) {
+        let column = M.columns[keyPath: path]
+        parts = [.column(column.position)]
+        if column.isDecimal { parts.append(.sql(SQL(raw: " COLLATE \(DecimalFunctions.collation)"))) }
+    }
+
     /// A value that is stored as that column stores its own.
     init<Value>(_ value: Value, storedAs path: ColumnPath<M, Value>) {
         self.init(value, storedIn: M.columns[keyPath: path])

@@ -40,6 +40,7 @@ public struct SchemaBuilder {
     /// A new table is STRICT. Its columns take type and NOT NULL from the properties, and DEFAULT from their initial values.
     ///
     /// - Parameters:
+    ///   - models: Those whose tables follow.
     ///   - allowed: Steps that lose data or rewrite tables. None by default.
     ///   - renames: Old names of tables and columns. Done before anything else.
     ///   - invalidRows: What becomes of rows of a changed table that do not decode as the model, or break a constraint of the

@@ -19,7 +19,9 @@ public struct SchemaStep {
     /// schema.version(3) { try $0.textIndex(TextIndex("title", "body"), on: "Article") }
     /// ```
     ///
-    /// - Parameter table: One with a primary key. Its columns are named in `index` as the table names them.
+    /// - Parameters:
+    ///   - index: Names its columns as the table names them.
+    ///   - table: One with a primary key.
     public func textIndex(_ index: TextIndex, on table: String) throws {
         try database.write { context in
             _ = try TextIndexStore(context.db).install(
@@ -43,7 +45,10 @@ public struct SchemaStep {
     /// schema.version(4) { try $0.validate(Person.self, invalidRows: .delete) { !$0.name.isEmpty } }
     /// ```
     ///
-    /// - Parameter isValid: Asked for each row that decodes; one that does not decode is invalid.
+    /// - Parameters:
+    ///   - type: The model whose table is read.
+    ///   - invalidRows: What becomes of rows that are not valid.
+    ///   - isValid: Asked for each row that decodes; one that does not decode is invalid.
     /// - Returns: How many rows were deleted.
     /// - Throws: With ``InvalidRows/fail``, ``StoreError/Code/invalidRow`` or `undecodable` for the first invalid row.
     @discardableResult

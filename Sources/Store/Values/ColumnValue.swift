@@ -15,10 +15,10 @@ public protocol ColumnValue: Sendable {
     /// What SQLite stores.
     var columnValue: Value { get throws }
 
-    /// Reads a column of the current row. The standard types read straight from SQLite; the default goes through ``Value``.
+    /// Reads a column of the current row. The standard types read straight from SQLite; the default goes through `Value`.
     init(column: ColumnCursor) throws
 
-    /// Binds to a parameter of a statement. The standard types bind straight; the default goes through ``Value``.
+    /// Binds to a parameter of a statement. The standard types bind straight; the default goes through `Value`.
     func bind(to statement: ParameterCursor, at position: Int) throws
 
     /// True when the two are stored as different values, so that one replacing the other has to be written.

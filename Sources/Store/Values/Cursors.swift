@@ -112,7 +112,7 @@ public struct NamedRow {
 public struct ParameterCursor {
     @usableFromInline let statement: OpaquePointer
 
-    /// - Parameter position: Counted from 0.
+    /// Binds a value to the parameter at `position`, counted from 0.
     @inlinable
     public func bind<T: ColumnValue>(_ value: T, at position: Int) throws {
         try value.bind(to: self, at: position)
@@ -184,7 +184,8 @@ public struct ParameterCursor {
 }
 
 /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
-@usableFromInline nonisolated(unsafe) let copyingDestructor = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+@inlinable
+var copyingDestructor: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
 /// The key of a row as the journal tells it, in the order of a model's key.
 public struct KeyValues {

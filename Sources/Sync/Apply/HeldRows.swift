@@ -36,7 +36,8 @@ struct HeldRow: Hashable {
 /// `_journal_held`, read once a transaction; what changed is written at its end.
 final class HeldRows {
     private let db: Database
-    private var stored: [ConcurrentChanges.TableKey: HeldRow] = [:]
+    /// As the file has them.
+    private(set) var stored: [ConcurrentChanges.TableKey: HeldRow] = [:]
     private(set) var rows: [ConcurrentChanges.TableKey: HeldRow] = [:]
 
     init(_ db: Database) throws {

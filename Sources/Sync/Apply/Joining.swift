@@ -41,6 +41,9 @@ struct Joining {
             try join(key, merged, rows: rows, registry: registry)
         }
         try rows.settle(all: true)
+        // What rows have gained stands in the journal since long.
+        for table in due.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
+        try SettledRows.prune(db)
     }
 
     // MARK: - The merged state

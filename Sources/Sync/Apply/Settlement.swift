@@ -461,9 +461,11 @@ extension RowStore {
             for row in unchecked.values { groups.insert(session.foreignKeys.group(of: row.table.name)) }
             for (key, _) in removedParents { groups.insert(session.foreignKeys.group(of: key.parent)) }
         }
-        guard all || !groups.isEmpty else { return try held.write() }
-        try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
-        try complete(all ? Array(held.rows.keys) : held.changedKeys)
+        if all || !groups.isEmpty {
+            try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+            try complete(all ? Array(held.rows.keys) : held.changedKeys)
+        }
+        try noteSettledRows()
         try held.write()
     }
 

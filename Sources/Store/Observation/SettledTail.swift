@@ -1,0 +1,70 @@
+import GRDB
+import Journal
+
+/// Reads which rows their tables show otherwise than before though the journal has no change of them: a merge sets rows aside,
+/// and brings them back, because of changes of other rows.
+enum SettledTail {
+    /// The number of the newest notice in the snapshot of `db`; 0 in a file that has none, such as one of an earlier release
+    /// that is only read.
+    static func lastID(_ db: GRDB.Database) throws -> Int64 {
+        do {
+            return try SettledRows.lastID(db)
+        } catch let error as DatabaseError where error.message?.hasPrefix("no such table") == true {
+            return 0
+        }
+    }
+}
+
+extension Follower {
+    /// Notes the rows that have been settled after notice `id`, as a commit of its own.
+    ///
+    /// - Parameter seq: The journal position that their records are given.
+    /// - Returns: The objects that may have changed.
+    func followSettled(
+        after id: Int64, seq: Int64, in db: GRDB.Database, tail: JournalTail
+    ) throws -> [any Refreshable] {
+        closeGroup()
+        let notices: [SettledRows.Notice]?
+        do {
+            notices = try SettledRows.all(after: id, db)
+        } catch {
+            throw StoreError.wrapping(error, operation: "reading the journal")
+        }
+        if let notices {
+            for notice in notices { try note(notice, seq: seq, in: db, tail: tail) }
+        } else {
+            // Some are gone already: any row of any table may look otherwise.
+            commits.noteUnknown()
+            for registry in database.allInstances() where !registry.isIdle {
+                log(of: registry).noteAnyRow(origin: lastOrigin, group: group, seq: seq)
+            }
+        }
+        closeGroup()
+        return takeAffected()
+    }
+
+    private func note(_ notice: SettledRows.Notice, seq: Int64, in db: GRDB.Database, tail: JournalTail) throws {
+        guard let shape = try tail.trackedShape(ofTable: notice.table, in: db) else { return }
+        let table = SQLText.foldedName(shape.shape.table)
+        let logs = (database.instancesByTable()[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }
+        let byName = Dictionary(
+            (notice.key?.columns ?? [:]).map { (SQLText.foldedName($0.key), $0.value) },
+            uniquingKeysWith: { first, _ in first })
+        let key = shape.shape.keyColumns.compactMap { byName[SQLText.foldedName($0)] }
+        var mask = ColumnMask()
+        if notice.operation == .update {
+            for column in shape.shape.keyCount..<shape.shape.columns.count { mask.insert(column) }
+        }
+        let entry = TailEntry(
+            seq: seq, origin: lastOrigin, endsTransaction: true, shape: shape, operation: notice.operation, key: key,
+            mask: mask)
+        commits.note(entry)
+        for log in logs {
+            if key.count == shape.shape.keyCount {
+                log.note(entry, group: group)
+            } else {
+                log.noteAnyRow(origin: lastOrigin, group: group, seq: seq)
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Journal
+
+extension RowStore {
+    /// Tells whoever follows the journal which rows the settlement shows otherwise than before: their own journal entries, if they have
+    /// any in this transaction, do not say so.
+    ///
+    /// Call it before what is held is written.
+    func noteSettledRows() throws {
+        let changed = held.changedKeys.sorted()
+        guard !changed.isEmpty else { return }
+        var perTable: [Int64: Int64] = [:]
+        for key in changed { perTable[key.table, default: 0] += 1 }
+        // Beyond that, readers would find the first ones gone.
+        let many = Set(perTable.filter { $0.value > SettledRows.limit / 4 }.keys)
+        for table in many.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
+        for key in changed where !many.contains(key.table) { try noteSettledRow(key) }
+        try SettledRows.prune(db)
+    }
+
+    private func noteSettledRow(_ key: ConcurrentChanges.TableKey) throws {
+        let (before, after) = (held.stored[key], held[key])
+        guard let image = after?.image ?? before?.image,
+            let (context, table) = session.table(key.table, registry: registry)
+        else { return }
+        let values = table.stored.prefix(table.keyCount).compactMap { image.columns[$0.name] }
+        guard values.count == table.keyCount else { return }
+        let isVisible = try session.writer(of: context, table).select(key: values) != nil
+        let operation: Journal.Operation
+        switch (before.map { !$0.isShown } ?? false, isVisible) {
+        case (true, true): operation = .insert
+        case (false, true): operation = .update
+        // One that is neither held nor there was deleted, which the journal tells.
+        case (false, false) where after != nil: operation = .delete
+        default: return
+        }
+        var keyImage = RowImage()
+        for (column, value) in zip(table.stored, values) { keyImage.columns[column.name] = value }
+        try SettledRows.append(table: key.table, operation, key: keyImage, to: db)
+    }
+}
