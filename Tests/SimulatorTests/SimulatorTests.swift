@@ -19,16 +19,16 @@ struct SimulatorTests {
         "every property holds, with each family of faults and without any",
         arguments: ["none", "network", "processes", "clocks", "identity", "all"])
     func properties(profile: String) throws {
-        let result = try simulate(["1", "3", "--profile", profile, "--attempts", "20"])
+        let result = try simulate(["1", "1", "--profile", profile, "--attempts", "20"])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
     @Test("one seed gives one life, in two processes, whatever the order of hashing")
     func determinism() throws {
-        let seeds = ["11", "3", "--hashes", "--attempts", "0"]
+        let seeds = ["2", "1", "--hashes", "--attempts", "0"]
         let once = try simulate(seeds)
         let again = try simulate(seeds, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])
-        #expect(once.output.split(separator: "\n").count == 3)
+        #expect(once.output.split(separator: "\n").count == 1)
         #expect(once.output == again.output)
     }
 
