@@ -151,8 +151,8 @@ struct CopiedFileTests {
         try fleet[0].backUp(to: fleet.path(7))
         try FileManager.default.removeItem(atPath: fleet.path(0))
         try FileManager.default.copyItem(atPath: fleet.path(7), toPath: fleet.path(0))
-        let error = await #expect(throws: SyncError.self) { _ = try await fleet.sync(0, 1) }
-        #expect(error?.code == .storage)
+        let error = await #expect(throws: JournalError.self) { _ = try await fleet.sync(0, 1) }
+        #expect(error?.code == .displaced)
         #expect(fleet[0].inbox.lastRekey == nil)
         #expect(try fleet[1].ids().isEmpty)
     }
