@@ -48,6 +48,7 @@ final class DaemonProcess: @unchecked Sendable {
     }
 
     var isRunning: Bool { process.isRunning }
+    var processIdentifier: Int32 { process.processIdentifier }
 
     /// Sends the signal, waits for the end, and returns the exit status and what was logged.
     func stop(_ signal: Int32 = SIGTERM) async -> (status: Int32, log: String) {

@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+import Testing
+
+/// A digest of each table of a file, the journal's own and the schema included.
+struct FileState: Equatable {
+    private var digests: [String: Int] = [:]
+
+    init(_ path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        self = try queue.read { try FileState($0) }
+        try queue.close()
+    }
+
+    init(_ db: Database) throws {
+        let tables = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
+        for table in tables + ["sqlite_master"] {
+            let columns = try db.columns(in: table).map { "quote(\"\($0.name)\")" }.joined(separator: ", ")
+            let rows = try Row.fetchAll(db, sql: "SELECT \(columns) FROM \"\(table)\"").map { row in
+                row.map { String.fromDatabaseValue($0.1) ?? "" }.joined(separator: "|")
+            }
+            digests[table] = rows.sorted().hashValue
+        }
+    }
+
+    /// The tables that differ.
+    func changes(since other: FileState) -> [String] {
+        Set(digests.keys).union(other.digests.keys).filter { digests[$0] != other.digests[$0] }.sorted()
+    }
+}
+
+/// The memory of a process, as the system counts it.
+enum Memory {
+    /// More than the largest request that the limits of the tests allow, several times over.
+    static let cap = 256 << 20
+
+    /// Bytes that are resident.
+    static func resident(_ process: String = "self") -> Int {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }) else { return 0 }
+        return (Int(line.filter(\.isNumber)) ?? 0) << 10
+    }
+}
