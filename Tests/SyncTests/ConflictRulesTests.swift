@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import MergeModel
 import Sync
 import TestSupport
 import Testing
