@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random power-loss clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -52,6 +52,10 @@ journal-random: system-packages ## random statements on random schemas against t
 merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT, SETS, KNOBS
 	swift build -c release --product merge-random
 	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
+
+power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50 000), SEED (1)
+	swift build -c release --product power-loss
+	IMAGES=$(IMAGES) SEED=$(SEED) "$$(swift build -c release --show-bin-path)/power-loss" $(if $(JSON),--json)
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check .build-tsan

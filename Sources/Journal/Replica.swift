@@ -23,6 +23,8 @@ public final class Replica: Sendable {
         public var logger: Logger?
         /// The most connections that read at once.
         public var maximumReaders = 5
+        /// What is done with files besides what SQLite does; its VFS must see the same ones.
+        public var files: any FileSystem = SystemFiles()
         /// Called for each new connection before anything is read, as for the key of an encrypted file. When it is set, the
         /// file's header is not looked at.
         public var unlock: (@Sendable (Database) throws -> Void)?
@@ -96,7 +98,7 @@ public final class Replica: Sendable {
 
     /// Whether the file has a journal that this release reads.
     private static func hasJournal(_ path: String, _ options: Options) throws -> Bool {
-        guard try FileInspection.check(path, isReadable: options.unlock == nil) else {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Check the path; `syncd init` works on an existing database.")
@@ -126,7 +128,8 @@ public final class Replica: Sendable {
     public static func create(
         at path: String, _ request: InitializeRequest, mayCreate: Bool = false, options: Options = Options()
     ) throws -> (replica: Replica, report: CaptureReport) {
-        guard try FileInspection.check(path, isReadable: options.unlock == nil) || mayCreate else {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) || mayCreate
+        else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Create the database and its tables first; then make it a replica.")
@@ -138,7 +141,7 @@ public final class Replica: Sendable {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let report = try queue.writeWithoutTransaction { db in
                 try Replica.transaction(db) {
-                    try Initialization.run(request, db, fingerprint: FileFingerprint(path: path))
+                    try Initialization.run(request, db, fingerprint: options.files.fingerprint(of: path))
                 }
             }
             try queue.close()
@@ -153,7 +156,7 @@ public final class Replica: Sendable {
         self.options = options
         isReadOnly = false
         hasJournal = true
-        checkpointer = Checkpointer(path: path)
+        checkpointer = Checkpointer(path: path, files: options.files)
         connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
         try connections.writeWithoutTransaction { db in
             // DatabasePool sets NORMAL when it switches to WAL.
@@ -248,9 +251,12 @@ public final class Replica: Sendable {
     }
 
     /// Moves the write-ahead log into the database and closes every connection. The replica cannot be used afterwards.
+    ///
+    /// - Throws: ``JournalError`` when the log cannot be moved; it is whole, and the connections are closed nevertheless.
     public func close() throws {
-        _ = try checkpoint()
+        let outcome = Result { try checkpoint() }
         try connections.close()
+        if case .failure(let error) = outcome { throw JournalError(error, operation: "moving the log") }
     }
 
     // MARK: - Connections
