@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random power-loss clean
+.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random merge-random power-loss disk-points clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -56,6 +56,10 @@ merge-random: system-packages ## random histories against the model of merging, 
 power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50 000), SEED (1)
 	swift build -c release --product power-loss
 	IMAGES=$(IMAGES) SEED=$(SEED) "$$(swift build -c release --show-bin-path)/power-loss" $(if $(JSON),--json)
+
+disk-points: system-packages ## everything that can go wrong, at every operation of one script on the disk
+	swift build -c release --product power-loss
+	"$$(swift build -c release --show-bin-path)/power-loss" points
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check .build-tsan

@@ -1,7 +1,8 @@
 import Foundation
 import StorageCampaign
 
-// Machines on simulated disks lose power at many moments; see `make power-loss`.
+// Machines on simulated disks lose power at many moments; see `make power-loss`. With the word `points`: everything that can go wrong, at
+// every operation of one script on the disk; see `make disk-points`.
 //
 // IMAGES  how many disks to look at after a loss of power (50 000)
 // SEED    the first life; each further one is the next (1)
@@ -12,6 +13,19 @@ let seed = environment["SEED"].flatMap { UInt64($0) } ?? 1
 let isJSON = CommandLine.arguments.contains("--json")
 
 func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+
+if CommandLine.arguments.contains("points") {
+    let points = await CrashPoints.run { mode, report in
+        say("disk-points: \(mode.rawValue): \(report.tried[mode] ?? 0) of \(report.points[mode] ?? 0)")
+    }
+    for failure in points.failures { say("disk-points: \(failure)") }
+    print(
+        """
+        disk-points: \(points.totalTried) of \(points.total) points, \(points.withErrors) of them with an error for the \
+        program, \(points.failures.count) failures
+        """)
+    exit(points.failures.isEmpty && points.totalTried == points.total ? 0 : 1)
+}
 
 var lastProgress = 0.0
 let report = await PowerLossCampaign.run(seed: seed, images: images) { report in

@@ -1,7 +1,7 @@
 import StorageCampaign
 import Testing
 
-/// Small sizes of what `make power-loss` runs at length.
+/// Small sizes of what `make power-loss` and `make disk-points` run at length.
 @Suite("Power loss and failing disks")
 struct PowerLossTests {
     @Test(
@@ -11,5 +11,14 @@ struct PowerLossTests {
         #expect(report.failures.isEmpty)
         #expect(report.images == 60)
         #expect(report.continued > 0)
+    }
+
+    @Test(
+        "whatever goes wrong at an operation on the disk, the file opens again with all that was promised",
+        arguments: CrashPoints.Mode.allCases)
+    func points(mode: CrashPoints.Mode) async {
+        let report = await CrashPoints.run(modes: [mode], stride: 61)
+        #expect(report.failures.isEmpty)
+        #expect(report.totalTried > 0)
     }
 }
