@@ -14,7 +14,7 @@ PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
 .PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
   merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak fuzz \
-  clean
+  power-loss disk-points clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -102,6 +102,14 @@ simulate: system-packages ## lives of clusters in virtual time, with faults: SEE
 
 fuzz: system-packages ## libFuzzer on every decoder and a whole endpoint: TARGET (all), SECONDS for each (60), EXECUTIONS
 	TARGET="$(TARGET)" DURATION="$(SECONDS)" EXECUTIONS="$(EXECUTIONS)" scripts/fuzz
+
+power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50 000), SEED (1)
+	swift build -c release --product power-loss
+	IMAGES=$(IMAGES) SEED=$(SEED) "$$(swift build -c release --show-bin-path)/power-loss" $(if $(JSON),--json)
+
+disk-points: system-packages ## everything that can go wrong, at every operation of one script on the disk
+	swift build -c release --product power-loss
+	"$$(swift build -c release --show-bin-path)/power-loss" points
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check .build-tsan .build-planted .build-fuzz

@@ -155,6 +155,22 @@ let package = Package(
             exclude: ["Regressions"]),
         .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate"),
         .testTarget(name: "SimulatorTests", dependencies: ["simulate", "TestSupport"]),
+        // Disks in memory that lose power, crash and fail, for SQLite and for Tandem's own files.
+        .target(name: "CSimDisk", path: "Tests/CSimDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "SimulatedDisk", dependencies: ["CSimDisk", "Journal"], path: "Tests/SimulatedDisk"),
+        .target(
+            name: "StorageCampaign",
+            dependencies: [
+                "SimulatedDisk", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Tests/StorageCampaign"),
+        .executableTarget(name: "power-loss", dependencies: ["StorageCampaign"], path: "Tests/PowerLoss"),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: [
+                "StorageCampaign", "SimulatedDisk", "Sync", "Journal", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(
             name: "JournalTests",
             dependencies: [

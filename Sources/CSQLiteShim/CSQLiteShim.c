@@ -16,3 +16,18 @@ int tandem_trusted_schema(sqlite3 *connection, int on) {
 int tandem_no_checkpoint_on_close(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, (int *)0);
 }
+
+int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2) return SQLITE_NOTFOUND;
+  code = file->pMethods->xShmMap(file, 0, 32768, 0, &index);
+  if (code != SQLITE_OK) return code;
+  if (!index) return SQLITE_NOTFOUND;
+  /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame and nBackfill, in the byte order of the machine. */
+  *written = ((const volatile unsigned *)index)[4];
+  *moved = ((const volatile unsigned *)index)[24];
+  return SQLITE_OK;
+}

@@ -1,24 +1,30 @@
+import CSQLiteShim
 import Foundation
 import GRDB
+import GRDBSQLite
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// Moves the write-ahead log into the database, one process at a time.
 ///
-/// SQLite before 3.51.3 can lose a commit when one process commits while another checkpoints and the log restarts
-/// (https://sqlite.org/wal.html, "the WAL-reset bug"). Connections that Tandem opens therefore never checkpoint by themselves;
-/// this does it, holding an exclusive `flock` on `<database>-checkpoint`, which every process with Tandem asks for.
+/// SQLite before 3.51.3 can lose commits (https://sqlite.org/wal.html, "the WAL-reset bug"): a checkpoint begins when an earlier one has moved
+/// all of the log; it reads the log's length; another connection commits, which begins the log anew; the checkpoint then counts pages of the
+/// new log as moved that are not. So connections that Tandem opens never checkpoint by themselves. This does it, and
+///
+/// 1. holds an exclusive lock on `<database>-checkpoint`, which every process with Tandem asks for,
+/// 2. begins no checkpoint while all of the log is moved.
+///
+/// Under the lock nobody else moves pages, and a log of which a page is not moved cannot begin anew. Hence 2 stays true until the
+/// checkpoint has begun.
 final class Checkpointer: Sendable {
     private let path: String
+    private let files: any FileSystem
     private let place: FileGuard
     private let lastSize = Mutex<Int64>(0)
 
-    init(path: String, place: FileGuard) {
+    init(path: String, place: FileGuard, files: any FileSystem) {
         self.path = path
         self.place = place
+        self.files = files
     }
 
     /// Checkpoints when the log has grown by ``JournalLimits/walBytesPerCheckpoint`` since the last time.
@@ -37,22 +43,40 @@ final class Checkpointer: Sendable {
         _ = try? checkpoint(db, size >= JournalLimits.walBytesPerRestart ? .restart : .passive)
     }
 
-    /// - Returns: nil when another process holds the lock.
+    /// - Returns: nil when another process holds the lock, or the file of the lock cannot be made.
     /// - Throws: ``JournalError/Code/displaced``, with nothing moved; errors of SQLite.
     func checkpoint(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
         try place.check()
-        let lock = open(path + "-checkpoint", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { return nil }
-        defer { close(lock) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return nil }
-        let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode.rawValue))")
-        return Checkpoint(isBlocked: row?[0] ?? false, logPages: row?[1] ?? 0, movedPages: row?[2] ?? 0)
+        do {
+            return try files.withFile(path + "-checkpoint", .claiming) { _ in
+                if let done = try Checkpointer.prepare(db, mode) { return done }
+                let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode.rawValue))")
+                return Checkpoint(isBlocked: row?[0] ?? false, logPages: row?[1] ?? 0, movedPages: row?[2] ?? 0)
+            }
+        } catch is FileError {
+            return nil
+        }
     }
 
-    private var walSize: Int64 {
-        var status = stat()
-        return stat(path + "-wal", &status) == 0 ? Int64(status.st_size) : 0
+    /// Sees to it that a checkpoint has something to move.
+    ///
+    /// - Returns: What there is to say when nothing is to do.
+    private static func prepare(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
+        // The connection has opened the log once it has read.
+        guard try String.fetchOne(db, sql: "SELECT 'read' FROM sqlite_schema LIMIT 1") != nil,
+            try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
+        else { return nil }
+        var (written, moved): (UInt32, UInt32) = (0, 0)
+        guard let connection = db.sqliteConnection,
+            tandem_log_position(connection, &written, &moved) == SQLITE_OK, written > 0, moved >= written
+        else { return nil }
+        if mode == .passive { return Checkpoint(isBlocked: false, logPages: Int(written), movedPages: Int(moved)) }
+        // The other modes also begin the log anew or cut it. They wait for the write lock, but go on without it when that takes too long.
+        try db.execute(sql: "UPDATE _journal_replica SET id = id")
+        return nil
     }
+
+    private var walSize: Int64 { (try? files.status(of: path + "-wal"))?.size ?? 0 }
 }
 
 /// What a checkpoint did (https://sqlite.org/pragma.html#pragma_wal_checkpoint).

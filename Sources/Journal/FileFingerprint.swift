@@ -24,6 +24,15 @@ public struct FileFingerprint: Hashable, Sendable {
         birth = tandem_birth_time(path)
     }
 
+    /// - Parameters:
+    ///   - machine: Any number that machines do not share; 0 when it is not known.
+    ///   - birth: Nanoseconds since 1970; 0 when it is not known.
+    public init(machine: UInt64, inode: UInt64, birth: Int64) {
+        self.machine = machine
+        self.inode = inode
+        self.birth = birth
+    }
+
     /// False when the two are certainly not of one file. What either side does not know is not compared.
     public func canBeSameFile(as other: FileFingerprint) -> Bool {
         inode == other.inode

@@ -1,9 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// Tells whether an open database and its write-ahead log still are the files at their paths.
 ///
 /// SQLite goes on writing to a file that was moved away, replaced or removed while it was open
@@ -14,39 +10,36 @@ final class FileGuard: Sendable {
         let device: UInt64
         let inode: UInt64
 
-        /// nil when there is no file at `path`.
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
+        /// nil when there is no file at `path`, or nothing can be told of it.
+        init?(_ path: String, _ files: any FileSystem) {
+            guard let status = try? files.status(of: path) else { return nil }
+            device = status.device
+            inode = status.inode
         }
     }
 
     private let path: String
+    private let files: any FileSystem
     private let database: Place?
     /// nil until it is first seen. While a connection is open, SQLite keeps one log.
     private let log: Mutex<Place?>
 
     /// - Parameter path: The database, which has just been opened. A symbolic link is followed, as SQLite does.
-    init(path: String) {
-        let resolved = realpath(path, nil).map { pointer in
-            defer { free(pointer) }
-            return String(cString: pointer)
-        }
-        self.path = resolved ?? path
-        database = Place(self.path)
-        log = Mutex(Place(self.path + "-wal"))
+    init(path: String, files: any FileSystem) {
+        self.path = files.resolved(path)
+        self.files = files
+        database = Place(self.path, files)
+        log = Mutex(Place(self.path + "-wal", files))
     }
 
     /// Costs two looks at files.
     ///
     /// - Throws: ``JournalError/Code/displaced``. It stays so: only a program that opens the file anew can use what is there now.
     func check() throws {
-        guard let present = Place(path), present == database else {
+        guard let present = Place(path, files), present == database else {
             throw FileGuard.displaced("the database file \(path)")
         }
-        let presentLog = Place(path + "-wal")
+        let presentLog = Place(path + "-wal", files)
         let isSame = log.withLock { known in
             if known == nil { known = presentLog }
             return known == presentLog

@@ -1,53 +1,47 @@
-import GRDB
+import GRDBSQLite
 
 #if canImport(Glibc)
     import Glibc
 #endif
 
-/// What a path is, looked at before SQLite opens it, so that a wrong file gets a clear sentence and stays untouched.
+/// What a path is, looked at before SQLite works on it, so that a wrong file gets a clear sentence and stays untouched.
 enum FileInspection {
     /// - Parameter isReadable: False for an encrypted file, whose header tells nothing.
     /// - Throws: ``JournalError`` when `path` is not a file that can be a SQLite database.
     /// - Returns: False when there is no such file.
-    static func check(_ path: String, isReadable: Bool = true) throws -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            if errno == ENOENT { return false }
-            throw JournalError(
-                .notFound, "\(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "Check the path and the permissions of its directories.")
-        }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: break
-        case S_IFDIR:
+    static func check(_ path: String, isReadable: Bool = true, files: any FileSystem) throws -> Bool {
+        guard let status = try status(path, files) else { return false }
+        switch status.kind {
+        case .file: break
+        case .directory:
             throw JournalError(.notADatabase, "\(path) is a directory", hint: "Name the SQLite file inside of it.")
-        default:
+        case .other:
             throw JournalError(
                 .notADatabase, "\(path) is not a regular file", hint: "Name a SQLite file on a local disk.")
         }
-        if isReadable { try checkHeader(path, size: Int64(status.st_size)) }
+        if isReadable, status.size > 0 { try checkHeader(path, size: status.size, files) }
         return true
     }
 
     /// True while a program commits without a write-ahead log, and after it was killed in that.
-    static func hasRollbackJournal(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path + "-journal", &status) == 0 && status.st_size > 0
+    static func hasRollbackJournal(_ path: String, files: any FileSystem) throws -> Bool {
+        try status(path + "-journal", files).map { $0.size > 0 } ?? false
+    }
+
+    private static func status(_ path: String, _ files: any FileSystem) throws -> FileStatus? {
+        do {
+            return try files.status(of: path)
+        } catch let error as FileError {
+            throw JournalError(
+                .notFound, "\(path) cannot be read: \(String(cString: strerror(error.code)))",
+                hint: "Check the path and the permissions of its directories.")
+        }
     }
 
     /// The fields of https://sqlite.org/fileformat2.html, section 1.3, that tell a truncated or foreign file.
-    private static func checkHeader(_ path: String, size: Int64) throws {
-        guard size > 0 else { return }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw JournalError(
-                .readOnly, "\(path) cannot be opened: \(String(cString: strerror(errno)))",
-                hint: "The file must be readable and writable by this user.")
-        }
-        defer { close(descriptor) }
-        var header = [UInt8](repeating: 0, count: 100)
-        let count = read(descriptor, &header, 100)
-        guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
+    private static func checkHeader(_ path: String, size: Int64, _ files: any FileSystem) throws {
+        let header = try header(of: path)
+        guard header.count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
             throw JournalError(
                 .notADatabase, "\(path) is not a SQLite database",
                 hint: "The file holds something else, or it is encrypted; Tandem works on plain SQLite files.")
@@ -60,12 +54,35 @@ enum FileInspection {
         let isPageCountValid = number(at: 24) == number(at: 92)
         // With a write-ahead log the newest pages may not be in the file yet; with a rollback journal a commit is under way, or
         // was interrupted and will be rolled back.
-        if isPageCountValid, number(at: 28) * pageSize > size, access(path + "-wal", F_OK) != 0,
-            !hasRollbackJournal(path)
+        if isPageCountValid, number(at: 28) * pageSize > size, try status(path + "-wal", files) == nil,
+            try !hasRollbackJournal(path, files: files)
         {
             throw JournalError(
                 .corrupt, "\(path) is truncated: it has \(size) of \(number(at: 28) * pageSize) bytes",
                 hint: "Restore the file from a backup or clone it from a peer.")
         }
+    }
+
+    /// The first 100 bytes, by SQLite's own file handle, which looks at nothing else.
+    ///
+    /// This process may have the database open. To close any other descriptor of it would drop the locks by which SQLite tells other
+    /// processes so; the last of those to close would take the log away (https://sqlite.org/howtocorrupt.html, section 2.2).
+    private static func header(of path: String) throws -> [UInt8] {
+        var connection: OpaquePointer?
+        let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
+        defer { sqlite3_close_v2(connection) }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard code == SQLITE_OK,
+            sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let read = file.pointee.pMethods?.pointee.xRead
+        else {
+            let number = sqlite3_system_errno(connection)
+            let reason = String(cString: number == 0 ? sqlite3_errstr(code) : UnsafePointer(strerror(number)))
+            throw JournalError(
+                .readOnly, "\(path) cannot be opened: \(reason)",
+                hint: "The file must be readable and writable by this user.")
+        }
+        var header = [UInt8](repeating: 0, count: 100)
+        return read(file, &header, 100, 0) == SQLITE_OK ? header : []
     }
 }

@@ -23,6 +23,8 @@ public final class Replica: Sendable {
         public var logger: Logger?
         /// The most connections that read at once.
         public var maximumReaders = 5
+        /// What is done with files besides what SQLite does; its VFS must see the same ones.
+        public var files: any FileSystem = SystemFiles()
         /// Called for each new connection before anything is read, as for the key of an encrypted file. When it is set, the
         /// file's header is not looked at.
         public var unlock: (@Sendable (Database) throws -> Void)?
@@ -100,13 +102,13 @@ public final class Replica: Sendable {
     ///
     /// - Parameter mayRollBack: True to let SQLite undo a commit that was interrupted, as every program that writes does.
     private static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
-        guard try FileInspection.check(path, isReadable: options.unlock == nil) else {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Check the path; `syncd init` works on an existing database.")
         }
         var configuration = Configuration()
-        configuration.readonly = !(mayRollBack && FileInspection.hasRollbackJournal(path))
+        configuration.readonly = try !(mayRollBack && FileInspection.hasRollbackJournal(path, files: options.files))
         configuration.busyMode = .timeout(options.busySeconds)
         if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
         let probe = try DatabaseQueue(path: path, configuration: configuration)
@@ -130,7 +132,8 @@ public final class Replica: Sendable {
     public static func create(
         at path: String, _ request: InitializeRequest, mayCreate: Bool = false, options: Options = Options()
     ) throws -> (replica: Replica, report: CaptureReport) {
-        guard try FileInspection.check(path, isReadable: options.unlock == nil) || mayCreate else {
+        guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) || mayCreate
+        else {
             throw JournalError(
                 .notFound, "there is no file at \(path)",
                 hint: "Create the database and its tables first; then make it a replica.")
@@ -142,7 +145,7 @@ public final class Replica: Sendable {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let report = try queue.writeWithoutTransaction { db in
                 try Replica.transaction(db) {
-                    try Initialization.run(request, db, fingerprint: FileFingerprint(path: path))
+                    try Initialization.run(request, db, fingerprint: options.files.fingerprint(of: path))
                 }
             }
             try queue.close()
@@ -159,9 +162,9 @@ public final class Replica: Sendable {
         hasJournal = true
         connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
         // Once the pool has its log open.
-        let place = FileGuard(path: path)
+        let place = FileGuard(path: path, files: options.files)
         self.place = place
-        checkpointer = Checkpointer(path: path, place: place)
+        checkpointer = Checkpointer(path: path, place: place, files: options.files)
         try connections.writeWithoutTransaction { db in
             // DatabasePool sets NORMAL when it switches to WAL.
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
@@ -265,9 +268,12 @@ public final class Replica: Sendable {
     }
 
     /// Moves the write-ahead log into the database and closes every connection. The replica cannot be used afterwards.
+    ///
+    /// - Throws: ``JournalError`` when the log cannot be moved; it is whole, and the connections are closed nevertheless.
     public func close() throws {
-        _ = try checkpoint()
+        let outcome = Result { try checkpoint() }
         try connections.close()
+        if case .failure(let error) = outcome { throw JournalError(error, operation: "moving the log") }
     }
 
     // MARK: - Connections

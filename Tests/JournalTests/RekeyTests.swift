@@ -361,16 +361,16 @@ struct FileIdentityTests {
         func entry(_ origin: OriginID, _ version: Int64) -> PublicationRecord.Entry {
             .init(origin: origin, version: version, digest: UInt64(version))
         }
-        #expect(record.entries().isEmpty)
+        #expect(try record.entries().isEmpty)
         try record.raise(to: entry(x, 5))
         try record.raise(to: entry(x, 3))
-        #expect(record.entries() == [entry(x, 5)])
+        #expect(try record.entries() == [entry(x, 5)])
         try record.raise(to: entry(y, 0))
         try record.raise(to: entry(y, 2))
-        #expect(record.entries() == [entry(x, 5), entry(y, 2)])
+        #expect(try record.entries() == [entry(x, 5), entry(y, 2)])
         for index in 1...40 { try record.raise(to: entry(OriginID(high: 9, low: UInt64(index)), .max / 10)) }
-        #expect(record.entries().count == 10)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: record.path)).count == 1_024)
+        #expect(try record.entries().count == 10)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: record.path)).count == 2_048)
     }
 
     @Test("a record that is cut off, changed or something else says nothing, and is written anew")
@@ -386,10 +386,43 @@ struct FileIdentityTests {
             Data(), good.prefix(700), changed, Data(repeating: 65, count: 1_024), Data(repeating: 0, count: 5_000),
         ] {
             try bytes.write(to: url)
-            #expect(record.entries().isEmpty)
+            #expect(try record.entries().isEmpty)
         }
         try record.raise(to: entry)
-        #expect(record.entries() == [entry])
+        #expect(try record.entries() == [entry])
+    }
+
+    @Test("half a write of a record leaves what was recorded before")
+    func tornRecord() throws {
+        let record = PublicationRecord(database: directory.file("a"))
+        let origin = OriginID(high: 1, low: 1)
+        let url = URL(fileURLWithPath: record.path)
+        var files = [Data()]
+        for version in 1...5 {
+            try record.raise(to: .init(origin: origin, version: Int64(version), digest: 1))
+            files.append(try Data(contentsOf: url))
+        }
+        for (before, after) in zip(files, files.dropFirst()).dropFirst() {
+            // As far as the disk has come, in sectors.
+            for end in stride(from: 0, through: after.count, by: 512) {
+                try (after.prefix(end) + before.dropFirst(end)).write(to: url)
+                let version = try #require(try record.entries().last?.version)
+                #expect([files.firstIndex(of: before), files.firstIndex(of: after)].contains(Int(version)))
+            }
+        }
+    }
+
+    @Test("a record of the first release is read, and goes on as one of this release")
+    func firstRecord() throws {
+        let record = PublicationRecord(database: directory.file("a"))
+        let origin = OriginID(high: 1, low: 1)
+        let text = "tandem identity 1\n\(origin) 7 9\n"
+        let whole = text + "check \(Checksum.fnv1a(text.utf8))\n"
+        try Data((whole + String(repeating: "\n", count: 1_024 - whole.utf8.count)).utf8)
+            .write(to: URL(fileURLWithPath: record.path))
+        #expect(try record.entries().map(\.version) == [7])
+        try record.raise(to: .init(origin: origin, version: 8, digest: 1))
+        #expect(try record.entries().map(\.version) == [8])
     }
 
     @Test("two names of one file share a record")

@@ -1,4 +1,4 @@
-/* sqlite3_db_config() is variadic, which Swift cannot call. These are its calls that Tandem needs. */
+/* sqlite3_db_config() is variadic, which Swift cannot call. These are its calls that Tandem needs, and one that reads shared memory. */
 #ifndef TANDEM_CSQLITE_SHIM_H
 #define TANDEM_CSQLITE_SHIM_H
 
@@ -9,5 +9,9 @@ int tandem_enable_triggers(struct sqlite3 *connection, int on);
 int tandem_defensive(struct sqlite3 *connection, int on);
 int tandem_trusted_schema(struct sqlite3 *connection, int on);
 int tandem_no_checkpoint_on_close(struct sqlite3 *connection, int on);
+
+/* How many pages are in the write-ahead log, and how many of them are in the database already. Only for a connection that has read in WAL mode.
+   Returns a SQLite result code; SQLITE_NOTFOUND where there is no shared memory to look at. */
+int tandem_log_position(struct sqlite3 *connection, unsigned *written, unsigned *moved);
 
 #endif

@@ -20,12 +20,13 @@ final class IdentityKeeper: Sendable {
 
     init(replica: Replica) {
         self.replica = replica
-        record = PublicationRecord(database: replica.path)
-        opened = FileFingerprint(path: replica.path)
+        let files = replica.options.files
+        record = PublicationRecord(database: replica.path, files: files)
+        opened = files.fingerprint(of: replica.path)
     }
 
     /// The file as it is at its path now.
-    var fingerprint: FileFingerprint? { opened.flatMap { _ in FileFingerprint(path: replica.path) } }
+    var fingerprint: FileFingerprint? { opened.flatMap { _ in replica.options.files.fingerprint(of: replica.path) } }
 
     /// The last new name that this process gave the file.
     var lastRekey: Rekey.Outcome? { state.withLock { $0.lastRekey } }
@@ -43,7 +44,7 @@ final class IdentityKeeper: Sendable {
                 .storage, "The database file \(replica.path) was moved away or replaced while it was open",
                 hint: "Restart the program, so that it opens the file that is there now.")
         }
-        let entries = record.entries()
+        let entries = try record.entries()
         let verified = state.withLock { $0.published }
         let identity = try replica.identity()
         guard let bound = identity.fingerprint else {
@@ -75,7 +76,7 @@ final class IdentityKeeper: Sendable {
     }
 
     /// How much of `origin` this file published by its record, if the record fits the file.
-    func sharedByRecord(_ origin: OriginID) throws -> Int64 { try sharedByRecord(record.entries(), origin) }
+    func sharedByRecord(_ origin: OriginID) throws -> Int64 { try sharedByRecord(try record.entries(), origin) }
 
     private func sharedByRecord(_ entries: [PublicationRecord.Entry], _ origin: OriginID) throws -> Int64 {
         guard let entry = entries.last(where: { $0.origin == origin }), entry.version > 0 else { return 0 }

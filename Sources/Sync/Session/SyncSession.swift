@@ -3,12 +3,22 @@ import Logging
 import Synchronization
 
 /// The steps of an exchange with one peer. Holds no state of its own but the file's, so steps may run at the same time.
-struct SyncSession: Sendable {
+package struct SyncSession: Sendable {
     let replica: Replica
     let inbox: Inbox
     let transport: any Transport
     let limits: Limits
     let clock: any SyncClock
+
+    package init(
+        replica: Replica, inbox: Inbox, transport: any Transport, limits: Limits, clock: any SyncClock
+    ) {
+        self.replica = replica
+        self.inbox = inbox
+        self.transport = transport
+        self.limits = limits
+        self.clock = clock
+    }
 
     /// Introduces both sides to each other. If this replica turns out to need a new name, it takes one and introduces itself again.
     ///
@@ -147,7 +157,7 @@ struct SyncSession: Sendable {
     }
 
     /// A full exchange, both ways, until neither has news for the other.
-    func exchange() async throws -> SyncReport {
+    package func exchange() async throws -> SyncReport {
         var status = PeerStatus(name: transport.name)
         do {
             let report = try await exchange(&status)

@@ -1,0 +1,87 @@
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The files of the machine.
+public struct SystemFiles: FileSystem {
+    public init() {}
+
+    public func status(of path: String) throws -> FileStatus? {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            if errno == ENOENT { return nil }
+            throw FileError("read", code: errno)
+        }
+        let kind: FileStatus.Kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .directory
+            default: .other
+            }
+        return FileStatus(
+            kind: kind, size: Int64(status.st_size), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    public func fingerprint(of path: String) -> FileFingerprint? { FileFingerprint(path: path) }
+
+    public func resolved(_ path: String) -> String {
+        guard let pointer = realpath(path, nil) else { return path }
+        defer { free(pointer) }
+        return String(cString: pointer)
+    }
+
+    public func withFile<T>(
+        _ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T
+    ) throws -> T? {
+        let descriptor =
+            access == .reading
+            ? open(path, O_RDONLY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == ENOENT, access == .reading { return nil }
+            throw FileError("opened", code: errno)
+        }
+        defer { close(descriptor) }
+        let lock =
+            switch access {
+            case .reading: LOCK_SH
+            case .updating: LOCK_EX
+            case .claiming: LOCK_EX | LOCK_NB
+            }
+        guard flock(descriptor, lock) == 0 else {
+            if errno == EWOULDBLOCK { return nil }
+            throw FileError("locked", code: errno)
+        }
+        return try body(OpenSystemFile(path: path, descriptor: descriptor))
+    }
+}
+
+private struct OpenSystemFile: OpenFile {
+    let path: String
+    let descriptor: Int32
+
+    func read(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = pread(descriptor, &bytes, count, 0)
+        guard got >= 0 else { throw FileError("read", code: errno) }
+        return Array(bytes.prefix(got))
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws {
+        let written = pwrite(descriptor, bytes, bytes.count, off_t(offset))
+        // A short write without an error is one for which there was not enough room.
+        guard written == bytes.count else { throw FileError("written", code: written < 0 ? errno : ENOSPC) }
+    }
+
+    func sync() throws {
+        guard fdatasync(descriptor) == 0 else { throw FileError("synced", code: errno) }
+    }
+
+    func syncName() throws {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError("synced", code: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileError("synced", code: errno) }
+    }
+}

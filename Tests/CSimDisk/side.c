@@ -1,0 +1,198 @@
+/* Files that are not SQLite's, with the same counting, faults and durability. */
+#include "disk.h"
+#include <errno.h>
+#include <string.h>
+
+/* Begins an operation. On return the lock is held; 0 to go on. */
+static int begin(simdisk *disk, uint32_t operation, const char *name, verdict *verdict) {
+  disk_lock();
+  if (disk->is_down) return EIO;
+  *verdict = operation_begins(disk, operation, name ? role_of(name) : SIMDISK_SIDE);
+  if (!verdict->is_fault) return 0;
+  switch (verdict->action) {
+  case SIMDISK_FULL: return ENOSPC;
+  case SIMDISK_BUSY: return EWOULDBLOCK;
+  case SIMDISK_FAIL:
+  case SIMDISK_CRASH_BEFORE: return EIO;
+  default: return 0;
+  }
+}
+
+static int end(simdisk *disk, const verdict *verdict, int code) {
+  if (verdict->is_fault && verdict->action == SIMDISK_CRASH_AFTER && !disk->is_down) {
+    disk_crash(disk);
+    code = EIO;
+  }
+  disk_unlock();
+  return code;
+}
+
+int simdisk_file_create(simdisk *disk, const char *name) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_OPEN, name, &verdict);
+  if (!code && !directory_find(&disk->names, name)) {
+    inode *file = inode_new(disk);
+    if (!file || names_change(disk, name, file)) code = ENOMEM;
+    inode_drop(file);
+  }
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_read(simdisk *disk, const char *name, int64_t offset, void *bytes, size_t count, size_t *read) {
+  verdict verdict = {0};
+  *read = 0;
+  int code = begin(disk, SIMDISK_READ, name, &verdict);
+  const inode *file = code ? NULL : directory_find(&disk->names, name);
+  if (!code && !file) code = ENOENT;
+  if (!code && offset < file->content.size) {
+    int64_t rest = file->content.size - offset;
+    *read = rest < (int64_t)count ? (size_t)rest : count;
+    memcpy(bytes, file->content.bytes + offset, *read);
+    if (verdict.is_fault && verdict.action == SIMDISK_FLIP) flip_bit(bytes, (int64_t)*read, verdict.random);
+  }
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_write(simdisk *disk, const char *name, int64_t offset, const void *bytes, size_t count) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_WRITE, name, &verdict);
+  inode *file = code == EIO ? NULL : directory_find(&disk->names, name);
+  if (!code && !file) code = ENOENT;
+  if (file && is_full(disk, file, offset + (int64_t)count)) code = ENOSPC;
+  bool is_short = code == ENOSPC || (verdict.is_fault && verdict.action == SIMDISK_SHORT);
+  if (file && is_short) {
+    if (!code) code = EIO;
+    if (!is_full(disk, file, offset + (int64_t)count / 2) && inode_write(disk, file, offset, bytes, (int64_t)count / 2)) code = ENOMEM;
+  } else if (file && !code) {
+    if (inode_write(disk, file, offset, bytes, (int64_t)count)) code = ENOMEM;
+    if (!code && verdict.is_fault && verdict.action == SIMDISK_FLIP) flip_bit(file->content.bytes + offset, (int64_t)count, verdict.random);
+  }
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_sync(simdisk *disk, const char *name) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_SYNC, name, &verdict);
+  inode *file = disk->is_down ? NULL : directory_find(&disk->names, name);
+  if (code && file && inode_strand(file)) code = ENOMEM;
+  if (!code) code = !file ? ENOENT : inode_sync(file) ? ENOMEM : 0;
+  return end(disk, &verdict, code);
+}
+
+int simdisk_names_sync(simdisk *disk) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_NAMES_SYNC, NULL, &verdict);
+  if (!code && names_sync(disk)) code = ENOMEM;
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_delete(simdisk *disk, const char *name) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_DELETE, name, &verdict);
+  if (!code && !directory_find(&disk->names, name)) code = ENOENT;
+  if (!code) {
+    mirror(disk, name, NULL);
+    if (names_change(disk, name, NULL)) code = ENOMEM;
+  }
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_rename(simdisk *disk, const char *from, const char *to) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_DELETE, from, &verdict);
+  inode *file = code ? NULL : directory_find(&disk->names, from);
+  if (!code && !file) code = ENOENT;
+  if (!code) {
+    inode_keep(file);
+    mirror(disk, from, NULL);
+    if (names_change(disk, to, file) || names_change(disk, from, NULL)) code = ENOMEM;
+    mirror(disk, to, file);
+    inode_drop(file);
+  }
+  return end(disk, &verdict, code);
+}
+
+int simdisk_file_lock(simdisk *disk, const char *name) {
+  verdict verdict = {0};
+  int code = begin(disk, SIMDISK_LOCK, name, &verdict);
+  inode *file = code ? NULL : directory_find(&disk->names, name);
+  if (!code) code = !file ? ENOENT : file->is_locked ? EWOULDBLOCK : 0;
+  if (!code) file->is_locked = true;
+  return end(disk, &verdict, code);
+}
+
+void simdisk_file_unlock(simdisk *disk, const char *name) {
+  disk_lock();
+  inode *file = disk->is_down ? NULL : directory_find(&disk->names, name);
+  if (file) file->is_locked = false;
+  disk_unlock();
+}
+
+/* MARK: From outside */
+
+int64_t simdisk_file_size(const simdisk *disk, const char *name) {
+  disk_lock();
+  const inode *file = directory_find(&disk->names, name);
+  int64_t size = file ? file->content.size : -1;
+  disk_unlock();
+  return size;
+}
+
+uint64_t simdisk_file_inode(const simdisk *disk, const char *name) {
+  disk_lock();
+  const inode *file = directory_find(&disk->names, name);
+  uint64_t number = file ? file->number : 0;
+  disk_unlock();
+  return number;
+}
+
+int simdisk_file_copy(const simdisk *from, const char *name, simdisk *to, const char *as) {
+  disk_lock();
+  const inode *source = directory_find(&from->names, name);
+  inode *target = directory_find(&to->names, as);
+  int code = source ? 0 : ENOENT;
+  if (!code && !target) {
+    target = inode_new(to);
+    if (!target || directory_set(&to->names, as, target)) code = ENOMEM;
+    inode_drop(target);
+  }
+  if (!code && source != target) {
+    inode_forget_changes(target);
+    if (buffer_copy(&target->content, &source->content) || buffer_copy(&target->durable, &source->content)) code = ENOMEM;
+    if (!code && directory_set(&to->durable_names, as, target)) code = ENOMEM;
+    mirror(to, as, target);
+  }
+  disk_unlock();
+  return code;
+}
+
+int simdisk_file_flip(simdisk *disk, const char *name, int64_t offset, int bit) {
+  disk_lock();
+  inode *file = directory_find(&disk->names, name);
+  int code = !file ? ENOENT : offset < 0 || offset >= file->content.size || bit < 0 || bit > 7 ? EINVAL : 0;
+  if (!code) {
+    file->content.bytes[offset] ^= (uint8_t)(1 << bit);
+    if (offset < file->durable.size) file->durable.bytes[offset] ^= (uint8_t)(1 << bit);
+  }
+  disk_unlock();
+  return code;
+}
+
+static uint64_t hash(uint64_t sum, const void *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) sum = (sum ^ ((const uint8_t *)bytes)[i]) * 0x100000001B3;
+  return sum;
+}
+
+/* Names are added up, so that their order does not matter. */
+uint64_t simdisk_digest(const simdisk *disk) {
+  disk_lock();
+  uint64_t sum = 0;
+  for (int i = 0; i < disk->names.count; i++) {
+    const entry *entry = &disk->names.entries[i];
+    uint64_t one = hash(0xCBF29CE484222325, entry->name, strlen(entry->name) + 1);
+    if (entry->inode->content.size) one = hash(one, entry->inode->content.bytes, (size_t)entry->inode->content.size);
+    sum += one;
+  }
+  disk_unlock();
+  return sum;
+}

@@ -1,0 +1,122 @@
+import GRDB
+import Journal
+import SimulatedDisk
+import Sync
+
+/// One of everything that a machine does with its disk: open, commit, push, pull, merge, checkpoint, migrate, take a new name, close.
+final class CanonicalScript {
+    static let durability = Replica.Durability.full
+
+    let disk: SimulatedDisk
+    let peer: Machine
+    let witness: Witness
+    private(set) var machine: Machine?
+    /// What each failed step threw.
+    private(set) var errors: [(step: String, error: any Error)] = []
+    private let clock: CampaignClock
+    private var nextToken = 1
+
+    /// - Parameter peerDisk: With a replica of which nobody has heard yet; left as it is.
+    init(peerDisk: SimulatedDisk, clock: CampaignClock) throws {
+        self.clock = clock
+        disk = SimulatedDisk(machine: 1)
+        disk.setVirtualSleep(true)
+        witness = Witness(of: disk)
+        peer = try Machine.start(
+            on: peerDisk.copy(), origin: CanonicalScript.peerOrigin, durability: CanonicalScript.durability,
+            clock: clock)
+    }
+
+    static let origin = OriginID(high: 0x50 << 56, low: 1)
+    static let peerOrigin = OriginID(high: 0x40 << 56, low: 1)
+
+    /// The disk of a peer on which ``init(peerDisk:clock:)`` can begin again and again.
+    static func makePeerDisk(clock: CampaignClock) throws -> SimulatedDisk {
+        let disk = SimulatedDisk(machine: 2)
+        let peer = try Machine.start(on: disk, origin: peerOrigin, durability: durability, clock: clock)
+        try peer.migrate(to: 0)
+        try peer.close()
+        return disk
+    }
+
+    /// Runs all steps. One that fails is left behind, as by a program that reports the error and goes on; what needs an open file is
+    /// left out when it could not be opened.
+    func run() async {
+        await step("opening") {
+            machine = try Machine.start(
+                on: disk, origin: CanonicalScript.origin, durability: CanonicalScript.durability, clock: clock)
+        }
+        guard let machine else { return }
+        await step("making tables") { try machine.migrate(to: 0) }
+        for id in 1...3 { await commit("UPSERT", [id, id + 1]) }
+        await step("pushing") { try await exchange(machine, with: peer) }
+        await step("writing at the peer") { try write("p1", [1, 2, 9], to: peer) }
+        await commit("conflicting", [1, 9])
+        await step("pulling") { try await exchange(machine, with: peer) }
+        await commit("large", Array(1...40))
+        await step("writing much at the peer") { try write("p2", Array(20...60), to: peer) }
+        await step("answering") { try await exchange(peer, with: machine) }
+        await step("moving the log") { _ = try machine.replica.checkpoint(.truncate) }
+        await commit("after the log", [3])
+        await step("migrating") { try machine.migrate(to: 2) }
+        await commit("after the migration", [4])
+        await step("taking a new name") { _ = try machine.inbox.rekey() }
+        await commit("under the new name", [5])
+        await step("an exchange at the end") { try await exchange(machine, with: peer) }
+        await step("closing") {
+            try machine.close()
+            self.machine = nil
+        }
+    }
+
+    private func step(_ name: String, _ body: () async throws -> Void) async {
+        guard !disk.isDown else { return }
+        clock.advance(milliseconds: 1)
+        do { try await body() } catch { errors.append((name, error)) }
+    }
+
+    private func commit(_ name: String, _ ids: [Int]) async {
+        let token = "m\(nextToken)"
+        nextToken += 1
+        witness.attempt(token)
+        await step("committing (\(name))") {
+            guard let machine else { return }
+            try write(token, ids, to: machine)
+            witness.acknowledge(token)
+        }
+    }
+
+    func write(_ token: String, _ ids: [Int], to machine: Machine) throws {
+        try machine.write { db in
+            try db.execute(sql: "INSERT INTO token VALUES (?, ?)", arguments: [token, ids.count])
+            for id in ids {
+                try db.execute(
+                    sql: """
+                        INSERT INTO item (id, owner, n) VALUES (?, ?, 1)
+                        ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, n = n + 1
+                        """, arguments: [id, token])
+            }
+            try db.execute(sql: "DELETE FROM item WHERE id = ?", arguments: [(ids.first ?? 0) + 2])
+        }
+    }
+
+    func exchange(_ from: Machine, with to: Machine) async throws {
+        let isCaller = from !== peer
+        let transport = WitnessedTransport(
+            base: LocalTransport(to.endpoint, name: to.disk.directory), end: isCaller ? .caller : .answerer,
+            peer: peer.disk, witness: witness)
+        let report = try await from.exchange(over: transport)
+        guard report.mismatches.isEmpty else {
+            throw CampaignFailure("P1", "the content differs: \(report.mismatches)")
+        }
+    }
+
+    /// The process ends, whatever it has open.
+    func kill() {
+        disk.clearFaults()
+        disk.crash()
+        try? machine?.close()
+        machine = nil
+        disk.start()
+    }
+}

@@ -1,0 +1,151 @@
+import GRDB
+import Journal
+
+/// What a replica's file says: its journal, and its tables, in one snapshot.
+struct StoredState {
+    typealias Table = [[Value]: [String: Value]]
+
+    /// By name; rows by key.
+    var tables: [String: Table] = [:]
+    /// What the journal makes of the tables, by a reading of its own.
+    private(set) var replayed: [String: Table] = [:]
+    /// The digests of all changes of each origin, from version 1.
+    private(set) var histories: [OriginID: [UInt64]] = [:]
+    /// The names of the transactions that stand in the journal, in its order.
+    private(set) var tokens: [String] = []
+    let vector: VersionVector
+    private(set) var problems: [String] = []
+
+    init(_ replica: Replica) throws {
+        let (vector, batch, tables) = try replica.read { db in
+            let reader = try JournalReader(db)
+            var whole = ChangeBatch()
+            try reader.forEachBatch(after: VersionVector(), changes: .max, bytes: .max) { batch in
+                whole = batch
+                return true
+            }
+            return (try reader.vector(), whole, try StoredState.tables(db))
+        }
+        self.vector = vector
+        self.tables = tables
+        read(batch)
+        for (name, rows) in tables where rows != replayed[name] ?? [:] {
+            problems.append("\(name) holds \(StoredState.difference(rows, replayed[name] ?? [:]))")
+        }
+        for entry in vector.entries where Int64(histories[entry.origin]?.count ?? 0) != entry.version {
+            problems.append(
+                "the vector says \(entry.version) of \(entry.origin), the journal holds \(histories[entry.origin]?.count ?? 0)"
+            )
+        }
+        for (origin, history) in histories where vector[origin] != Int64(history.count) {
+            problems.append("the vector lacks \(origin)")
+        }
+    }
+
+    private static func tables(_ db: Database) throws -> [String: Table] {
+        let names = try String.fetchAll(
+            db,
+            sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_journal%' ESCAPE '\\'")
+        var tables: [String: Table] = [:]
+        for name in names where !name.hasPrefix("sqlite_") {
+            var rows: Table = [:]
+            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \"\(name)\"")
+            while let row = try cursor.next() {
+                var columns: [String: Value] = [:]
+                for (column, value) in row { columns[column] = Value(value) }
+                let key = columns.removeValue(forKey: name == "token" ? "name" : "id")
+                rows[[key ?? .null]] = columns.filter { $0.value != .null }
+            }
+            tables[name] = rows
+        }
+        return tables
+    }
+
+    // MARK: - The journal, read in the plainest way
+
+    /// A row is what the changes of its greatest life make of it, each column by the greatest stamp; see docs/CONFLICTS.md.
+    private mutating func read(_ batch: ChangeBatch) {
+        struct Claim {
+            var stamp: Stamp
+            var origin: OriginID
+            var value: Value
+        }
+        struct Row {
+            var life: Int64 = 0
+            var claims: [String: Claim] = [:]
+        }
+        var rows: [String: [[Value]: Row]] = [:]
+        for run in batch.runs {
+            for index in run.changes {
+                let change = batch.changes[index]
+                let shape = batch.shapes[change.shape]
+                let values = batch.values[change.values]
+                let version = run.firstVersion + Int64(index - run.changes.lowerBound)
+                if version != Int64(histories[run.origin]?.count ?? 0) + 1 {
+                    problems.append("version \(version) of \(run.origin) stands out of order")
+                }
+                histories[run.origin, default: []].append(
+                    ChangeDigest.of(
+                        table: shape.table, operation: change.operation, stamp: change.stamp, values: values))
+                let key = Array(values.prefix(shape.keyCount))
+                if shape.table == "token", change.operation == .insert, case .text(let name) = key[0] {
+                    tokens.append(String(decoding: name, as: UTF8.self))
+                }
+                var row = rows[shape.table]?[key] ?? Row()
+                defer { rows[shape.table, default: [:]][key] = row }
+                guard change.life >= row.life else { continue }
+                if change.life > row.life { row = Row(life: change.life) }
+                var rest = values.dropFirst(shape.keyCount).makeIterator()
+                change.mask.forEach { column in
+                    guard column >= shape.keyCount, let value = rest.next() else { return }
+                    let claim = Claim(stamp: change.stamp, origin: run.origin, value: value)
+                    if let other = row.claims[shape.columns[column]],
+                        (other.stamp, other.origin) > (claim.stamp, claim.origin)
+                    {
+                        return
+                    }
+                    row.claims[shape.columns[column]] = claim
+                }
+            }
+        }
+        for (table, rows) in rows {
+            replayed[table] = rows.filter { $0.value.life % 2 == 1 }.mapValues { row in
+                row.claims.mapValues(\.value).filter { $0.value != .null }
+            }
+        }
+    }
+
+    private static func difference(_ shown: Table, _ said: Table) -> String {
+        for (key, row) in shown where said[key] != row {
+            return "\(key) as \(row), where the journal says \(said[key].map { "\($0)" } ?? "nothing")"
+        }
+        for (key, row) in said where shown[key] == nil { return "no \(key), where the journal says \(row)" }
+        return "what the journal says"
+    }
+
+    // MARK: - Compared with others
+
+    /// The first version that two files hold with different contents.
+    func contradiction(with other: StoredState) -> String? {
+        for (origin, history) in histories {
+            guard let theirs = other.histories[origin] else { continue }
+            for (index, pair) in zip(history, theirs).enumerated() where pair.0 != pair.1 {
+                return "version \(index + 1) of \(origin) has two contents"
+            }
+        }
+        return nil
+    }
+}
+
+extension Value {
+    init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            case .string(let text): .text(ArraySlice(text.utf8))
+            case .blob(let data): .blob(ArraySlice(data))
+            }
+    }
+}

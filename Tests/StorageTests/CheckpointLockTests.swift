@@ -1,0 +1,91 @@
+import GRDB
+import Journal
+import SimulatedDisk
+import TestSupport
+import Testing
+
+/// SQLite before 3.51.3 may lose commits when a checkpoint begins on a log that is moved already, while another connection begins the log
+/// anew (https://sqlite.org/wal.html, "the WAL-reset bug"). Tandem moves it in one process at a time, under a lock, and never begins so.
+@Suite("One checkpointer")
+struct CheckpointLockTests {
+    let disk = SimulatedDisk()
+
+    private func makeReplica() throws -> Replica {
+        let replica = try disk.makeReplica("a.sqlite", InitializeRequest())
+        try replica.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
+        try replica.settle()
+        return replica
+    }
+
+    private func fill(_ replica: Replica, transactions: Int, bytes: Int = 40_000) throws {
+        for _ in 0..<transactions {
+            try replica.write { try $0.execute(sql: "INSERT INTO t (a) VALUES (randomblob(\(bytes)))") }
+        }
+    }
+
+    @Test("no write reaches the database outside of the lock, however often the log begins anew")
+    func everyWay() throws {
+        let replica = try makeReplica()
+        let merging = try replica.openMergeConnection()
+        for mode in [Checkpoint.Mode.passive, .restart, .truncate] {
+            try fill(replica, transactions: 4)
+            _ = try replica.checkpoint(mode)
+            try merging.write { try $0.execute(sql: "INSERT INTO t (a) VALUES (randomblob(20000))") }
+        }
+        // Far beyond the size at which a commit moves the log by itself.
+        try fill(replica, transactions: 500)
+        try merging.close()
+        try replica.close()
+        let again = try disk.openReplica("a.sqlite")
+        try fill(again, transactions: 3)
+        try again.close()
+        let checkpoints = disk.checkpoints
+        #expect(checkpoints.writes > 1_000)
+        #expect(checkpoints.restarts >= 3)
+        #expect(checkpoints.outsideLock == 0)
+        #expect(checkpoints.idleStarts == 0)
+    }
+
+    @Test("a log that is moved is left alone, or gets something to move first", arguments: [1, 2, 3])
+    func movedLog(times: Int) throws {
+        let replica = try makeReplica()
+        try fill(replica, transactions: 2)
+        for _ in 0..<times {
+            let checkpoint = try #require(try replica.checkpoint())
+            #expect(checkpoint.logPages > 0 && checkpoint.movedPages == checkpoint.logPages)
+        }
+        #expect(try replica.checkpoint(.restart)?.isBlocked == false)
+        #expect(try replica.checkpoint()?.isBlocked == false)
+        for _ in 0..<times { #expect(try replica.checkpoint(.truncate)?.isBlocked == false) }
+        #expect(disk.size(of: "a.sqlite-wal") == 0)
+        try replica.close()
+        #expect(disk.checkpoints.idleStarts == 0)
+    }
+
+    @Test("while another process holds the lock, nobody moves the log, and commits go on")
+    func lockIsTaken() throws {
+        let replica = try makeReplica()
+        try fill(replica, transactions: 4)
+        let before = disk.checkpoints
+        try disk.files.withFile(disk.path("a.sqlite-checkpoint"), .claiming) { _ in
+            #expect(try replica.checkpoint(.truncate) == nil)
+            try fill(replica, transactions: 150)
+            #expect(disk.checkpoints.writes == before.writes)
+            #expect(disk.checkpoints.restarts == before.restarts)
+        }
+        #expect(try replica.checkpoint(.truncate)?.isBlocked == false)
+        #expect(disk.checkpoints.writes > before.writes)
+        try replica.close()
+    }
+
+    @Test("a program without Tandem is seen to move the log outside of the lock")
+    func witness() throws {
+        let replica = try makeReplica()
+        try fill(replica, transactions: 2)
+        let program = try RawConnection(path: disk.path("a.sqlite"))
+        try program.run("PRAGMA wal_checkpoint(PASSIVE); PRAGMA wal_checkpoint(PASSIVE)")
+        #expect(disk.checkpoints.outsideLock > 0)
+        #expect(disk.checkpoints.idleStarts == 1)
+        try replica.close()
+    }
+}
