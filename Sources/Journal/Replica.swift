@@ -50,6 +50,7 @@ public final class Replica: Sendable {
     private let checkpointer: Checkpointer?
     /// nil in memory, and for reading only.
     private let place: FileGuard?
+    private let gate = ClosingGate()
 
     /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
     ///
@@ -199,7 +200,17 @@ public final class Replica: Sendable {
 
     /// Runs `body` on one snapshot of the file.
     public func read<T>(_ body: (Database) throws -> T) throws -> T {
-        try connections.read(body)
+        try gate.pass { try connections.read(body) }
+    }
+
+    /// Runs `body` with the connections themselves, for what is neither a read nor a write of rows.
+    ///
+    /// - Throws: As ``write(enforcingForeignKeys:_:)``, and what `body` throws.
+    public func withConnections<T>(_ body: (any DatabaseWriter) throws -> T) throws -> T {
+        try gate.pass {
+            try place?.check()
+            return try body(connections)
+        }
     }
 
     /// Runs `body` in one write transaction, marks the transaction's end in the journal, and commits.
@@ -211,6 +222,10 @@ public final class Replica: Sendable {
     /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `busy` when the lock is not free in time, with
     ///   `displaced` when the file is not at its path any more.
     public func write<T>(enforcingForeignKeys: Bool = true, _ body: (Database) throws -> T) throws -> T {
+        try gate.pass { try writeInside(enforcingForeignKeys: enforcingForeignKeys, body) }
+    }
+
+    private func writeInside<T>(enforcingForeignKeys: Bool, _ body: (Database) throws -> T) throws -> T {
         try connections.writeWithoutTransaction { db in
             try place?.check()
             // The pragma does nothing inside of a transaction.
@@ -264,14 +279,22 @@ public final class Replica: Sendable {
     /// - Returns: nil when another process is at it, and where there is no log: in memory, and for reading only.
     public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
         guard let checkpointer else { return nil }
-        return try connections.writeWithoutTransaction { try checkpointer.checkpoint($0, mode) }
+        return try gate.pass {
+            try connections.writeWithoutTransaction { try checkpointer.checkpoint($0, mode) }
+        }
     }
 
-    /// Moves the write-ahead log into the database and closes every connection. The replica cannot be used afterwards.
+    /// Waits for the reads and writes under way, moves the write-ahead log into the database and closes every connection. Every
+    /// use from then on throws `SQLITE_MISUSE`. Closing again does nothing. Not to be called by a read or a write.
     ///
     /// - Throws: ``JournalError`` when the log cannot be moved; it is whole, and the connections are closed nevertheless.
     public func close() throws {
-        let outcome = Result { try checkpoint() }
+        guard gate.close() else { return }
+        let outcome = Result {
+            try checkpointer.map { checkpointer in
+                try connections.writeWithoutTransaction { try checkpointer.checkpoint($0, .passive) }
+            }
+        }
         try connections.close()
         if case .failure(let error) = outcome { throw JournalError(error, operation: "moving the log") }
     }

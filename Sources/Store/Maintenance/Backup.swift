@@ -62,13 +62,15 @@ extension Database {
         defer { try? target.close() }
         // What is thrown at the last step would be lost: the copy is complete then.
         var refusal: (any Error)?
-        try replica.connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
-            do {
-                try progress(
-                    BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
-            } catch {
-                refusal = error
-                throw error
+        try replica.withConnections { connections in
+            try connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
+                do {
+                    try progress(
+                        BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
+                } catch {
+                    refusal = error
+                    throw error
+                }
             }
         }
         if let refusal { throw refusal }

@@ -32,7 +32,7 @@ extension Database {
     public func vacuum() throws {
         try outside("vacuuming") {
             try checkWritable()
-            try replica.connections.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+            try replica.withConnections { try $0.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
             _ = try replica.checkpoint(.truncate)
             // VACUUM counts as a change of the schema.
             try replica.settle()
