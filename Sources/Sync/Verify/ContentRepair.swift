@@ -36,6 +36,7 @@ struct ContentRepair {
         let store = try RowStore(db, session: session, registry: registry)
         let contested = ContestedRows(db, session: session, functions: functions)
         var announcements: [Announcement] = []
+        var rebuilt: Set<Int64> = []
         for table in report.tables where table.problem == nil {
             guard let entry = registry.tracked(table: table.name),
                 let inspection = session.context(of: entry).inspection
@@ -60,6 +61,7 @@ struct ContentRepair {
                     if row.life % 2 == 1, !row.isWhole { continue }
                     if try mend(id, row, store: store, contested: contested) {
                         outcome.rebuilt += 1
+                        rebuilt.insert(entry.table)
                     } else {
                         announcements.append(
                             try announcement(of: id, difference, isAlive: row.life % 2 == 1, entry: entry))
@@ -76,6 +78,9 @@ struct ContentRepair {
         }
         try contested.resolve(into: store)
         try store.settle(all: true)
+        // The journal does not tell of these rows, so whoever follows it is told to look at all of their tables.
+        for table in rebuilt.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
+        try SettledRows.prune(db)
         for announcement in announcements { try announcement.append(db) }
         if !announcements.isEmpty {
             try db.execute(

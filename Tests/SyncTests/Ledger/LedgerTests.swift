@@ -242,7 +242,9 @@ struct LedgerTests {
         limits.conflictRetention.entriesPerKey = 3
         let cluster = try cluster(3, limits: limits)
         for index in 0..<5 { try cluster.execute(0, "UPDATE artist SET name = 'n\(index)'") }
-        try cluster.execute(1, "UPDATE artist SET name = 'winner'")
+        // More writes than those five, so that the last is later than they are also within one millisecond.
+        for id in 10..<20 { try cluster.execute(1, "INSERT INTO artist VALUES(\(id), 'other', 1, NULL)") }
+        try cluster.execute(1, "UPDATE artist SET name = 'winner' WHERE id = 1")
         try cluster.settle()
         for index in 0..<3 {
             let names = try entries(cluster, index).flatMap { $0.lost.map(\.value) }

@@ -112,6 +112,8 @@ struct ContentProofTests {
         #expect(report.after.isEqual)
         #expect(try row(pair.a, 3) == "somebody 3")
         #expect(try pair.a.read { try JournalReader($0).lastSeq() } == seq)
+        // Live objects have no change to follow, so they are told to look at both tables.
+        #expect(try pair.a.read { try SettledRows.all(after: 0, $0)?.filter { $0.key == nil }.count } == 2)
     }
 
     @Test("a row that was deleted and stands here again is removed; one that stands there again is removed there")
