@@ -112,6 +112,10 @@ public final class Replica: Sendable {
         configuration.readonly = try !(mayRollBack && FileInspection.hasRollbackJournal(path, files: options.files))
         configuration.busyMode = .timeout(options.busySeconds)
         if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
+        // The last connection to close would move the log, without the lock.
+        configuration.prepareDatabase { db in
+            if let connection = db.sqliteConnection { _ = tandem_no_checkpoint_on_close(connection, 1) }
+        }
         let probe = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? probe.close() }
         return try probe.read { db in

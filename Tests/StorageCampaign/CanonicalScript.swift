@@ -64,8 +64,9 @@ final class CanonicalScript {
         await commit("under the new name", [5])
         await step("an exchange at the end") { try await exchange(machine, with: peer) }
         await step("closing") {
-            try machine.close()
+            // Closed it is also when the log could not be moved.
             self.machine = nil
+            try machine.close()
         }
     }
 
