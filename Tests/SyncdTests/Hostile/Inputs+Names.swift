@@ -184,8 +184,7 @@ extension HostileInput {
                     [[.integer(43), .integer(1), .null], [.text("43"), .integer(1), .null]]))
         }
         push(
-            42, "a number as the key of a TEXT column is one row",
-            .applied("SELECT count(*) = 1 FROM person WHERE id = '42'")
+            42, "a number as the key of a TEXT column, which would store it as another key, is held", .kept
         ) {
             scene in
             try scene.push(scene.batch("person", ["id", "name"], keys: 1, [[.integer(42), .text("n")]]))
@@ -333,8 +332,8 @@ extension HostileInput {
                 $0.lifeSkips = [0]
             }
         }
-        push(47, "a life that no history can have led to", invalid) { try $0.push($0.batch(life: 1_001)) }
-        push(47, "a life that no history can have led to, of a delete", invalid) { scene in
+        push(47, "a life that no history can have led to", .kept) { try $0.push($0.batch(life: 1_001)) }
+        push(47, "a life that no history can have led to, of a delete", .kept) { scene in
             try scene.push(scene.batch(operation: .delete, life: 1_000_000))
         }
     }

@@ -32,7 +32,10 @@ struct Workspace: Sendable {
     }
 
     func execute(_ path: String, _ sql: String) throws {
-        let queue = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        // A daemon may be writing.
+        configuration.busyMode = .timeout(10)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()
     }
