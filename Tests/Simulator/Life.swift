@@ -400,8 +400,6 @@ final class Life: @unchecked Sendable {
     /// What a push's answer says is there, is there after a crash too (P4).
     private func checkAcknowledgement(_ exchange: Exchange, _ bytes: [UInt8]) throws {
         guard let reply = try? PushReply(decoding: bytes, limits: plan.limits) else { return }
-        // Parts of unfinished transactions may be in memory, when the limits allow it: those are asked for again.
-        guard plan.limits.pendingBytes == 0 else { return }
         let view = FileView(machine: machines[exchange.to])
         let durable = try view.vector().merged(with: view.staged())
         guard durable.covers(reply.vector) else {

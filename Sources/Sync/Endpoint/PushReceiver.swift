@@ -59,7 +59,8 @@ public struct PushReceiver: Sendable {
     public mutating func finish() async throws -> PushReply {
         guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
         let (have, heldBack) = try await blocking { [endpoint, theirs] in
-            (try endpoint.inbox.have(), try endpoint.inbox.heldBack(from: theirs))
+            try endpoint.inbox.makePendingDurable()
+            return (try endpoint.inbox.have(), try endpoint.inbox.heldBack(from: theirs))
         }
         return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
     }

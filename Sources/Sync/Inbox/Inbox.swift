@@ -161,7 +161,26 @@ public final class Inbox: Sendable {
         try replica.read { try JournalReader($0).vector() }
     }
 
-    /// What need not be sent any more: what is applied or staged here.
+    /// Writes down what is in memory of transactions whose ends have not come, so that all of ``have()`` is durable: before a peer is
+    /// told that it is here.
+    func makePendingDurable() throws {
+        try session.withLock { box in
+            guard !box.pending.isEmpty else { return }
+            do {
+                try connection.write { db in
+                    let staging = Staging(db: db)
+                    for origin in box.pending.origins {
+                        for part in box.pending.take(origin) { try staging.put(part) }
+                    }
+                }
+            } catch {
+                box = SessionBox()
+                throw error
+            }
+        }
+    }
+
+    /// What need not be sent any more: what is applied or staged here, and what is in memory (``makePendingDurable()``).
     public func have() throws -> VersionVector {
         let pending = session.withLock { $0.pending }
         return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }

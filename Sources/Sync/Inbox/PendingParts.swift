@@ -9,6 +9,7 @@ struct PendingParts {
     private var weight = 0
 
     var isEmpty: Bool { parts.isEmpty }
+    var origins: [OriginID] { parts.keys.sorted() }
 
     /// `vector`, raised by what is pending.
     func raise(_ vector: VersionVector) -> VersionVector {

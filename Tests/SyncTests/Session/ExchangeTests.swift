@@ -107,6 +107,30 @@ import Testing
         #expect(try pair.count(pair.b) == 9)
     }
 
+    @Test("what a push is answered is durable, also of a transaction whose end has not come")
+    func durableAnswer() async throws {
+        var limits = Limits.standard
+        limits.changesPerBatch = 4
+        let pair = try ReplicaPair(.local, limits: limits)
+        try ReplicaPair.insert(pair.a, 1..<10)
+        let origin = try pair.a.identity().origin
+        let source = FrameSource(replica: pair.a, limits: limits, encoding: .zstd)
+        let portion = try await source.portion(after: VersionVector(), bytes: 1 << 20)
+        let open = Frame(body: .open(cluster: "main", origin: origin))
+        var push = pair.replicatorB.endpoint.beginPush()
+        try await push.receive(open.encoded() + portion.frames[0].encoded())
+        try await push.receive(Frame(body: .end(vector: portion.vector, more: true)).encoded())
+        let reply = try await push.finish()
+        #expect(reply.vector[origin] == 4)
+
+        // Another process, which has nothing but the file.
+        let restarted = try Inbox(replica: pair.b, limits: limits) { Stamp(milliseconds: 4_000_000_000_000) }
+        #expect(try restarted.have().covers(reply.vector))
+        #expect(try pair.count(pair.b) == 0)
+        for frame in portion.frames.dropFirst() { _ = try restarted.receive(frame.batch(limits: limits)) }
+        #expect(try pair.count(pair.b) == 9)
+    }
+
     @Test("a push beyond the limit is refused with 413")
     func tooLarge() async throws {
         var limits = Limits.standard
