@@ -1,5 +1,6 @@
 """Replicas under test: a file, perhaps with a daemon, and what can be asked of them."""
 
+import http.client
 import json
 import os
 import select
@@ -8,7 +9,6 @@ import socket
 import sqlite3
 import subprocess
 import time
-import urllib.error
 import urllib.request
 
 from campaign import Failed
@@ -116,10 +116,14 @@ class Replica:
         return db
 
     def ask(self, path="/v1/status", timeout=20):
+        """The answer's body. OSError where there is none, or a part of one: a daemon that dies may have begun to answer."""
         request = urllib.request.Request(
             f"{self.url}{path}", headers={"Authorization": f"Bearer {self.campaign.token}"})
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return answer.read()
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                return answer.read()
+        except http.client.HTTPException as error:
+            raise ConnectionError(f"the answer is cut: {error}") from error
 
     def status(self, timeout=20):
         return json.loads(self.ask(timeout=timeout))
@@ -137,7 +141,7 @@ def wait_until_equal(replicas, seconds=QUIET_SECONDS):
             replica.daemon.check()
             try:
                 vectors.append(replica.vector())
-            except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+            except OSError as error:
                 raise Failed(f"daemon {replica.name} does not answer: {error}")
         if all(vector == vectors[0] for vector in vectors):
             return time.monotonic() - began
