@@ -10,7 +10,7 @@ import Journal
 /// that could be affected, that row joins and the evaluation starts over; rows only ever join, so it ends.
 final class Settlement {
     /// A row that takes part.
-    private final class Member {
+    final class Member {
         let row: RowStore.RowID
         let image: RowImage
         /// Why the row cannot be stored by itself, when that has shown.
@@ -26,15 +26,15 @@ final class Settlement {
         }
     }
 
-    private typealias TableKey = ConcurrentChanges.TableKey
+    typealias TableKey = ConcurrentChanges.TableKey
 
-    private let store: RowStore
-    private let foreignKeys: ForeignKeyMap
-    private var involved: [TableKey: Member] = [:]
+    let store: RowStore
+    let foreignKeys: ForeignKeyMap
+    var involved: [TableKey: Member] = [:]
     /// Those of the involved rows that stand in their tables.
-    private var shown: Set<TableKey> = []
+    var shown: Set<TableKey> = []
     /// Rows of tables with soft keys that may have to change between value and substitute.
-    private var softRows: [TableKey: RowStore.RowID] = [:]
+    var softRows: [TableKey: RowStore.RowID] = [:]
 
     init(_ store: RowStore) {
         self.store = store
@@ -68,55 +68,6 @@ final class Settlement {
         }
         guard let held = try store.setAside(row) else { return }
         involved[key] = Member(row: row, image: held.image)
-    }
-
-    // MARK: - Orphans
-
-    /// Sets visible rows aside until none lacks a hard parent. Each round can only take rows away, so it ends.
-    private func setAsideOrphans() throws {
-        while !store.unchecked.isEmpty || !store.removedParents.isEmpty {
-            let rows = store.unchecked.values
-            store.unchecked = [:]
-            for row in rows { try setAsideIfOrphan(row) }
-            let removed = store.removedParents
-            store.removedParents = []
-            for (key, values) in removed where try !foreignKeys.parentExists(key, values: values) {
-                for child in try children(of: key, values: values) { try setAsideIfOrphan(child) }
-            }
-        }
-    }
-
-    private func setAsideIfOrphan(_ row: RowStore.RowID) throws {
-        guard let values = try store.session.writer(of: row.context, row.table).select(key: row.values) else { return }
-        let image = RowImage(values, of: row.table)
-        for key in row.context.foreignKeys {
-            guard let reference = foreignKeys.reference(key, row: { image[row.table, $0] }),
-                try !foreignKeys.parentExists(key, values: reference)
-            else { continue }
-            if try isSatisfied(softly: key) {
-                softRows[row.key] = row
-            } else {
-                let whole = try store.setAside(row)?.image ?? image
-                try store.remove(row)
-                store.held.hold(
-                    row.key, HeldRow(reason: .foreignKey, detail: detail(of: key), image: whole))
-                return
-            }
-        }
-    }
-
-    private func children(of key: ForeignKey, values: [Value]) throws -> [RowStore.RowID] {
-        guard let context = store.session.context(ofTable: key.child, registry: store.registry),
-            let table = context.inspection
-        else { return [] }
-        return try foreignKeys.children(of: key, table: table, values: values).map { child in
-            let tableKey = TableKey(table: context.tableID, key: Key(child, collations: context.collations))
-            return RowStore.RowID(key: tableKey, context: context, table: table, values: child)
-        }
-    }
-
-    private func detail(of key: ForeignKey) -> String {
-        "no row of \(key.parent) for \(key.parentColumns.joined(separator: ", "))"
     }
 
     // MARK: - The definition
@@ -284,7 +235,7 @@ final class Settlement {
         return isChanged
     }
 
-    private func takeOut(_ members: [Member]) throws {
+    func takeOut(_ members: [Member]) throws {
         for member in members {
             _ = try store.session.writer(of: member.row.context, member.row.table).delete(key: member.row.values)
         }
@@ -292,8 +243,22 @@ final class Settlement {
 
     // MARK: - Parents
 
+    func children(of key: ForeignKey, values: [Value]) throws -> [RowStore.RowID] {
+        guard let context = store.session.context(ofTable: key.child, registry: store.registry),
+            let table = context.inspection
+        else { return [] }
+        return try foreignKeys.children(of: key, table: table, values: values).map { child in
+            let tableKey = TableKey(table: context.tableID, key: Key(child, collations: context.collations))
+            return RowStore.RowID(key: tableKey, context: context, table: table, values: child)
+        }
+    }
+
+    func detail(of key: ForeignKey) -> String {
+        "no row of \(key.parent) for \(key.parentColumns.joined(separator: ", "))"
+    }
+
     /// True when a row can do without the parent that `key` names: it shows a substitute that needs none, or one that is there.
-    private func isSatisfied(softly key: ForeignKey) throws -> Bool {
+    func isSatisfied(softly key: ForeignKey) throws -> Bool {
         guard case .values(let values) = key.substitute else { return false }
         return try values.contains(.null) || foreignKeys.parentExists(key, values: values)
     }
@@ -363,122 +328,5 @@ final class Settlement {
 
     private func missingParent(of member: Member) throws -> String {
         try violation(of: member) { _, _ in false }.map(detail) ?? "the row it refers to is held"
-    }
-
-    // MARK: - Substitutes
-
-    /// Gives shown rows the substitutes of soft keys whose parents are not shown, and the values back of those that are.
-    ///
-    /// - Returns: False when a row cannot be stored so and was taken out: its keys are hard, and all has to be evaluated anew.
-    private func substitute() throws -> Bool {
-        for row in softRows.values.sorted(by: { $0.key < $1.key }) {
-            let writer = store.session.writer(of: row.context, row.table)
-            guard let visible = try writer.select(key: row.values) else { continue }
-            var merged = visible
-            if let held = store.held[row.key] {
-                guard held.isShown, try store.showsSubstitutes(row, visible, held.image) else {
-                    if held.isShown { store.held.release(row.key) }
-                    continue
-                }
-                for column in row.table.keyCount..<merged.count {
-                    merged[column] = held.image[row.table, column] ?? merged[column]
-                }
-            }
-            var target = merged
-            var substituted = RowImage()
-            var detail = ""
-            for key in row.context.foreignKeys {
-                guard case .values(let substitutes) = key.substitute,
-                    let values = foreignKeys.reference(key, row: { merged[$0] }),
-                    try !foreignKeys.parentExists(key, values: values)
-                else { continue }
-                for (column, value) in zip(key.childColumns, substitutes) {
-                    target[column] = value
-                    substituted.columns[row.table.stored[column].name] = merged[column]
-                }
-                detail = self.detail(of: key)
-            }
-            if try !write(target, over: visible, of: row) {
-                try harden(row, merged: merged)
-                return false
-            }
-            if substituted.columns.isEmpty {
-                store.held.release(row.key)
-            } else {
-                for column in 0..<row.table.keyCount {
-                    substituted.columns[row.table.stored[column].name] = visible[column]
-                }
-                store.held.hold(
-                    row.key, HeldRow(reason: .foreignKey, detail: detail, image: substituted, isShown: true))
-            }
-        }
-        return true
-    }
-
-    /// - Returns: False when a constraint refuses the row.
-    private func write(_ target: [Value], over visible: [Value], of row: RowStore.RowID) throws -> Bool {
-        var mask = ColumnMask()
-        var values: [Value] = []
-        for (column, value) in target.enumerated() where value != visible[column] {
-            mask.insert(column)
-            values.append(value)
-        }
-        guard !mask.isEmpty else { return true }
-        let writer = store.session.writer(of: row.context, row.table)
-        return try writer.update(mask, values: values, key: row.values).code == SQLITE_DONE
-    }
-
-    /// Takes a row out that cannot be stored with substitutes, and with it all that was worked out while it stood there.
-    private func harden(_ row: RowStore.RowID, merged: [Value]) throws {
-        for (key, member) in involved where shown.contains(key) {
-            try takeOut([member])
-            store.held.release(key)
-        }
-        shown = []
-        if involved[row.key] == nil {
-            _ = try store.session.writer(of: row.context, row.table).delete(key: row.values)
-            store.held.release(row.key)
-            involved[row.key] = Member(row: row, image: RowImage(merged, of: row.table))
-        }
-        involved[row.key]?.isHardened = true
-        softRows[row.key] = nil
-    }
-}
-
-extension RowStore {
-    /// Makes the tables show what the merged state and the constraints say; the last step of a transaction.
-    ///
-    /// - Parameter all: True to look at every held row, because a local writer may have made room for it; false for those
-    ///   whose tables this transaction has touched.
-    func settle(all: Bool) throws {
-        var groups = touchedGroups
-        if !all {
-            for key in held.changedKeys {
-                if let (_, table) = session.table(key.table, registry: registry) {
-                    groups.insert(session.foreignKeys.group(of: table.name))
-                }
-            }
-            for row in unchecked.values { groups.insert(session.foreignKeys.group(of: row.table.name)) }
-            for (key, _) in removedParents { groups.insert(session.foreignKeys.group(of: key.parent)) }
-        }
-        if all || !groups.isEmpty {
-            try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
-            try complete(all ? Array(held.rows.keys) : held.changedKeys)
-        }
-        try noteSettledRows()
-        try held.write()
-    }
-
-    /// Gives held rows the defaults of columns that came to their table after they were written: what they will show when they
-    /// return. So `_journal_held` is the same on a machine that set the row aside before the migration and on one that did after it.
-    private func complete(_ keys: [ConcurrentChanges.TableKey]) throws {
-        for key in keys {
-            guard var row = held[key], !row.isShown, row.reason != .incomplete,
-                let (context, table) = session.table(key.table, registry: registry)
-            else { continue }
-            for (column, value) in zip(table.stored, try session.defaults(of: context, table))
-            where row.image.columns[column.name] == nil { row.image.columns[column.name] = value }
-            held.hold(key, row)
-        }
     }
 }

@@ -39,22 +39,9 @@ public final class CurlTransport: Transport {
             extraSeconds: request.waitSeconds)
         do {
             try await checkHead(of: exchange, type: WireHTTP.framesType)
-            var parser = FrameParser(limits: limits)
-            var end: PullEnd?
-            while let piece = try await exchange.next() {
-                parser.append(piece)
-                while let frame = try translated({ () throws(WireError) in try parser.next() }) {
-                    switch frame.body {
-                    case .batch: try await onFrame(frame)
-                    case .end(let vector, let more, let heldBack):
-                        end = PullEnd(vector: vector, more: more, heldBack: heldBack)
-                    case .open: throw SyncError(.invalid, "\(name) answered a pull with a push")
-                    }
-                }
-            }
-            try translated { () throws(WireError) in try parser.finish() }
-            guard let end else { throw SyncError(.truncated, "\(name) did not finish its answer") }
-            return end
+            var answer = PullAnswer(peer: name, limits: limits)
+            while let piece = try await exchange.next() { try await answer.take(piece, onFrame: onFrame) }
+            return try answer.finish()
         } catch {
             exchange.cancel()
             throw error

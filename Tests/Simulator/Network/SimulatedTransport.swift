@@ -32,22 +32,14 @@ struct SimulatedTransport: Transport {
         defer { exchange.fail(SyncError(.cancelled, "the caller hung up")) }
         var pieces = exchange.answer.makeAsyncIterator()
         try await head(&pieces)
-        var parser = FrameParser(limits: limits)
-        var end: PullEnd?
-        while let piece = try await next(&pieces) {
-            parser.append(piece)
-            while let frame = try translated({ () throws(WireError) in try parser.next() }) {
-                switch frame.body {
-                case .batch: try await onFrame(frame)
-                case .end(let vector, let more, let heldBack):
-                    end = PullEnd(vector: vector, more: more, heldBack: heldBack)
-                case .open: throw SyncError(.invalid, "\(name) answered a pull with a push")
-                }
-            }
+        var answer = PullAnswer(peer: name, limits: limits)
+        do {
+            while let piece = try await next(&pieces) { try await answer.take(piece, onFrame: onFrame) }
+            return try answer.finish()
+        } catch let error as SyncError {
+            network.failed(error)
+            throw error
         }
-        try translated { () throws(WireError) in try parser.finish() }
-        guard let end else { throw SyncError(.truncated, "\(name) did not finish its answer") }
-        return end
     }
 
     // MARK: - Requests

@@ -73,15 +73,7 @@ extension RawHTTP {
     fileprivate static func exchange(_ bytes: [UInt8], with port: Int) throws -> String {
         let descriptor = try connect(to: port)
         defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            // Refused before everything was read; the answer is what counts.
-            if count <= 0 { break }
-            rest = rest.dropFirst(count)
-        }
+        send(bytes, on: descriptor)
         shutdown(descriptor, Int32(SHUT_WR))
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

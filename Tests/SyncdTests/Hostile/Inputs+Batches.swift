@@ -7,13 +7,13 @@ import TestSupport
 
 /// Parts B and C of the catalogue: what is inside of a frame.
 extension HostileInput {
-    private static func push(
+    static func push(
         _ entry: Int, _ name: String, _ outcome: Outcome, _ make: @escaping @Sendable (HostileScene) throws -> [UInt8]
     ) -> HostileInput {
         HostileInput(entry, name, .endpoint(.push, make), outcome)
     }
 
-    private static let invalid: Outcome = .refused([.invalid])
+    static let invalid: Outcome = .refused([.invalid])
     private static let cut: Outcome = .refused([.truncated, .invalid])
     private static let large: Outcome = .refused([.tooLarge])
 

@@ -6,14 +6,6 @@ import SwiftProtobuf
 
 /// Parts D and E of the catalogue: names, rows, clocks, identities.
 extension HostileInput {
-    private static func push(
-        _ entry: Int, _ name: String, _ outcome: Outcome, _ make: @escaping @Sendable (HostileScene) throws -> [UInt8]
-    ) -> HostileInput {
-        HostileInput(entry, name, .endpoint(.push, make), outcome)
-    }
-
-    private static let invalid: Outcome = .refused([.invalid])
-
     /// B35 to B41: names of tables and columns.
     @HostileInputs static var names: [HostileInput] {
         [

@@ -61,18 +61,22 @@ enum RawHTTP {
         return descriptor
     }
 
-    private static func sendBlocking(_ bytes: [UInt8], to port: Int) throws -> Answer {
-        let descriptor = try connect(to: port)
-        defer { close(descriptor) }
+    /// Sends as much as the server takes: it may refuse before it has read everything, and its answer is what counts.
+    static func send(_ bytes: [UInt8], on descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
-            // The server may refuse before it has read everything; its answer is what counts.
-            if count <= 0 { break }
+            if count <= 0 { return }
             rest = rest.dropFirst(count)
         }
+    }
+
+    private static func sendBlocking(_ bytes: [UInt8], to port: Int) throws -> Answer {
+        let descriptor = try connect(to: port)
+        defer { close(descriptor) }
+        send(bytes, on: descriptor)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while !isComplete(received) {

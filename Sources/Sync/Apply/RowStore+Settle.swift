@@ -1,0 +1,39 @@
+import Journal
+
+extension RowStore {
+    /// Makes the tables show what the merged state and the constraints say; the last step of a transaction.
+    ///
+    /// - Parameter all: True to look at every held row, because a local writer may have made room for it; false for those
+    ///   whose tables this transaction has touched.
+    func settle(all: Bool) throws {
+        var groups = touchedGroups
+        if !all {
+            for key in held.changedKeys {
+                if let (_, table) = session.table(key.table, registry: registry) {
+                    groups.insert(session.foreignKeys.group(of: table.name))
+                }
+            }
+            for row in unchecked.values { groups.insert(session.foreignKeys.group(of: row.table.name)) }
+            for (key, _) in removedParents { groups.insert(session.foreignKeys.group(of: key.parent)) }
+        }
+        if all || !groups.isEmpty {
+            try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+            try complete(all ? Array(held.rows.keys) : held.changedKeys)
+        }
+        try noteSettledRows()
+        try held.write()
+    }
+
+    /// Gives held rows the defaults of columns that came to their table after they were written: what they will show when they
+    /// return. So `_journal_held` is the same on a machine that set the row aside before the migration and on one that did after it.
+    private func complete(_ keys: [ConcurrentChanges.TableKey]) throws {
+        for key in keys {
+            guard var row = held[key], !row.isShown, row.reason != .incomplete,
+                let (context, table) = session.table(key.table, registry: registry)
+            else { continue }
+            for (column, value) in zip(table.stored, try session.defaults(of: context, table))
+            where row.image.columns[column.name] == nil { row.image.columns[column.name] = value }
+            held.hold(key, row)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import GRDBSQLite
+import Journal
+
+extension Settlement {
+    /// Gives shown rows the substitutes of soft keys whose parents are not shown, and the values back of those that are.
+    ///
+    /// - Returns: False when a row cannot be stored so and was taken out: its keys are hard, and all has to be evaluated anew.
+    func substitute() throws -> Bool {
+        for row in softRows.values.sorted(by: { $0.key < $1.key }) {
+            let writer = store.session.writer(of: row.context, row.table)
+            guard let visible = try writer.select(key: row.values) else { continue }
+            var merged = visible
+            if let held = store.held[row.key] {
+                guard held.isShown, try store.showsSubstitutes(row, visible, held.image) else {
+                    if held.isShown { store.held.release(row.key) }
+                    continue
+                }
+                for column in row.table.keyCount..<merged.count {
+                    merged[column] = held.image[row.table, column] ?? merged[column]
+                }
+            }
+            var target = merged
+            var substituted = RowImage()
+            var detail = ""
+            for key in row.context.foreignKeys {
+                guard case .values(let substitutes) = key.substitute,
+                    let values = foreignKeys.reference(key, row: { merged[$0] }),
+                    try !foreignKeys.parentExists(key, values: values)
+                else { continue }
+                for (column, value) in zip(key.childColumns, substitutes) {
+                    target[column] = value
+                    substituted.columns[row.table.stored[column].name] = merged[column]
+                }
+                detail = self.detail(of: key)
+            }
+            if try !write(target, over: visible, of: row) {
+                try harden(row, merged: merged)
+                return false
+            }
+            if substituted.columns.isEmpty {
+                store.held.release(row.key)
+            } else {
+                for column in 0..<row.table.keyCount {
+                    substituted.columns[row.table.stored[column].name] = visible[column]
+                }
+                store.held.hold(
+                    row.key, HeldRow(reason: .foreignKey, detail: detail, image: substituted, isShown: true))
+            }
+        }
+        return true
+    }
+
+    /// - Returns: False when a constraint refuses the row.
+    private func write(_ target: [Value], over visible: [Value], of row: RowStore.RowID) throws -> Bool {
+        var mask = ColumnMask()
+        var values: [Value] = []
+        for (column, value) in target.enumerated() where value != visible[column] {
+            mask.insert(column)
+            values.append(value)
+        }
+        guard !mask.isEmpty else { return true }
+        let writer = store.session.writer(of: row.context, row.table)
+        return try writer.update(mask, values: values, key: row.values).code == SQLITE_DONE
+    }
+
+    /// Takes a row out that cannot be stored with substitutes, and with it all that was worked out while it stood there.
+    private func harden(_ row: RowStore.RowID, merged: [Value]) throws {
+        for (key, member) in involved where shown.contains(key) {
+            try takeOut([member])
+            store.held.release(key)
+        }
+        shown = []
+        if involved[row.key] == nil {
+            _ = try store.session.writer(of: row.context, row.table).delete(key: row.values)
+            store.held.release(row.key)
+            involved[row.key] = Member(row: row, image: RowImage(merged, of: row.table))
+        }
+        involved[row.key]?.isHardened = true
+        softRows[row.key] = nil
+    }
+}

@@ -1,0 +1,40 @@
+/// The answer to a pull as it arrives, in pieces of any size: its batches are handed on, its last frame is the end.
+package struct PullAnswer {
+    private let peer: String
+    private var parser: FrameParser
+    private var end: PullEnd?
+
+    /// - Parameter peer: Its name, for errors.
+    package init(peer: String, limits: Limits) {
+        self.peer = peer
+        parser = FrameParser(limits: limits)
+    }
+
+    /// - Throws: ``SyncError`` for what is no answer to a pull, and what `onFrame` throws.
+    package mutating func take(
+        _ piece: some Collection<UInt8>, onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws {
+        parser.append(piece)
+        while let frame = try nextFrame() {
+            switch frame.body {
+            case .batch: try await onFrame(frame)
+            case .end(let vector, let more, let heldBack):
+                end = PullEnd(vector: vector, more: more, heldBack: heldBack)
+            case .open: throw SyncError(.invalid, "\(peer) answered a pull with a push")
+            }
+        }
+    }
+
+    /// Call at the end of the pieces.
+    ///
+    /// - Throws: ``SyncError/Code/truncated`` when the answer was cut off.
+    package func finish() throws(SyncError) -> PullEnd {
+        do { try parser.finish() } catch { throw SyncError(error) }
+        guard let end else { throw SyncError(.truncated, "\(peer) did not finish its answer") }
+        return end
+    }
+
+    private mutating func nextFrame() throws(SyncError) -> Frame? {
+        do { return try parser.next() } catch { throw SyncError(error) }
+    }
+}
