@@ -14,7 +14,7 @@ PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
 .PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
   merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak fuzz \
-  power-loss disk-points clean
+  power-loss disk-points sanitize coverage clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -84,6 +84,12 @@ soak: system-packages ## the same for HOURS (8); goes on where it was interrupte
 stress-tsan: system-packages ## 100 tasks read and write for 10 s under the thread sanitizer: TASKS, DURATION, SEED
 	scripts/stress-tsan
 
+sanitize: system-packages ## the tests under the address and the thread sanitizer: SANITIZER, FILTER
+	SANITIZER="$(SANITIZER)" FILTER="$(FILTER)" scripts/sanitize
+
+coverage: system-packages ## the tests with coverage; each refusal of Journal and Sync must have been seen to happen
+	scripts/coverage
+
 journal-random: system-packages ## random statements on random schemas against the journal: SEED, SCHEMAS (500), STATEMENTS each (101)
 	swift build --build-tests
 	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
@@ -112,4 +118,4 @@ disk-points: system-packages ## everything that can go wrong, at every operation
 	"$$(swift build -c release --show-bin-path)/power-loss" points
 
 clean: ## remove everything that was built
-	rm -rf .build .build-check .build-tsan .build-planted .build-fuzz
+	rm -rf .build .build-check .build-tsan .build-address .build-thread .build-coverage .build-planted .build-fuzz

@@ -61,8 +61,10 @@ public struct PeerConfiguration: Sendable, Hashable {
             address = .file(peer)
             return
         }
+        // The host as it is written: decoded, %0A in it would be a line's end in addresses and messages. Only the zone of an IPv6
+        // address needs a percent sign (RFC 6874).
         guard let parts = URLComponents(string: peer), let scheme = parts.scheme?.lowercased(),
-            let host = parts.host, !host.isEmpty
+            let host = parts.encodedHost, !host.isEmpty, host.hasPrefix("[") || !host.contains("%")
         else {
             throw SyncError(
                 .configuration, "The peer's address cannot be read", hint: "It looks like https://host:7337.")

@@ -1,12 +1,12 @@
+import Foundation
 import FuzzTargets
-import Glibc
 
 /// The target of this process: `TANDEM_FUZZ_TARGET`.
 private let target: FuzzTarget = {
     let name = getenv("TANDEM_FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
         let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: " ")
-        fputs("set TANDEM_FUZZ_TARGET to one of: \(names)\n", stderr)
+        FileHandle.standardError.write(Data("set TANDEM_FUZZ_TARGET to one of: \(names)\n".utf8))
         exit(2)
     }
     return target
@@ -17,4 +17,20 @@ private let target: FuzzTarget = {
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     target.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
     return 0
+}
+
+public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<Arguments>,
+    _ testOneInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// The package manager gives an executable's `main` this name, and has the linker look for it; libFuzzer's own is so never called.
+@_cdecl("fuzz_main")
+public func start(_ count: CInt, _ arguments: Arguments) -> CInt {
+    var count = count
+    var arguments = arguments
+    return runDriver(&count, &arguments, testOneInput)
 }

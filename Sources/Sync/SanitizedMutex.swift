@@ -1,0 +1,5 @@
+#if THREAD_SANITIZER
+    import Journal
+
+    typealias Mutex = SanitizedMutex
+#endif
