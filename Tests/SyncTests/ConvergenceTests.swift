@@ -63,23 +63,6 @@ struct ConvergenceTests {
         #expect(try cluster[1].read { try JournalReader($0).lastSeq() } == rows)
     }
 
-    @Test("a transaction larger than a batch becomes visible at once")
-    func largeTransaction() throws {
-        var limits = Limits.standard
-        limits.changesPerBatch = 10
-        let cluster = try Cluster(2, schema: Self.schema, limits: limits)
-        try cluster.execute(
-            0,
-            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 35) INSERT INTO artist SELECT i, 'x', i FROM n"
-        )
-        let batches = try cluster.batches(from: 0, to: 1)
-        #expect(batches.count == 4)
-        for (index, batch) in batches.enumerated() {
-            _ = try cluster.inboxes[1].receive(batch)
-            #expect(try cluster.content(1).count == (index == 3 ? 35 : 0))
-        }
-    }
-
     @Test("two rows that claim one UNIQUE value: the earlier is shown everywhere, the other is held and returns")
     func unique() throws {
         let cluster = try Cluster(3, schema: Self.schema)

@@ -8,6 +8,7 @@ import Testing
         #expect(try PeerConfiguration("http://b:7337").address == .http("http://b:7337"))
         #expect(try PeerConfiguration("HTTPS://b/").address == .http("https://b"))
         #expect(try PeerConfiguration("http://[::1]:80").address == .http("http://[::1]:80"))
+        #expect(try PeerConfiguration("http://[fe80::1%25eth0]:80").address == .http("http://[fe80::1%25eth0]:80"))
         #expect(try PeerConfiguration("/data/b.sqlite").address == .file("/data/b.sqlite"))
         #expect(try PeerConfiguration("b.sqlite").name == "b.sqlite")
     }
@@ -17,6 +18,7 @@ import Testing
         arguments: [
             "", "http://", "ftp://b", "file:///etc/passwd", "http://user:canary@b:1", "http://canary@b",
             "http://b/path", "http://b?q=1", "http://b#f", "gopher://b:70/_x", "http://b:port", "://",
+            "http://b%0A", "http://%12b:1",
         ])
     func refused(address: String) {
         do {
