@@ -6,7 +6,8 @@ import GRDBSQLite
 ///
 /// Figures are ratios of CPU time (user and system of this process), because wall time on a shared machine says little; it
 /// stands beside. Environment: `QUICK=1` takes a fifth of the rows and three repetitions, `REPEAT=n`, `ROWS=n`,
-/// `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary directory).
+/// `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary directory). `PARTS=local,exchange,growth` and `KEYS=T,I`
+/// restrict what is run; `LEAST=1` gives ratios of the least times of all repetitions, for a machine on which others work too.
 @main
 struct Bench {
     static func main() throws {
@@ -22,23 +23,28 @@ struct Bench {
         print(
             "SQLite \(String(cString: sqlite3_libversion())), \(rows) rows, \(repetitions) repetitions, synchronous=\(synchronous)"
         )
+        let parts = Set(list(environment["PARTS"] ?? "local,exchange,growth"))
+        let kinds = list(environment["KEYS"] ?? "T,I").compactMap(Workload.Keys.init)
         let growth = Growth(directory: directory, isQuick: isQuick)
-        try growth.runMemory()
-        for keys in Workload.Keys.allCases {
+        if parts.contains("growth") { try growth.runMemory() }
+        for keys in kinds where !parts.isDisjoint(with: ["local", "exchange"]) {
             var rounds: [Round] = []
             let work = Workload(keys: keys, rows: rows)
             for repetition in 1...repetitions {
                 var round = Round(work: work, directory: directory, synchronous: synchronous)
-                try round.run()
+                try round.run(parts)
                 rounds.append(round)
                 FileHandle.standardError.write(Data("keys \(keys.rawValue): \(repetition) of \(repetitions)\n".utf8))
             }
-            report(keys, rounds)
+            report(keys, rounds, isLeast: environment["LEAST"] == "1")
         }
-        try growth.run()
+        if parts.contains("growth") { try growth.run() }
     }
 
-    private static func report(_ keys: Workload.Keys, _ rounds: [Round]) {
+    private static func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+
+    private static func report(_ keys: Workload.Keys, _ rounds: [Round], isLeast: Bool) {
+        let typical = isLeast ? { $0.min() ?? 0 } : median
         let title = keys == .text ? "T: random UUID text keys" : "I: sequential integer keys"
         print(
             "\n\(title); peers = cr-sqlite / its fork / sqlite-sync, log = SQLite session extension (published figures)"
@@ -49,23 +55,26 @@ struct Bench {
             let costs = rounds.compactMap { $0.costs[step] }
             let goal = String(format: "%.2f", published.goal)
             if !costs.isEmpty {
+                func ratio(_ time: (Cost) -> Double) -> String {
+                    let ratio =
+                        isLeast
+                        ? typical(costs.map { time($0.ours) }) / typical(costs.map { time($0.plain) })
+                        : typical(costs.map { time($0.ours) / time($0.plain) })
+                    return String(format: "%.2f", ratio)
+                }
                 row([
-                    step, ratio(costs.map { $0.ours.cpu / $0.plain.cpu }),
-                    ratio(costs.map { $0.ours.wall / $0.plain.wall }),
-                    goal, published.peers, published.log,
-                    String(format: "%.1f", median(costs.map { $0.plain.cpu * 1_000 })),
-                    String(format: "%.1f", median(costs.map { $0.ours.cpu * 1_000 })),
+                    step, ratio(\.cpu), ratio(\.wall), goal, published.peers, published.log,
+                    String(format: "%.1f", typical(costs.map { $0.plain.cpu * 1_000 })),
+                    String(format: "%.1f", typical(costs.map { $0.ours.cpu * 1_000 })),
                 ])
             } else {
                 let sizes = rounds.compactMap { $0.sizes[step] }
-                row([
-                    step, ratio(sizes.map { $0.ours / $0.plain }), "-", goal, published.peers, published.log, "-", "-",
-                ])
+                guard !sizes.isEmpty else { continue }
+                let ratio = String(format: "%.2f", median(sizes.map { $0.ours / $0.plain }))
+                row([step, ratio, "-", goal, published.peers, published.log, "-", "-"])
             }
         }
     }
-
-    private static func ratio(_ ratios: [Double]) -> String { String(format: "%.2f", median(ratios)) }
 
     private static func row(_ cells: [String]) {
         print(tableRow(cells, widths: [18, 9, 9, 5, 19, 5, 9, 9]))

@@ -99,16 +99,22 @@ public struct ChangeBatch: Hashable, Sendable {
         }
         guard nextChange == changes.count else { return "changes outside of every run" }
         var nextValue = 0
+        var latest: (shape: Int, mask: ColumnMask)?
+        var expected = 0
         for change in changes {
-            guard shapes.indices.contains(change.shape) else { return "an unknown shape" }
-            let shape = shapes[change.shape]
-            var expected = shape.keyCount
-            var outside = false
-            change.mask.forEach { column in
-                if column >= shape.columns.count { outside = true }
-                if column >= shape.keyCount { expected += 1 }
+            // Neighbours are mostly alike.
+            if change.shape != latest?.shape || change.mask != latest?.mask {
+                guard shapes.indices.contains(change.shape) else { return "an unknown shape" }
+                let shape = shapes[change.shape]
+                var outside = false
+                expected = shape.keyCount
+                change.mask.forEach { column in
+                    if column >= shape.columns.count { outside = true }
+                    if column >= shape.keyCount { expected += 1 }
+                }
+                guard !outside else { return "a column outside of its shape" }
+                latest = (change.shape, change.mask)
             }
-            guard !outside else { return "a column outside of its shape" }
             guard change.values == nextValue..<(nextValue + expected) else { return "values out of step" }
             nextValue = change.values.upperBound
         }

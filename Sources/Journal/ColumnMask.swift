@@ -15,6 +15,9 @@ public struct ColumnMask: Hashable, Sendable {
         for (index, word) in words.enumerated() { set(word: index, to: word & ColumnMask.fullWord) }
     }
 
+    /// - Parameter word: The first 63 columns, as in ``words``.
+    init(word: UInt64) { first = word & ColumnMask.fullWord }
+
     /// Every one of the first `count` columns.
     public init(all count: Int) {
         var remaining = count
@@ -99,7 +102,8 @@ public struct ColumnMask: Hashable, Sendable {
         }
     }
 
-    private func word(_ index: Int) -> UInt64 {
+    /// The word at `index` of ``words``; 0 beyond its end.
+    func word(_ index: Int) -> UInt64 {
         if index == 0 { return first }
         return index <= rest.count ? rest[index - 1] : 0
     }

@@ -3,8 +3,8 @@ import GRDB
 
 /// Appends changes of other origins to the journal, inside of the transaction that applies them.
 ///
-/// Order of use: ``init(_:)`` (which seals the local tail), then for each stretch ``begin(_:)`` and ``append`` for its changes, at
-/// last ``finish()``. After a throw the transaction must be rolled back.
+/// Order of use: ``init(_:)`` (which seals the local tail), then for each stretch ``begin(origin:firstVersion:known:)`` and
+/// ``append(_:shapes:values:)``, at last ``finish()``. After a throw the transaction must be rolled back.
 public final class JournalAppender {
     private let db: Database
     private let own: OriginID
@@ -15,7 +15,8 @@ public final class JournalAppender {
     private let localVersion: Int64
     private let localNumber: Int64
     private var current: (number: Int64, version: Int64)?
-    private var statements: [Int: RawStatement] = [:]
+    /// By the number of a shape's columns.
+    private var inserts: [Int: JournalInsert] = [:]
     private var hasAppended = false
 
     public init(_ db: Database) throws {
@@ -68,39 +69,39 @@ public final class JournalAppender {
         current = (number, firstVersion)
     }
 
-    /// Appends one change of the stretch.
+    /// Appends changes of the stretch.
     ///
     /// - Parameters:
-    ///   - shape: The local id from ``register(_:)``.
-    ///   - values: As in ``Change/values``.
-    /// - Returns: The position of the change.
+    ///   - shapes: What ``Change/shape`` is a position in: the local shapes from ``register(_:)``.
+    ///   - values: What ``Change/values`` are positions in.
+    /// - Returns: The position of the first; the others follow it.
     @discardableResult
     public func append(
-        _ change: Change, shape: ShapeRegistry.Entry, values: ArraySlice<Value>
+        _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value]
     ) throws -> Int64 {
         guard var current else { throw JournalError(.invalid, "append before begin") }
-        let statement = try statement(columns: shape.shape.columns.count)
-        let seq = nextSeq
-        try statement.bind(seq, at: 1)
-        try statement.bind(current.number, at: 2)
-        try statement.bind(current.version, at: 3)
-        if change.endsTransaction { try statement.bind(1, at: 4) } else { try statement.bindNull(at: 4) }
-        try statement.bind(shape.id, at: 5)
-        try statement.bind(change.operation.rawValue, at: 6)
-        if change.life == 1 { try statement.bindNull(at: 7) } else { try statement.bind(change.life, at: 7) }
-        try statement.bind(change.stamp.rawValue, at: 8)
-        try bind(change, shape: shape.shape, values: values, to: statement)
-        try statement.run()
-        floor = max(floor, change.stamp)
-        nextSeq += 1
-        current.version += 1
+        let first = nextSeq
+        var rest = changes
+        while let next = rest.first {
+            let columns = shapes[next.shape].shape.columns.count
+            let end = rest.firstIndex { shapes[$0.shape].shape.columns.count != columns } ?? rest.endIndex
+            try insert(columns: columns).run(
+                rest[..<end], shapes: shapes, values: values, origin: current.number, version: current.version)
+            nextSeq += Int64(end - rest.startIndex)
+            current.version += Int64(end - rest.startIndex)
+            rest = rest[end...]
+        }
+        for change in changes { floor = max(floor, change.stamp) }
         self.current = current
-        return seq
+        return first
     }
 
     /// Closes the appended part: what is written locally from now on knows it.
     public func finish() throws {
         guard hasAppended else { return }
+        guard try JournalReader.lastSeq(db) == nextSeq - 1 else {
+            throw JournalError(.corrupt, "the journal's rows are not where they were appended")
+        }
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
         try db.execute(
             sql: "INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known) VALUES (?, ?, ?, ?, ?)",
@@ -138,55 +139,10 @@ public final class JournalAppender {
             arguments: [nextSeq, number, firstVersion, floor.rawValue, mark])
     }
 
-    private func statement(columns count: Int) throws -> RawStatement {
-        if let statement = statements[count] { return statement }
-        let masks = (0..<JournalSchema.maskWords(forColumns: count)).map { JournalSchema.maskColumn($0) }
-        let names =
-            ["seq", "origin", "version", "tx", "shape", "op", "life", "stamp"] + masks + (0..<count).map { "v\($0)" }
-        let statement = try RawStatement(
-            db,
-            "INSERT INTO _journal (\(names.joined(separator: ", "))) "
-                + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))")
-        statements[count] = statement
-        return statement
-    }
-
-    private func bind(_ change: Change, shape: TableShape, values: ArraySlice<Value>, to statement: RawStatement) throws
-    {
-        let firstMask: Int32 = 9
-        let wordCount = Int32(JournalSchema.maskWords(forColumns: shape.columns.count))
-        let firstValue = firstMask + wordCount
-        let carriesAll =
-            change.operation == .insert && change.values.count == shape.columns.count
-        if carriesAll || change.operation == .delete {
-            for word in 0..<wordCount { try statement.bindNull(at: firstMask + word) }
-            if change.isKeyChange { try statement.bind(1, at: firstMask) }
-        } else {
-            let words = change.mask.words
-            for word in 0..<Int(wordCount) {
-                try statement.bind(
-                    word < words.count ? Int64(bitPattern: words[word]) : 0, at: firstMask + Int32(word))
-            }
-        }
-        var next = values.startIndex
-        for index in 0..<shape.keyCount {
-            try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
-            next += 1
-        }
-        if carriesAll {
-            for index in shape.keyCount..<shape.columns.count {
-                try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
-                next += 1
-            }
-        } else {
-            for index in shape.keyCount..<shape.columns.count {
-                if change.mask.contains(index) {
-                    try statement.bindBorrowed(values[next], at: firstValue + Int32(index))
-                    next += 1
-                } else {
-                    try statement.bindNull(at: firstValue + Int32(index))
-                }
-            }
-        }
+    private func insert(columns count: Int) throws -> JournalInsert {
+        if let insert = inserts[count] { return insert }
+        let insert = try JournalInsert(db, columns: count)
+        inserts[count] = insert
+        return insert
     }
 }

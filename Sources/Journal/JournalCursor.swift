@@ -5,8 +5,14 @@ import GRDBSQLite
 ///
 /// The cursor stands on one row at a time; its values are read on demand, so that skipped rows cost little.
 final class JournalCursor {
+    /// What of each row is read.
+    enum Columns {
+        case all
+        /// All but the values of columns that are no key: SQLite takes time for each column that it hands out.
+        case keys
+    }
+
     private let statement: RawStatement
-    private let valueCount: Int32
     private let maskWords: Int32
     private let registry: ShapeRegistry
     private let lives: LifeReader
@@ -25,20 +31,20 @@ final class JournalCursor {
     /// - Parameter run: The rows from the run's first, or from the first one above the seal, up to its end are visited: the
     ///   fold has to start where its state is known.
     init(
-        _ db: Database, run: JournalRun, from seq: Int64, identity: Identity, registry: ShapeRegistry, lives: LifeReader
-    )
-        throws
-    {
+        _ db: Database, run: JournalRun, from seq: Int64, reading wanted: Columns, identity: Identity,
+        registry: ShapeRegistry, lives: LifeReader
+    ) throws {
         isLocal = run.isCaptured
         let isUnsealed = isLocal && seq > identity.sealedSeq && run.firstSeq <= identity.sealedSeq
         let start = !isLocal ? max(seq, run.firstSeq) : isUnsealed ? identity.sealedSeq + 1 : run.firstSeq
         fold = LocalFold(after: isUnsealed ? identity.sealedStamp : run.floor)
         let columns = try JournalSchema.columns(of: "_journal", db)
-        valueCount = Int32(columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count)
+        var valueCount = columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count
+        if wanted == .keys { valueCount = min(valueCount, registry.widestKey) }
         maskWords = Int32(columns.filter { $0.hasPrefix("mask") }.count)
         let selected =
             ["seq", "tx", "shape", "op", "life", "stamp"]
-            + (0..<Int(maskWords)).map { JournalSchema.maskColumn($0) } + (0..<Int(valueCount)).map { "v\($0)" }
+            + (0..<Int(maskWords)).map { JournalSchema.maskColumn($0) } + (0..<valueCount).map { "v\($0)" }
         statement = try RawStatement(
             db, "SELECT \(selected.joined(separator: ", ")) FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq")
         try statement.bind(start, at: 1)
@@ -85,6 +91,7 @@ final class JournalCursor {
         case .insert where statement.isNull(6): return ColumnMask(all: entry.shape.columns.count)
         case .delete: return ColumnMask()
         case .insert, .update:
+            if maskWords == 1 { return ColumnMask(word: UInt64(bitPattern: statement.int64(6))) }
             return ColumnMask(words: (0..<maskWords).map { UInt64(bitPattern: statement.int64(6 + $0)) })
         }
     }
@@ -92,13 +99,21 @@ final class JournalCursor {
     /// As in ``Change/isKeyChange``.
     var isKeyChange: Bool { operation == .delete && !statement.isNull(6) }
 
-    /// Appends the key values, then the values of the other columns of `mask`.
-    func appendValues(of mask: ColumnMask, to values: inout [Value]) throws {
+    /// Appends the key values, then the values of the other columns of `mask`; only of a cursor that reads all columns.
+    ///
+    /// - Returns: What they weigh (``Value/weight``).
+    @discardableResult
+    func appendValues(of mask: ColumnMask, to values: inout [Value]) -> Int {
         let first = 6 + maskWords
-        for index in 0..<entry.shape.keyCount { values.append(statement.column(first + Int32(index))) }
-        mask.forEach { column in
-            if column >= entry.shape.keyCount { values.append(statement.column(first + Int32(column))) }
+        var weight = 0
+        func append(_ index: Int) {
+            let value = statement.column(first + Int32(index))
+            weight += value.weight
+            values.append(value)
         }
+        for index in 0..<entry.shape.keyCount { append(index) }
+        mask.forEach { if $0 >= entry.shape.keyCount { append($0) } }
+        return weight
     }
 
     var key: Key {
@@ -110,10 +125,8 @@ final class JournalCursor {
 
     /// Appends the canonical bytes of the key (``Key``).
     func appendKey(to bytes: inout [UInt8]) {
-        let first = 6 + maskWords
         Key.append(
-            (0..<entry.shape.keyCount).lazy.map { self.statement.column(first + Int32($0)) },
-            collations: entry.collations, to: &bytes)
+            statement, from: 6 + maskWords, count: entry.shape.keyCount, collations: entry.collations, to: &bytes)
     }
 
     /// The lives that the unsealed rows visited so far changed.

@@ -143,14 +143,17 @@ public struct JournalReader {
         }.min()
     }
 
-    func cursor(over run: JournalRun, from seq: Int64) throws -> JournalCursor {
-        try JournalCursor(db, run: run, from: seq, identity: identity, registry: registry, lives: lives)
+    func cursor(
+        over run: JournalRun, from seq: Int64, reading columns: JournalCursor.Columns = .all
+    ) throws -> JournalCursor {
+        try JournalCursor(
+            db, run: run, from: seq, reading: columns, identity: identity, registry: registry, lives: lives)
     }
 
     func entry(at cursor: JournalCursor, in run: JournalRun) throws -> JournalEntry {
         let mask = try cursor.mask()
         var values: [Value] = []
-        try cursor.appendValues(of: mask, to: &values)
+        cursor.appendValues(of: mask, to: &values)
         return JournalEntry(
             seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, isLocal: run.isCaptured,
             version: cursor.version,
@@ -177,8 +180,7 @@ private struct BatchBuilder {
         }
         let mask = try cursor.mask()
         let start = batch.values.count
-        try cursor.appendValues(of: mask, to: &batch.values)
-        for value in batch.values[start...] { weight += value.weight }
+        weight += cursor.appendValues(of: mask, to: &batch.values)
         let index = batch.changes.count
         batch.changes.append(
             Change(

@@ -76,7 +76,7 @@ extension JournalReader {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let scanned = ScannedRun(
                 origin: run.origin, known: run.known, firstSeq: run.firstSeq, firstVersion: run.firstVersion)
-            let cursor = try cursor(over: run, from: seq)
+            let cursor = try cursor(over: run, from: seq, reading: .keys)
             while try cursor.next() {
                 if cursor.seq >= seq { try body(scanned, ScannedRow(cursor: cursor)) }
             }
@@ -88,7 +88,7 @@ extension JournalReader {
     /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order.
     public func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
-            let cursor = try cursor(over: run, from: max(seq, run.firstSeq))
+            let cursor = try cursor(over: run, from: max(seq, run.firstSeq), reading: .keys)
             while try cursor.next() {
                 guard cursor.seq >= seq, tables.contains(cursor.entry.table) else { continue }
                 try body(

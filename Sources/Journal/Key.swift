@@ -1,3 +1,5 @@
+import GRDBSQLite
+
 /// How SQLite compares the text of a key column, as far as the journal can follow it.
 public enum KeyCollation: String, Sendable {
     case binary = "BINARY"
@@ -17,7 +19,9 @@ public struct Key: Hashable, Sendable {
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Parameter collations: One for each value; missing ones count as BINARY.
-    public init(_ values: some Sequence<Value>, collations: [KeyCollation] = []) {
+    public init(_ values: [Value], collations: [KeyCollation] = []) { self.init(values[...], collations: collations) }
+
+    public init(_ values: ArraySlice<Value>, collations: [KeyCollation] = []) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
         Key.append(values, collations: collations, to: &bytes)
@@ -25,11 +29,24 @@ public struct Key: Hashable, Sendable {
     }
 
     /// Appends the bytes that a key of `values` consists of.
-    public static func append(
-        _ values: some Sequence<Value>, collations: [KeyCollation], to bytes: inout [UInt8]
-    ) {
+    public static func append(_ values: ArraySlice<Value>, collations: [KeyCollation], to bytes: inout [UInt8]) {
         for (index, value) in values.enumerated() {
             append(value, collation: index < collations.count ? collations[index] : .binary, to: &bytes)
+        }
+    }
+
+    /// Appends the bytes of the key that the first `count` columns from `first` on of a statement's row are.
+    static func append(
+        _ statement: RawStatement, from first: Int32, count: Int, collations: [KeyCollation], to bytes: inout [UInt8]
+    ) {
+        for index in 0..<count {
+            let column = first + Int32(index)
+            let collation = index < collations.count ? collations[index] : .binary
+            switch statement.type(column) {
+            case SQLITE_INTEGER: append(.integer(statement.int64(column)), collation: collation, to: &bytes)
+            case SQLITE_TEXT: statement.withBytes(column) { append(text: $0, collation: collation, to: &bytes) }
+            default: append(statement.column(column), collation: collation, to: &bytes)
+            }
         }
     }
 
@@ -53,25 +70,29 @@ public struct Key: Hashable, Sendable {
                 append(number.bitPattern, to: &bytes)
             }
         case .text(let text):
-            bytes.append(3)
-            switch collation {
-            case .binary:
-                append(UInt64(text.count), to: &bytes)
-                bytes.append(contentsOf: text)
-            case .nocase:
-                append(UInt64(text.count), to: &bytes)
-                // NOCASE compares up to the first NUL, then the lengths.
-                bytes.append(
-                    contentsOf: text.prefix { $0 != 0 }.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
-            case .rtrim:
-                let trimmed = text[..<((text.lastIndex { $0 != 0x20 }).map { $0 + 1 } ?? text.startIndex)]
-                append(UInt64(trimmed.count), to: &bytes)
-                bytes.append(contentsOf: trimmed)
-            }
+            text.withUnsafeBytes { append(text: $0, collation: collation, to: &bytes) }
         case .blob(let blob):
             bytes.append(4)
             append(UInt64(blob.count), to: &bytes)
             bytes.append(contentsOf: blob)
+        }
+    }
+
+    private static func append(text: UnsafeRawBufferPointer, collation: KeyCollation, to bytes: inout [UInt8]) {
+        bytes.append(3)
+        switch collation {
+        case .binary:
+            append(UInt64(text.count), to: &bytes)
+            bytes.append(contentsOf: text)
+        case .nocase:
+            append(UInt64(text.count), to: &bytes)
+            // NOCASE compares up to the first NUL, then the lengths.
+            bytes.append(
+                contentsOf: text.prefix { $0 != 0 }.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
+        case .rtrim:
+            let trimmed = text[..<((text.lastIndex { $0 != 0x20 }).map { $0 + 1 } ?? text.startIndex)]
+            append(UInt64(trimmed.count), to: &bytes)
+            bytes.append(contentsOf: trimmed)
         }
     }
 

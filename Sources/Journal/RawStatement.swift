@@ -42,6 +42,16 @@ public final class RawStatement {
         try bind(value, at: index, destructor: nil)
     }
 
+    /// Binds consecutive values like ``bindBorrowed(_:at:)``, the first at `index`.
+    public func bindBorrowed(_ values: ArraySlice<Value>, from index: Int32) throws {
+        // In place: copying a value out of the array first would count references up and down.
+        try values.withUnsafeBufferPointer { values in
+            for position in values.indices {
+                try bind(values[position], at: index + Int32(truncatingIfNeeded: position), destructor: nil)
+            }
+        }
+    }
+
     private func bind(_ value: Value, at index: Int32, destructor: sqlite3_destructor_type?) throws {
         let code: Int32 =
             switch value {
@@ -92,6 +102,9 @@ public final class RawStatement {
 
     public func reset() { sqlite3_reset(handle) }
 
+    /// How many rows the statement that finished last on this connection inserted, changed or deleted itself.
+    public var changesCount: Int { Int(sqlite3_changes(connection)) }
+
     public var columnCount: Int32 { sqlite3_column_count(handle) }
 
     /// The value of a column of the current row, counted from 0, with its storage class and its exact bytes.
@@ -106,13 +119,14 @@ public final class RawStatement {
     }
 
     /// The bytes of a TEXT or BLOB column; empty for NULL.
-    public func bytes(_ index: Int32) -> Bytes {
+    public func bytes(_ index: Int32) -> Bytes { withBytes(index) { Bytes($0) } }
+
+    /// Hands out the bytes of a TEXT or BLOB column in place; empty for NULL.
+    func withBytes<Result>(_ index: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         // For TEXT the pointer must be asked for as text first: sqlite3_column_blob() of a UTF-16 database would give UTF-16.
         let isText = sqlite3_column_type(handle, index) == SQLITE_TEXT
         let pointer = isText ? UnsafeRawPointer(sqlite3_column_text(handle, index)) : sqlite3_column_blob(handle, index)
-        let count = Int(sqlite3_column_bytes(handle, index))
-        guard let pointer, count > 0 else { return [] }
-        return Bytes(UnsafeRawBufferPointer(start: pointer, count: count))
+        return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, index))))
     }
 
     public func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }

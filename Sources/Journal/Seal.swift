@@ -40,7 +40,7 @@ public enum Seal {
         guard run.origin == reader.identity.origin, run.firstSeq <= sealed + 1 else {
             throw JournalError(.corrupt, "local changes stand outside of the journal's last run")
         }
-        let cursor = try reader.cursor(over: run, from: sealed + 1)
+        let cursor = try reader.cursor(over: run, from: sealed + 1, reading: .keys)
         let setLife = try RawStatement(db, "UPDATE _journal SET life = ? WHERE seq = ?")
         var checkpoint = run.firstSeq
         var lives: [(seq: Int64, life: Int64)] = []

@@ -18,6 +18,8 @@ public struct ShapeRegistry: Sendable {
 
     public private(set) var entries: [Int64: Entry] = [:]
     public let names: TableNames
+    /// The most key columns of a shape.
+    private(set) var widestKey = 1
 
     public init(_ db: Database) throws {
         try self.init(db, names: TableNames(db))
@@ -35,6 +37,7 @@ public struct ShapeRegistry: Sendable {
                 collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
                 isTracked: row["tracked"], joined: try (row["joined"] as String?).map { try NameList.decode($0) })
             entries[entry.id] = entry
+            widestKey = max(widestKey, entry.shape.keyCount)
         }
         // Most files have never renamed a table, and this runs for every reader.
         guard !names.isEmpty else { return }
@@ -99,6 +102,7 @@ public struct ShapeRegistry: Sendable {
         try JournalSchema.widen(db, toColumns: shape.columns.count)
         if let tracked, !names.isEmpty { entry.shape = entry.shape.named(tracked.shape.table) }
         entries[id] = entry
+        widestKey = max(widestKey, shape.keyCount)
         return entry
     }
 

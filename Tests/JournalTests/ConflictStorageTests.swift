@@ -52,7 +52,7 @@ struct ConflictStorageTests {
                         shape: 0, operation: .insert, life: 1, stamp: Stamp(milliseconds: key),
                         mask: ColumnMask(all: 2),
                         values: 0..<2, endsTransaction: true)
-                    try appender.append(change, shape: entry, values: [.integer(key), .null])
+                    try appender.append([change], shapes: [entry], values: [.integer(key), .null])
                 }
                 try appender.finish()
             }

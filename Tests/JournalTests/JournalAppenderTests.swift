@@ -31,7 +31,7 @@ struct JournalAppenderTests {
                     shape: 0, operation: .insert, life: 1, stamp: Stamp(rawValue: stamp), mask: ColumnMask(all: 3),
                     values: 0..<3,
                     endsTransaction: index == stamps.count - 1)
-                try appender.append(change, shape: entry, values: values[...])
+                try appender.append([change], shapes: [entry], values: values)
             }
             try appender.finish()
         }

@@ -34,7 +34,7 @@ struct JournalDocumentTests {
                 shape: 0, operation: .delete, life: 2, stamp: Stamp(milliseconds: 4_000_000_000_000),
                 mask: ColumnMask(),
                 values: 0..<1, endsTransaction: true)
-            try appender.append(change, shape: entry, values: [.integer(50)])
+            try appender.append([change], shapes: [entry], values: [.integer(50)])
             try appender.finish()
         }
         try fixture.execute("INSERT INTO t VALUES (1, 1, 1), (9, 9, 9); UPDATE t SET a = 8, b = 7 WHERE id = 9")

@@ -35,7 +35,7 @@ struct RekeyTests {
                     shape: 0, operation: .insert, life: 1, stamp: stamp, mask: ColumnMask(all: 3), values: 0..<3,
                     endsTransaction: true)
                 let values: [Value] = [.text("\(origin.short)-\(version + Int64(index))"), .integer(1), .null]
-                try appender.append(change, shape: entry, values: values[...])
+                try appender.append([change], shapes: [entry], values: values)
             }
             try appender.finish()
         }

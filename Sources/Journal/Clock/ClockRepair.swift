@@ -81,7 +81,7 @@ public struct ClockRepair: Sendable {
             guard run.origin == reader.identity.origin else {
                 throw refused("changes of \(run.origin) with times that far ahead were merged here")
             }
-            let cursor = try reader.cursor(over: run, from: run.firstSeq)
+            let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
             var floor = run.floor
             while try cursor.next() {
                 if cursor.stamp > latest {

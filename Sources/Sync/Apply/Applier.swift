@@ -22,6 +22,7 @@ final class Applier {
     private let contested: ContestedRows
     private let time: Double
     private let hasManyOrigins: Bool
+    private var latest: (shapes: [TableShape], entries: [ShapeRegistry.Entry], targets: [ShapeTarget])?
     /// The canonical bytes of the key of the change at hand.
     private var keyBytes: [UInt8] = []
     private(set) var outcome = Outcome()
@@ -48,22 +49,39 @@ final class Applier {
 
     /// Applies the changes at `range` of a run that are new here.
     func apply(_ run: Run, changes range: Range<Int>, of batch: ChangeBatch) throws {
-        let entries = try batch.shapes.map { try appender.register($0) }
+        let (entries, targets) = try destinations(of: batch.shapes)
+        let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
+        try session.concurrent.prepare(for: run, reader: reader)
+        try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
+        let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
+        var next = range.lowerBound
+        while next < range.upperBound {
+            let target = targets[batch.changes[next].shape]
+            let stretch = uncontested(next..<range.upperBound, of: batch, target)
+            let end = try stretch.isEmpty ? next + 1 : rows.applyUncontested(stretch, of: batch, to: target)
+            for index in next..<end {
+                let offset = Int64(index - range.lowerBound)
+                let place = Place(run: run, version: firstVersion + offset, seq: firstSeq + offset)
+                if stretch.isEmpty { try apply(batch.changes[index], of: batch, at: place, to: target) }
+                if hasManyOrigins { note(batch.changes[index], of: batch, at: place, target) }
+            }
+            next = end
+        }
+        outcome.applied += range.count
+    }
+
+    /// The local entries of the shapes of a batch, and where their changes go.
+    private func destinations(of shapes: [TableShape]) throws -> ([ShapeRegistry.Entry], [ShapeTarget]) {
+        // The runs of a batch share its shapes.
+        if let latest, latest.shapes == shapes { return (latest.entries, latest.targets) }
+        let entries = try shapes.map { try appender.register($0) }
         for entry in entries where entry.joined == nil {
             // Its changes are shown as they come.
             try appender.join(Joining.visible(entry, session: session), of: entry.id)
         }
-        let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
-        try session.concurrent.prepare(for: run, reader: reader)
-        try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
-        var version = firstVersion
-        for index in range {
-            let change = batch.changes[index]
-            try apply(
-                change, version: version, run: run, entry: entries[change.shape], values: batch.values[change.values])
-            version += 1
-        }
-        outcome.applied += range.count
+        let targets = entries.map(session.target)
+        latest = (shapes, entries, targets)
+        return (entries, targets)
     }
 
     /// Closes the journal's part; then sets rows aside and brings others back, until every constraint holds.
@@ -74,26 +92,66 @@ final class Applier {
         try rows.settle(all: false)
     }
 
+    // MARK: - Changes that meet nothing
+
+    /// The first changes of `range` that are alike and meet no other that their writer had not seen, or only such that touch other
+    /// columns; all of them changes of the first life.
+    private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) -> Range<Int> {
+        let kind = batch.changes[range.lowerBound]
+        let none = range.lowerBound..<range.lowerBound
+        guard kind.life == 1, rows.held.isEmpty else { return none }
+        let (context, entry) = (target.context, target.entry)
+        let summaries = session.concurrent.summaries(ofTable: entry.table)
+        // Two inserts without a column in common besides the key still differ in its spelling.
+        if !summaries.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
+        func isComparable(_ other: Int64) -> Bool {
+            guard context.mergesByColumn else { return false }
+            if other == entry.id { return true }
+            guard let shape = appender.registry[other] else { return false }
+            return context.translation(of: shape).isIdentity && context.translation(of: entry).isIdentity
+        }
+        let meetsNothing = summaries.allSatisfy { other in
+            other.isFirstLife && isComparable(other.shape)
+                && other.mask.isDisjoint(with: kind.mask, ignoring: target.keyCount)
+        }
+        return range.prefix { index in
+            guard batch.changes[index].isLike(kind) else { return false }
+            if meetsNothing { return true }
+            encodeKey(of: batch.changes[index], of: batch, target)
+            return session.concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
+        }
+    }
+
+    /// Sets ``keyBytes``.
+    private func encodeKey(of change: Change, of batch: ChangeBatch, _ target: ShapeTarget) {
+        keyBytes.removeAll(keepingCapacity: true)
+        Key.append(
+            batch.values[change.values].prefix(target.keyCount), collations: target.context.collations, to: &keyBytes)
+    }
+
+    /// Remembers a change for later runs of other origins.
+    private func note(_ change: Change, of batch: ChangeBatch, at place: Place, _ target: ShapeTarget) {
+        encodeKey(of: change, of: batch, target)
+        session.concurrent.append(
+            change, seq: place.seq, version: place.version, entry: target.entry, key: keyBytes)
+    }
+
     // MARK: - One change
 
-    private func apply(
-        _ change: Change, version: Int64, run: Run, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
-    ) throws {
-        let context = session.context(of: entry)
-        if change.life == 1, rows.held.isEmpty, isAlone(change, context: context, entry: entry, values: values) {
-            let seq = try appender.append(change, shape: entry, values: values)
-            try rows.applyUncontested(change, context: context, entry: entry, values: values)
-            if hasManyOrigins {
-                session.concurrent.append(change, seq: seq, version: version, entry: entry, key: keyBytes)
-            }
-            return
-        }
-        let key = Key(values.prefix(entry.shape.keyCount), collations: context.collations)
+    /// Where a change stands: in its origin's history, and in the journal here.
+    private struct Place {
+        let run: Run
+        let version: Int64
+        let seq: Int64
+    }
+
+    private func apply(_ change: Change, of batch: ChangeBatch, at place: Place, to target: ShapeTarget) throws {
+        let (context, entry) = (target.context, target.entry)
+        let values = batch.values[change.values]
+        let key = Key(values.prefix(target.keyCount), collations: context.collations)
         let competitors = session.concurrent.competitors(table: entry.table, key: key, registry: appender.registry)
-        let seq = try appender.append(change, shape: entry, values: values)
         let resolution = try resolve(
-            change, seq: seq, version: version, run: run, context: context, entry: entry, values: values, key: key,
-            competitors: competitors)
+            change, at: place, context: context, entry: entry, values: values, key: key, competitors: competitors)
         let tableKey = ConcurrentChanges.TableKey(table: entry.table, key: key)
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         try rows.apply(
@@ -103,32 +161,13 @@ final class Applier {
         {
             contested.add(row)
         }
-        if hasManyOrigins {
-            session.concurrent.append(change, seq: seq, version: version, entry: entry, key: key.bytes)
-        }
-    }
-
-    /// True when a change of the first life meets no other that its writer had not seen, or only such that touch other columns.
-    private func isAlone(
-        _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
-    ) -> Bool {
-        if session.concurrent.isEmpty && !hasManyOrigins { return true }
-        // Two inserts without a column in common besides the key still differ in its spelling.
-        if context.hasKeySpellings, change.operation == .insert { return false }
-        keyBytes.removeAll(keepingCapacity: true)
-        Key.append(values.prefix(entry.shape.keyCount), collations: context.collations, to: &keyBytes)
-        return session.concurrent.leavesAlone(change, entry: entry, key: keyBytes) { other in
-            guard context.mergesByColumn else { return false }
-            if other == entry.id { return true }
-            guard let shape = appender.registry[other] else { return false }
-            return context.translation(of: shape).isIdentity && context.translation(of: entry).isIdentity
-        }
     }
 
     private func resolve(
-        _ change: Change, seq: Int64, version: Int64, run: Run, context: TableContext, entry: ShapeRegistry.Entry,
+        _ change: Change, at place: Place, context: TableContext, entry: ShapeRegistry.Entry,
         values: ArraySlice<Value>, key: Key, competitors: [ScannedChange]
     ) throws -> Resolution {
+        let (run, version) = (place.run, place.version)
         let incoming = Contender(
             origin: run.origin, version: version, stamp: change.stamp, life: change.life, operation: change.operation,
             columns: context.decided(change.mask, by: change.operation, of: entry))
@@ -155,7 +194,7 @@ final class Applier {
         for conflict in resolution.conflicts {
             let other = competitors[conflict.competitor]
             let incomingSide = Ledger.Side(
-                origin: run.origin, version: version, life: change.life, stamp: change.stamp, seq: seq)
+                origin: run.origin, version: version, life: change.life, stamp: change.stamp, seq: place.seq)
             let otherSide = Ledger.Side(
                 origin: other.origin, version: other.version, life: other.life, stamp: other.stamp, seq: other.seq)
             var columns: [String] = []

@@ -13,6 +13,8 @@ final class ApplySession {
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
+    /// By shape.
+    private var targets: [Int64: ShapeTarget] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var defaults: [Int64: [Value?]] = [:]
     private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
@@ -85,6 +87,17 @@ final class ApplySession {
         let writer = RowWriter(db, table: table)
         writers[context.tableID] = writer
         return writer
+    }
+
+    func target(of entry: ShapeRegistry.Entry) -> ShapeTarget {
+        if let target = targets[entry.id] { return target }
+        let context = context(of: entry)
+        let isShown = context.translation(of: entry).hasSameKey
+        let target = ShapeTarget(
+            entry: entry, context: context,
+            writer: isShown ? context.inspection.map { writer(of: context, $0) } : nil)
+        targets[entry.id] = target
+        return target
     }
 
     /// The columns of a table by which its rows can clash, besides the primary key.

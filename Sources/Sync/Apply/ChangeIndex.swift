@@ -1,7 +1,9 @@
 import Journal
 
 /// Journal entries by table and key, for many short questions: flat arrays, no allocation for an entry or an answer.
-struct ChangeIndex {
+///
+/// Most questions are answered for whole tables by the ``summaries``; only the first about a key sorts the entries by keys.
+final class ChangeIndex {
     struct Entry {
         let seq: Int64
         /// The position of the entry's run in ``ChangeIndex/runs``.
@@ -14,74 +16,125 @@ struct ChangeIndex {
         let mask: ColumnMask
         fileprivate let key: Range<Int>
         /// The next older entry in the same bucket; -1 for none.
-        fileprivate var next: Int
+        fileprivate var next: Int = -1
+    }
+
+    /// The entries of one run and shape, taken together.
+    struct Summary {
+        /// The position of the run in ``ChangeIndex/runs``.
+        let run: Int
+        let table: Int64
+        let shape: Int64
+        /// All columns that an entry carries.
+        fileprivate(set) var mask: ColumnMask
+        /// True when no entry deletes a row, or makes anew one that was deleted.
+        fileprivate(set) var isFirstLife: Bool
+        fileprivate(set) var lastSeq: Int64
     }
 
     private(set) var runs: [ScannedRun] = []
+    private(set) var summaries: [Summary] = []
     private var entries: [Entry] = []
     private var keys: [UInt8] = []
     /// The newest entry of each bucket, -1 for none. A power of two, at least as many as entries.
     private var buckets: [Int] = []
+    /// How many entries are in ``buckets``.
+    private var sorted = 0
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
 
-    mutating func add(run: ScannedRun) { runs.append(run) }
+    func add(run: ScannedRun) { runs.append(run) }
 
     /// Adds an entry of the run that was added last.
-    mutating func add(_ row: ScannedRow) throws {
+    func add(_ row: ScannedRow) throws {
         let start = keys.count
         row.appendKey(to: &keys)
         insert(
             Entry(
                 seq: row.seq, run: runs.count - 1, table: row.tableID, shape: row.shapeID, stamp: row.stamp,
-                life: row.life, operation: row.operation, mask: try row.mask(), key: start..<keys.count, next: -1))
+                life: row.life, operation: row.operation, mask: try row.mask(), key: start..<keys.count))
     }
 
     /// Adds a change that this transaction has just appended, of the run that was added last.
-    mutating func add(_ change: Change, seq: Int64, entry: ShapeRegistry.Entry, key: [UInt8]) {
+    ///
+    /// - Parameter key: The key as the table compares it.
+    func add(_ change: Change, seq: Int64, entry: ShapeRegistry.Entry, key: [UInt8]) {
         let start = keys.count
         keys += key
         insert(
             Entry(
                 seq: seq, run: runs.count - 1, table: entry.table, shape: entry.id, stamp: change.stamp,
-                life: change.life, operation: change.operation, mask: change.mask, key: start..<keys.count, next: -1))
+                life: change.life, operation: change.operation, mask: change.mask, key: start..<keys.count))
     }
 
     /// Calls `body` with each entry of a key, newest first, until it returns false.
     func forEach(table: Int64, key: [UInt8], _ body: (Entry) -> Bool) {
         guard !entries.isEmpty else { return }
-        var index = buckets[bucket(table: table, key: key[...])]
+        sort()
+        var index = buckets[key.withUnsafeBytes { bucket(table: table, key: $0) }]
         while index >= 0 {
-            let entry = entries[index]
-            if entry.table == table, keys[entry.key].elementsEqual(key), !body(entry) { return }
-            index = entry.next
+            if entries[index].table == table, hasKey(entries[index].key, key), !body(entries[index]) { return }
+            index = entries[index].next
         }
     }
 
-    private mutating func insert(_ entry: Entry) {
-        if entries.count >= buckets.count { grow() }
-        var entry = entry
-        let bucket = bucket(table: entry.table, key: keys[entry.key])
-        entry.next = buckets[bucket]
-        buckets[bucket] = entries.count
+    private func hasKey(_ range: Range<Int>, _ key: [UInt8]) -> Bool {
+        range.count == key.count
+            && keys.withUnsafeBytes { all in key.withUnsafeBytes { all[range].elementsEqual($0) } }
+    }
+
+    private func insert(_ entry: Entry) {
+        summarize(entry)
         entries.append(entry)
     }
 
-    private mutating func grow() {
-        buckets = [Int](repeating: -1, count: max(64, buckets.count * 2))
-        for index in entries.indices {
-            let bucket = bucket(table: entries[index].table, key: keys[entries[index].key])
-            entries[index].next = buckets[bucket]
-            buckets[bucket] = index
+    private func summarize(_ entry: Entry) {
+        // Those of the present run stand last.
+        var index = summaries.count - 1
+        while index >= 0, summaries[index].run == entry.run {
+            if summaries[index].shape == entry.shape { return summaries[index].add(entry) }
+            index -= 1
         }
+        summaries.append(
+            Summary(
+                run: entry.run, table: entry.table, shape: entry.shape, mask: entry.mask, isFirstLife: entry.life == 1,
+                lastSeq: entry.seq))
+    }
+
+    /// Brings the entries that were added since the last question into the buckets.
+    private func sort() {
+        guard sorted < entries.count else { return }
+        if entries.count > buckets.count {
+            var size = max(64, buckets.count)
+            while size < entries.count { size *= 2 }
+            buckets = [Int](repeating: -1, count: size)
+            sorted = 0
+        }
+        keys.withUnsafeBytes { keys in
+            for index in sorted..<entries.count {
+                let bucket = bucket(
+                    table: entries[index].table, key: UnsafeRawBufferPointer(rebasing: keys[entries[index].key]))
+                entries[index].next = buckets[bucket]
+                buckets[bucket] = index
+            }
+        }
+        sorted = entries.count
     }
 
     /// Seeded by the process: a peer cannot choose keys that meet in one bucket.
-    private func bucket(table: Int64, key: ArraySlice<UInt8>) -> Int {
+    private func bucket(table: Int64, key: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(table)
-        key.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(bytes: key)
         return hasher.finalize() & (buckets.count - 1)
+    }
+}
+
+extension ChangeIndex.Summary {
+    fileprivate mutating func add(_ entry: ChangeIndex.Entry) {
+        if mask != entry.mask { mask.formUnion(entry.mask) }
+        if entry.life != 1 { isFirstLife = false }
+        lastSeq = entry.seq
     }
 }

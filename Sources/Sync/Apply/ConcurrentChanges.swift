@@ -14,7 +14,7 @@ final class ConcurrentChanges {
     private struct Index {
         /// Positions that are in the index, without those of the origin itself.
         var range: Range<Int64>
-        var changes = ChangeIndex()
+        let changes = ChangeIndex()
     }
 
     /// An index beyond this many changes is made anew for each transaction that needs it.
@@ -44,18 +44,17 @@ final class ConcurrentChanges {
     func prepare(for run: Run, reader: JournalReader) throws {
         self.run = run
         appended.compare(with: run)
-        // Taken out while it grows, so that it is not copied.
         kept = Competitors()
         guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
         let end = try reader.lastSeq() + 1
-        var index = indexes.removeValue(forKey: run.origin) ?? Index(range: first..<first)
+        var index = indexes[run.origin] ?? Index(range: first..<first)
         if first < index.range.lowerBound || index.changes.count > ConcurrentChanges.mostKept {
             index = Index(range: first..<first)
         }
         let from = max(first, index.range.upperBound)
-        if from < end { try reader.scan(from: from, into: &index.changes, ignoring: run.origin) }
+        if from < end { try reader.scan(from: from, into: index.changes, ignoring: run.origin) }
         index.range = index.range.lowerBound..<max(end, index.range.upperBound)
-        kept.changes = index.changes
+        kept = Competitors(index.changes)
         kept.compare(with: run)
         indexes[run.origin] = index
     }
@@ -73,7 +72,10 @@ final class ConcurrentChanges {
         appended.changes.add(change, seq: seq, entry: entry, key: key)
     }
 
-    var isEmpty: Bool { kept.changes.isEmpty && appended.changes.isEmpty }
+    /// What competes with the prepared run in one table: nothing, when there are none.
+    func summaries(ofTable table: Int64) -> [ChangeIndex.Summary] {
+        (kept.summaries + appended.summaries).filter { $0.table == table }
+    }
 
     /// True when nothing that competes with a change of the first life touches what it touches: it can be written unseen.
     ///
@@ -81,16 +83,17 @@ final class ConcurrentChanges {
     func leavesAlone(
         _ change: Change, entry: ShapeRegistry.Entry, key: [UInt8], isComparable: (Int64) -> Bool
     ) -> Bool {
-        var result = true
-        for competitors in [kept, appended] where result {
+        func leavesAlone(_ competitors: Competitors) -> Bool {
+            var result = true
             competitors.forEach(table: entry.table, key: key) { other in
                 result =
                     other.life == 1 && isComparable(other.shape)
                     && other.mask.isDisjoint(with: change.mask, ignoring: entry.shape.keyCount)
                 return result
             }
+            return result
         }
-        return result
+        return leavesAlone(kept) && leavesAlone(appended)
     }
 
     /// The changes of a key that the writer of the prepared run had not merged.
@@ -116,18 +119,25 @@ final class ConcurrentChanges {
 
 /// An index seen from one run: only what its writer had not merged.
 private struct Competitors {
-    var changes = ChangeIndex()
+    let changes: ChangeIndex
+    /// The summaries of the runs that are not known to the writer as a whole.
+    private(set) var summaries: [ChangeIndex.Summary] = []
     /// For each run of the index the position after which its entries are unknown to the writer.
     private var unknownAfter: [Int64] = []
+
+    init(_ changes: ChangeIndex = ChangeIndex()) { self.changes = changes }
 
     mutating func compare(with run: Run) {
         unknownAfter = changes.runs.map { other in
             // What a peer says it knows may be any number; it never knows more than there is.
             other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
         }
+        summaries = changes.summaries.filter { $0.lastSeq > unknownAfter[$0.run] }
     }
 
     func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
+        // Most tables have no competitors at all.
+        guard summaries.contains(where: { $0.table == table }) else { return }
         changes.forEach(table: table, key: key) { entry in
             entry.seq > unknownAfter[entry.run] ? body(entry) : true
         }
@@ -136,7 +146,7 @@ private struct Competitors {
 
 extension JournalReader {
     /// Adds the entries from position `seq` on to an index, but for those of one origin.
-    fileprivate func scan(from seq: Int64, into index: inout ChangeIndex, ignoring origin: OriginID) throws {
+    fileprivate func scan(from seq: Int64, into index: ChangeIndex, ignoring origin: OriginID) throws {
         var last: Int64?
         try scan(from: seq) { run, row in
             guard run.origin != origin else { return }

@@ -128,7 +128,7 @@ extension RowStore {
         guard let visible = try writer.select(key: row.values) else { return false }
         // SQLite looks at CHECK and types before it finds that the key is taken, which it always is
         // (https://sqlite.org/lang_createtable.html, section 3.7).
-        let code = try writer.insert(ColumnMask(all: row.table.stored.count), values: visible)
+        let code = try writer.insert(ColumnMask(all: row.table.stored.count), values: visible[...])
         guard code != SQLITE_DONE, HoldReason(code) != .unique else { return false }
         let image = try setAside(row)?.image ?? RowImage(visible, of: row.table)
         let detail = db.lastErrorMessage ?? "refused by a constraint"

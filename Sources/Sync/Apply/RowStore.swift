@@ -34,48 +34,6 @@ final class RowStore {
         held = try HeldRows(db)
     }
 
-    // MARK: - Without competitors
-
-    /// Applies an insert or update that competes with nothing, in a file in which nothing is held: one statement.
-    func applyUncontested(
-        _ change: Change, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
-    ) throws {
-        let translation = context.translation(of: entry)
-        guard let table = context.inspection, translation.hasSameKey else { return }
-        guard context.keeps(values.prefix(entry.shape.keyCount)) else {
-            let key = ConcurrentChanges.TableKey(
-                table: entry.table, key: Key(values.prefix(entry.shape.keyCount), collations: context.collations))
-            let columns = context.columns(change.mask, of: entry)
-            return apply(
-                .write(columns), toMisfit: key, isNewLife: false, change, context: context, entry: entry, values: values
-            )
-        }
-        let isWhole = translation.isIdentity && entry.shape.columns.count <= context.storedCount
-        let writer = session.writer(of: context, table)
-        let keys = values.prefix(entry.shape.keyCount)
-        if isWhole, change.operation == .insert, values.count == entry.shape.columns.count {
-            if try writer.insert(change.mask, values: values) == SQLITE_DONE {
-                if !context.foreignKeys.isEmpty {
-                    try noteIfOrphan(table, context: context, keys: keys) { column in
-                        column < values.count ? values[values.startIndex + column] : nil
-                    }
-                }
-                return
-            }
-        } else if isWhole, change.operation == .update,
-            change.mask.isDisjoint(with: context.linkedColumns, ignoring: 0)
-        {
-            let (code, found) = try writer.update(change.mask, values: values.dropFirst(keys.count), key: keys)
-            if code == SQLITE_DONE, found { return }
-        }
-        let key = ConcurrentChanges.TableKey(
-            table: entry.table, key: Key(keys, collations: context.collations))
-        try write(
-            context.decided(change.mask, by: change.operation, of: entry), isWhole: change.operation == .insert,
-            row: RowID(key: key, context: context, table: table, values: Array(keys)),
-            image: context.row(change, of: entry, values: values))
-    }
-
     // MARK: - With what merging decided
 
     /// - Returns: nil when the table is not here, has another key, or would store this one as another.
@@ -114,7 +72,7 @@ final class RowStore {
     }
 
     /// Merges into a row that cannot be shown, because its key would become another one.
-    private func apply(
+    func apply(
         _ effect: Resolution.Effect, toMisfit key: ConcurrentChanges.TableKey, isNewLife: Bool, _ change: Change,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) {
@@ -251,7 +209,7 @@ final class RowStore {
             mask.insert(index)
             values.append(value)
         }
-        return try session.writer(of: row.context, row.table).insert(mask, values: values)
+        return try session.writer(of: row.context, row.table).insert(mask, values: values[...])
     }
 
     private func hold(_ row: RowID, _ image: RowImage, _ code: Int32) {
@@ -295,7 +253,7 @@ final class RowStore {
     }
 
     /// Looks for the parents of a row that has just become visible; a missing one may still come in this transaction.
-    private func noteIfOrphan(
+    func noteIfOrphan(
         _ table: TableInspection, context: TableContext, keys: ArraySlice<Value>, row: (Int) -> Value?
     ) throws {
         for foreignKey in context.foreignKeys {

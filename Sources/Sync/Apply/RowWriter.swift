@@ -11,11 +11,14 @@ final class RowWriter {
     private let keyCondition: String
     private var inserts: [ColumnMask: RawStatement] = [:]
     private var updates: [ColumnMask: RawStatement] = [:]
-    /// Consecutive changes mostly carry the same columns, and comparing masks costs less than hashing one.
-    private var lastInsert: (mask: ColumnMask, statement: RawStatement)?
-    private var lastUpdate: (mask: ColumnMask, statement: RawStatement)?
+    /// By the number of columns, of the first ones of the table.
+    private var batchInserts: [Int: RawStatement] = [:]
     private var deletion: RawStatement?
     private var selection: RawStatement?
+
+    private static let mostRows = 16
+    /// Fewer than SQLite allows (https://sqlite.org/limits.html, point 9).
+    private static let mostParameters = 16_000
 
     init(_ db: Database, table: TableInspection) {
         self.db = db
@@ -25,63 +28,47 @@ final class RowWriter {
             .joined(separator: " AND ")
     }
 
+    // MARK: - One row
+
     /// Inserts a row of the columns of `mask`, with `values` in ascending column order.
     ///
     /// - Returns: The extended SQLite result code; `SQLITE_DONE` when the row is in.
-    func insert(_ mask: ColumnMask, values: some Collection<Value>) throws -> Int32 {
-        let statement: RawStatement
-        if let lastInsert, lastInsert.mask == mask {
-            statement = lastInsert.statement
-        } else if let known = inserts[mask] {
-            statement = known
-        } else {
-            var names: [String] = []
-            mask.forEach { names.append(SQLText.quote(identifier: table.stored[$0].name)) }
-            statement = try RawStatement(
-                db,
-                "INSERT OR ABORT INTO \(quotedTable) (\(names.joined(separator: ", "))) "
-                    + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))")
-            inserts[mask] = statement
-        }
-        lastInsert = (mask, statement)
-        var index: Int32 = 1
-        for value in values {
-            try statement.bindBorrowed(value, at: index)
-            index += 1
-        }
+    func insert(_ mask: ColumnMask, values: ArraySlice<Value>) throws -> Int32 {
+        let statement = try inserts[mask] ?? prepareInsert(of: mask, rows: 1, or: "ABORT")
+        inserts[mask] = statement
+        try statement.bindBorrowed(values, from: 1)
         return try checked(statement.runForResult())
+    }
+
+    /// The statement for ``update(_:values:key:)`` of the columns of `mask`; it can be run again and again.
+    func update(of mask: ColumnMask) throws -> RawStatement {
+        if let statement = updates[mask] { return statement }
+        var assignments: [String] = []
+        mask.forEach { assignments.append("\(SQLText.quote(identifier: table.stored[$0].name)) = ?") }
+        let statement = try RawStatement(
+            db, "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
+        updates[mask] = statement
+        return statement
     }
 
     /// Updates the columns of `mask` (key columns too, when their bytes change but not the key they stand for).
     ///
     /// - Returns: The result code, and whether there was such a row.
-    func update(
-        _ mask: ColumnMask, values: some Collection<Value>, key: some Collection<Value>
-    ) throws -> (code: Int32, found: Bool) {
-        let statement: RawStatement
-        if let lastUpdate, lastUpdate.mask == mask {
-            statement = lastUpdate.statement
-        } else if let known = updates[mask] {
-            statement = known
-        } else {
-            var assignments: [String] = []
-            mask.forEach { assignments.append("\(SQLText.quote(identifier: table.stored[$0].name)) = ?") }
-            statement = try RawStatement(
-                db, "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)")
-            updates[mask] = statement
-        }
-        lastUpdate = (mask, statement)
-        var index: Int32 = 1
-        for value in values {
-            try statement.bindBorrowed(value, at: index)
-            index += 1
-        }
-        for value in key {
-            try statement.bindBorrowed(value, at: index)
-            index += 1
-        }
+    func update(_ mask: ColumnMask, values: [Value], key: [Value]) throws -> (code: Int32, found: Bool) {
+        let statement = try update(of: mask)
+        try statement.bindBorrowed(values[...], from: 1)
+        try statement.bindBorrowed(key[...], from: Int32(1 + values.count))
         let code = try checked(statement.runForResult())
-        return (code, code == SQLITE_DONE && db.changesCount > 0)
+        return (code, code == SQLITE_DONE && statement.changesCount > 0)
+    }
+
+    /// Runs a statement of ``update(of:)`` with values as a change carries them: the key first.
+    ///
+    /// - Returns: True when there was such a row, and it took the values.
+    func run(_ update: RawStatement, values: ArraySlice<Value>, keyCount: Int) throws -> Bool {
+        try update.bindBorrowed(values.dropFirst(keyCount), from: 1)
+        try update.bindBorrowed(values.prefix(keyCount), from: Int32(1 + values.count - keyCount))
+        return try checked(update.runForResult()) == SQLITE_DONE && update.changesCount > 0
     }
 
     /// - Returns: True when there was such a row.
@@ -90,7 +77,7 @@ final class RowWriter {
         deletion = statement
         for (index, value) in key.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
         try statement.run()
-        return db.changesCount > 0
+        return statement.changesCount > 0
     }
 
     /// The visible row in the order of ``TableInspection/stored``; nil when there is none.
@@ -101,6 +88,37 @@ final class RowWriter {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return table.stored.indices.map { statement.column(Int32($0)) }
+    }
+
+    // MARK: - Many rows
+
+    /// How many rows go into one statement of ``insertBatch(_:width:)``.
+    static func batchSize(width: Int) -> Int { max(1, min(mostRows, mostParameters / max(1, width))) }
+
+    /// Inserts as many rows of the first `width` columns as ``batchSize(width:)`` says; starting a statement costs SQLite half a row.
+    ///
+    /// OR FAIL lets the rows before a refused one stay: to be able to take them back, SQLite would first copy each page that
+    /// they touch (https://sqlite.org/lang_conflict.html).
+    ///
+    /// - Returns: False when a row was refused; any of those before it may be in.
+    func insertBatch(_ values: ArraySlice<Value>, width: Int) throws -> Bool {
+        let rows = RowWriter.batchSize(width: width)
+        let statement = try batchInserts[width] ?? prepareInsert(of: ColumnMask(all: width), rows: rows, or: "FAIL")
+        batchInserts[width] = statement
+        try statement.bindBorrowed(values, from: 1)
+        return try checked(statement.runForResult()) == SQLITE_DONE
+    }
+
+    // MARK: - Pieces
+
+    private func prepareInsert(of mask: ColumnMask, rows: Int, or onConflict: String) throws -> RawStatement {
+        var names: [String] = []
+        mask.forEach { names.append(SQLText.quote(identifier: table.stored[$0].name)) }
+        let parameters = "(\(names.map { _ in "?" }.joined(separator: ", ")))"
+        return try RawStatement(
+            db,
+            "INSERT OR \(onConflict) INTO \(quotedTable) (\(names.joined(separator: ", "))) VALUES "
+                + Array(repeating: parameters, count: rows).joined(separator: ", "))
     }
 
     private func makeSelection() throws -> RawStatement {

@@ -76,8 +76,14 @@ final class TableContext {
     var keyCount: Int { inspection?.keyCount ?? 0 }
 
     /// False when the table here would store a key as another one.
-    func keeps(_ key: ArraySlice<Value>) -> Bool {
-        zip(keyStorage, key).allSatisfy { $0.keeps($1) }
+    ///
+    /// - Parameter values: The key; other values may follow.
+    func keeps(_ values: ArraySlice<Value>) -> Bool {
+        let count = min(keyStorage.count, values.count)
+        return values.withUnsafeBufferPointer { values in
+            for index in 0..<count where !keyStorage[index].keeps(values[index]) { return false }
+            return true
+        }
     }
 
     func translation(of entry: ShapeRegistry.Entry) -> Translation {

@@ -5,7 +5,13 @@ import Journal
 /// Most transactions larger than a batch arrive whole within one exchange; writing their parts to ``Staging`` first would write and
 /// read everything twice. Parts that are lost with the process are asked for again: only what is in the file was acknowledged.
 struct PendingParts {
-    private var parts: [OriginID: [ChangeBatch]] = [:]
+    private struct Part {
+        let batch: ChangeBatch
+        /// In bytes.
+        let weight: Int
+    }
+
+    private var parts: [OriginID: [Part]] = [:]
     private var weight = 0
 
     var isEmpty: Bool { parts.isEmpty }
@@ -14,8 +20,8 @@ struct PendingParts {
     /// `vector`, raised by what is pending.
     func raise(_ vector: VersionVector) -> VersionVector {
         var vector = vector
-        for (origin, batches) in parts {
-            if let last = batches.last?.runs.last { vector.advance(origin, to: last.lastVersion) }
+        for (origin, parts) in parts {
+            if let last = parts.last?.batch.runs.last { vector.advance(origin, to: last.lastVersion) }
         }
         return vector
     }
@@ -25,15 +31,15 @@ struct PendingParts {
         let size = PendingParts.weight(of: part)
         guard weight + size <= limit else { return false }
         weight += size
-        parts[origin, default: []].append(part)
+        parts[origin, default: []].append(Part(batch: part, weight: size))
         return true
     }
 
     /// Hands over and forgets what is pending of `origin`, oldest first.
     mutating func take(_ origin: OriginID) -> [ChangeBatch] {
         let taken = parts.removeValue(forKey: origin) ?? []
-        weight -= taken.reduce(0) { $0 + PendingParts.weight(of: $1) }
-        return taken
+        weight -= taken.reduce(0) { $0 + $1.weight }
+        return taken.map(\.batch)
     }
 
     private static func weight(of batch: ChangeBatch) -> Int {

@@ -49,6 +49,7 @@ struct Staging {
 extension ChangeBatch {
     /// The changes at `range`, which lie in `run`, as a batch of their own.
     func part(of run: Run, changes range: Range<Int>) -> ChangeBatch {
+        if runs.count == 1, range == run.changes { return self }
         var part = ChangeBatch()
         part.shapes = shapes
         guard let first = changes[range].first, let last = changes[range].last else { return part }
