@@ -107,6 +107,8 @@ extension LifePlan {
         if random.chance(50) { limits.pendingBytes = random.pick([0, 500]) }
         if random.chance(30) { limits.comparisonIntervalMilliseconds = 20_000 }
         limits.comparisonRetryMilliseconds = 5_000
+        limits.sweepMilliseconds = 60_000
+        limits.unfinishedMilliseconds = 120_000
         limits.longPollSeconds = random.pick([1, 5, 25])
         limits.backoffCeilingMilliseconds = random.pick([2_000, 30_000])
         return limits
