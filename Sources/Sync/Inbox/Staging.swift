@@ -13,7 +13,8 @@ struct Staging {
     func raise(_ vector: VersionVector) throws -> VersionVector {
         var vector = vector
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT origin, max(last_version) AS last_version FROM _journal_inbox GROUP BY origin")
+            db.cachedStatement(
+                sql: "SELECT origin, max(last_version) AS last_version FROM _journal_inbox GROUP BY origin"))
         while let row = try rows.next() {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else { continue }
