@@ -92,8 +92,8 @@ public enum Capture {
     /// True when the schema changed after capture last looked at it, or when the journal itself is of an earlier release.
     static func isStale(_ db: Database) throws -> Bool {
         if try JournalUpgrade.isDue(db) { return true }
-        let current = try Int64.fetchOne(db, sql: "PRAGMA schema_version")
-        return try Int64.fetchOne(db, sql: "SELECT schema_version FROM _journal_replica") != current
+        let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
+        return try Int64.fetchOne(db.cachedStatement(sql: "SELECT schema_version FROM _journal_replica")) != current
     }
 
     // MARK: - One table

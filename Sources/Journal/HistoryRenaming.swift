@@ -32,10 +32,19 @@ struct HistoryRenaming {
         try db.execute(
             sql: "UPDATE _journal_origins SET version = ?, retired = ? WHERE id = ?",
             arguments: [cut, time, oldNumber])
+        try markEnd(reader)
         try splitRuns(head: tail.endVersion - 1, floor: cutStamp, tail: tail, reader)
         try renameRuns(numbers, db)
         try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(new.bytes)])
         try renameConflicts(stamp: cutStamp, numbers, db)
+    }
+
+    /// The last transaction under the old name ends at the cut. No later mark would say so, and what is written next takes away that it
+    /// is the journal's last one.
+    private func markEnd(_ reader: JournalReader) throws {
+        guard cut > 0, let run = try reader.runs.run(of: old, holding: cut) else { return }
+        try reader.db.execute(
+            sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [run.seq(of: cut)])
     }
 
     /// Makes a run begin right behind the cut.
@@ -50,9 +59,6 @@ struct HistoryRenaming {
             (first, run) = (holding.seq(of: cut + 1), holding)
         } else {
             throw JournalError(.corrupt, "version \(cut + 1) of this replica lies in no run")
-        }
-        if cut > 0, cut < head {
-            try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ?", arguments: [first - 1])
         }
         guard first > run.firstSeq else { return }
         try db.execute(

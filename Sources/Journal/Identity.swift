@@ -22,7 +22,10 @@ public struct Identity: Sendable, Hashable {
     /// - Throws: ``JournalError`` with `notAReplica` before `init`, `unsupportedFormat` for a file of a later release.
     public init(_ db: Database) throws {
         guard try db.tableExists("_journal_replica") else { throw JournalError.notAReplica }
-        guard let row = try Row.fetchOne(db, sql: "SELECT * FROM _journal_replica WHERE id = 1") else {
+        guard
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM _journal_replica WHERE id = 1"))
+        else {
             throw JournalError(
                 .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }

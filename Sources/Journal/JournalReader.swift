@@ -68,7 +68,7 @@ public struct JournalReader {
     public func lastSeq() throws -> Int64 { last }
 
     static func lastSeq(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _journal") ?? 0
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM _journal")) ?? 0
     }
 
     /// What this replica knows, its own changes included.

@@ -31,14 +31,14 @@ struct RunList {
     /// transaction appends later does not count.
     func runs(from seq: Int64) throws -> [JournalRun] {
         let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT first_seq, lead(first_seq) OVER (ORDER BY first_seq) AS end_seq, origin, first_version, floor, known
-                FROM _journal_runs
-                WHERE first_seq >= coalesce((SELECT max(first_seq) FROM _journal_runs WHERE first_seq <= ?), 0)
-                  AND first_seq <= ?
-                ORDER BY first_seq
-                """, arguments: [seq, lastSeq])
+            db.cachedStatement(
+                sql: """
+                    SELECT first_seq, lead(first_seq) OVER (ORDER BY first_seq) AS end_seq, origin, first_version, floor, known
+                    FROM _journal_runs
+                    WHERE first_seq >= coalesce((SELECT max(first_seq) FROM _journal_runs WHERE first_seq <= ?), 0)
+                      AND first_seq <= ?
+                    ORDER BY first_seq
+                    """), arguments: [seq, lastSeq])
         return try rows.map(run)
     }
 
@@ -46,19 +46,19 @@ struct RunList {
     func run(of origin: OriginID, holding version: Int64) throws -> JournalRun? {
         guard let number = origins.numbers[origin] else { return nil }
         return try Row.fetchOne(
-            db,
-            sql: """
-                SELECT r.*, (SELECT min(first_seq) FROM _journal_runs WHERE first_seq > r.first_seq) AS end_seq
-                FROM _journal_runs AS r WHERE r.origin = ? AND r.first_version <= ?
-                ORDER BY r.first_version DESC, r.first_seq DESC LIMIT 1
-                """, arguments: [number, version]
+            db.cachedStatement(
+                sql: """
+                    SELECT r.*, (SELECT min(first_seq) FROM _journal_runs WHERE first_seq > r.first_seq) AS end_seq
+                    FROM _journal_runs AS r WHERE r.origin = ? AND r.first_version <= ?
+                    ORDER BY r.first_version DESC, r.first_seq DESC LIMIT 1
+                    """), arguments: [number, version]
         ).map(run)
     }
 
     /// The last run, which is local; nil only in a damaged file.
     func last() throws -> JournalRun? {
         try Row.fetchOne(
-            db, sql: "SELECT *, NULL AS end_seq FROM _journal_runs ORDER BY first_seq DESC LIMIT 1"
+            db.cachedStatement(sql: "SELECT *, NULL AS end_seq FROM _journal_runs ORDER BY first_seq DESC LIMIT 1")
         ).map(run)
     }
 

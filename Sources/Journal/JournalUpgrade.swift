@@ -6,11 +6,11 @@ import GRDB
 enum JournalUpgrade {
     static func isDue(_ db: Database) throws -> Bool {
         try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
-                FROM _journal_replica
-                """, arguments: [JournalSchema.format]) ?? true
+            db.cachedStatement(
+                sql: """
+                    SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
+                    FROM _journal_replica
+                    """), arguments: [JournalSchema.format]) ?? true
     }
 
     /// Inside of a write transaction.

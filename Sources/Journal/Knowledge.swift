@@ -11,7 +11,7 @@ public struct OriginTable: Sendable {
     private(set) var retired: Set<Int64> = []
 
     public init(_ db: Database) throws {
-        for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins") {
+        for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM _journal_origins")) {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else {
                 throw JournalError(.corrupt, "an origin id in _journal_origins is not valid")

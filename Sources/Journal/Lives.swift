@@ -43,20 +43,22 @@ public enum Lives {
 /// Looks up `_journal_lives`, and answers without a query for tables in which no key ever died.
 public final class LifeReader {
     private let tables: Set<Int64>
-    private let statement: RawStatement
+    private let db: Database
+    /// Made for the first key that may be in the table.
+    private var statement: RawStatement?
 
     public init(_ db: Database) throws {
+        self.db = db
         tables = try Set(
             Int64.fetchAll(
-                db,
-                // Skips from table to table in the primary key instead of reading every life.
-                sql: """
-                    WITH RECURSIVE t(tbl) AS (
-                      SELECT min(tbl) FROM _journal_lives
-                      UNION ALL SELECT (SELECT min(tbl) FROM _journal_lives WHERE tbl > t.tbl) FROM t WHERE t.tbl IS NOT NULL)
-                    SELECT tbl FROM t WHERE tbl IS NOT NULL
-                    """))
-        statement = try RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")
+                db.cachedStatement(
+                    // Skips from table to table in the primary key instead of reading every life.
+                    sql: """
+                        WITH RECURSIVE t(tbl) AS (
+                          SELECT min(tbl) FROM _journal_lives
+                          UNION ALL SELECT (SELECT min(tbl) FROM _journal_lives WHERE tbl > t.tbl) FROM t WHERE t.tbl IS NOT NULL)
+                        SELECT tbl FROM t WHERE tbl IS NOT NULL
+                        """)))
     }
 
     func hasLives(table: Int64) -> Bool { tables.contains(table) }
@@ -68,6 +70,9 @@ public final class LifeReader {
 
     func life(of key: LocalFold.TableKey) throws -> Int64 {
         guard tables.contains(key.table) else { return 1 }
+        let statement =
+            try self.statement ?? RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")
+        self.statement = statement
         try statement.bind(key.table, at: 1)
         try statement.bind(.blob(key.key.bytes[...]), at: 2)
         defer { statement.reset() }

@@ -10,11 +10,11 @@ public enum Seal {
     /// True when readers would otherwise have to start too far back, or when rows may have been evicted unseen.
     static func isDue(_ db: Database) throws -> Bool {
         let row = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT (SELECT max(seq) FROM _journal) - sealed_seq AS tail,
-                  EXISTS (SELECT 1 FROM _journal_suspects) AS suspects FROM _journal_replica
-                """)
+            db.cachedStatement(
+                sql: """
+                    SELECT (SELECT max(seq) FROM _journal) - sealed_seq AS tail,
+                      EXISTS (SELECT 1 FROM _journal_suspects) AS suspects FROM _journal_replica
+                    """))
         let tail: Int64 = row?["tail"] ?? 0
         let suspects: Bool = row?["suspects"] ?? false
         return suspects || tail >= JournalLimits.changesPerSeal
@@ -23,7 +23,9 @@ public enum Seal {
     /// Brings everything that is derived from local changes up to date with the journal; does nothing when it is.
     public static func run(_ db: Database) throws {
         try foldTail(db)
-        if try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)") == true {
+        let hasSuspects = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)"))
+        if hasSuspects == true {
             try journalEvictedRows(db)
             try foldTail(db)
         }
@@ -31,7 +33,7 @@ public enum Seal {
 
     private static func foldTail(_ db: Database) throws {
         let hasTail = try Bool.fetchOne(
-            db, sql: "SELECT (SELECT max(seq) FROM _journal) > sealed_seq FROM _journal_replica")
+            db.cachedStatement(sql: "SELECT (SELECT max(seq) FROM _journal) > sealed_seq FROM _journal_replica"))
         guard hasTail == true else { return }
         let reader = try JournalReader(db)
         let last = try reader.lastSeq()

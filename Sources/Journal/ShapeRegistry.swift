@@ -27,7 +27,7 @@ public struct ShapeRegistry: Sendable {
 
     init(_ db: Database, names: TableNames) throws {
         self.names = names
-        for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_tables") {
+        for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM _journal_tables")) {
             let name: String = row["name"]
             let entry = Entry(
                 id: row["shape"], table: row["tbl"],

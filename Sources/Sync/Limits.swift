@@ -52,6 +52,9 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: bytes of memory for the parts of transactions whose ends have not come; beyond it they go to the file.
     public var pendingBytes = 48 << 20
 
+    /// How long the beginning of a transaction waits for more of it, in milliseconds, before it is dropped.
+    public var unfinishedMilliseconds: Int64 = 86_400_000
+
     // MARK: Frames and bodies
 
     /// Ceiling: bytes of a frame's header.
@@ -121,13 +124,13 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: new names that a replica takes within a day without an operator.
     public var rekeysPerDay = 8
 
-    // MARK: The ledger
+    // MARK: Sweeps
 
     /// How long the ledger keeps conflicts, and how many of one row.
     public var conflictRetention = ConflictRetention()
 
-    /// The time between two looks for conflicts that are too old, in milliseconds.
-    public var conflictSweepMilliseconds: Int64 = 3_600_000
+    /// The time between two looks for conflicts that are too old, and for transactions that nobody finishes, in milliseconds.
+    public var sweepMilliseconds: Int64 = 3_600_000
 
     // MARK: Verification
 

@@ -84,7 +84,7 @@ public final class Replicator: Sendable {
                 listeners.append(listener)
                 group.addTask { await follower.run(vectors: vectors) }
             }
-            group.addTask { await self.sweepLedger() }
+            group.addTask { await self.sweep() }
             await watchFile(for: listeners)
             group.cancelAll()
         }
@@ -109,16 +109,19 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Drops conflicts that are too old, now and then.
-    private func sweepLedger() async {
+    /// Drops conflicts that are too old, and beginnings of transactions that nobody finishes, now and then.
+    private func sweep() async {
         while !Task.isCancelled {
             do {
-                _ = try await blocking { [inbox] in try inbox.dropOldConflicts() }
+                try await blocking { [inbox] in
+                    try inbox.dropOldConflicts()
+                    try inbox.dropUnfinished()
+                }
             } catch {
-                logger.warning("The ledger cannot be swept: \(SyncError(wrapping: error))")
+                logger.warning("What is too old cannot be dropped: \(SyncError(wrapping: error))")
             }
             do {
-                try await clock.sleep(milliseconds: limits.conflictSweepMilliseconds)
+                try await clock.sleep(milliseconds: limits.sweepMilliseconds)
             } catch {
                 // Cancelled.
                 return

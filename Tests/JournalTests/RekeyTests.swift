@@ -96,6 +96,14 @@ struct RekeyTests {
         #expect(entries[2].stamp > entries[1].stamp)
     }
 
+    @Test("what another program wrote last under the old name ends it, also when nothing of it gets the new one")
+    func endOfOldName() throws {
+        try fixture.execute("INSERT INTO t VALUES ('1', 1, 2); INSERT INTO t VALUES ('2', 1, 2)")
+        _ = try rekey(shared: 2)
+        try write("3")
+        #expect(try fixture.entries().map(\.endsTransaction) == [false, true, true])
+    }
+
     @Test("a file without changes of its own gets a new name, with and without changes of others")
     func empty() throws {
         #expect(try rekey().reissued == 0)

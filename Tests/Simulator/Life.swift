@@ -26,6 +26,10 @@ final class Life: @unchecked Sendable {
     private var backups: [Int: Backup] = [:]
     /// Machines whose file is another one than before, which no daemon has looked at yet.
     private var unsettled: Set<Int> = []
+    /// Machines whose file was restored without a trace, and the name that it bears since: the first contact with a peer tells.
+    private var unproven: [Int: OriginID] = [:]
+    /// The last new name of each machine that was noticed.
+    private var rekeys: [Int: Rekey.Outcome] = [:]
     private var written: Set<Int> = []
     private var acknowledged: Set<Int> = []
     /// What a restored file may have taken away for good: nobody else had seen it.
@@ -132,10 +136,15 @@ final class Life: @unchecked Sendable {
     }
 
     private func transports(_ machine: Machine) -> [any Transport] {
-        follows[machine.index].map { peer in
+        var transports: [any Transport] = follows[machine.index].map { peer in
             SimulatedTransport(
                 name: "machine-\(peer)", network: network, from: machine.index, to: peer, limits: plan.limits)
         }
+        if machine.index < plan.badPeers.count {
+            counts.note(FaultKind.badPeer)
+            transports.insert(BadPeer(manner: plan.badPeers[machine.index], clock: machine.clock), at: 0)
+        }
+        return transports
     }
 
     /// Starts the daemon, now or as soon as it can.
@@ -161,6 +170,7 @@ final class Life: @unchecked Sendable {
     }
 
     private func rekeyed(_ machine: Machine, _ outcome: Rekey.Outcome) {
+        rekeys[machine.index] = outcome
         note("machine \(machine.index) is \(outcome.new) instead of \(outcome.old): \(outcome.reason)")
         switch outcome.reason {
         case .copied, .cloned: counts.note(.rekeyCopied)
@@ -322,13 +332,13 @@ final class Life: @unchecked Sendable {
         let before = try transactions(of: machine)
         try machine.whileClosed {
             if isInPlace {
-                // The record beside the file stays, and tells.
-                try backup.image.write(to: machine.path, keepsRecord: true)
+                try backup.image.write(to: machine.path, keepsRecord: keepsRecord)
             } else {
                 try backup.image.replace(machine.path, keepsRecord: keepsRecord)
             }
         }
         unsettled.insert(machine.index)
+        if isInPlace, !keepsRecord { try forgetTraces(of: machine) }
         // Numbers that nobody else has seen may be given again.
         for origin in knowledge.origins
         where !machines.contains(where: { $0 !== machine && watches[$0.index].origin == origin }) {
@@ -341,6 +351,19 @@ final class Life: @unchecked Sendable {
         for other in machines where other !== machine { gone.subtract(try transactions(of: other)) }
         mayBeLost.formUnion(gone)
         watches[machine.index].forget()
+    }
+
+    /// Nothing at the file tells that it is older: what was sent from it, and nobody got, is sent again with another content.
+    private func forgetTraces(of machine: Machine) throws {
+        let name = try FileView(machine: machine).origin
+        unproven[machine.index] = name
+        guard let name else { return }
+        let held = try machines.filter { $0 !== machine }.map { other in
+            let view = FileView(machine: other)
+            let durable = try view.vector().merged(with: view.staged())
+            return max(durable[name], try other.daemon?.replicator.inbox.have()[name] ?? 0)
+        }
+        publications.forget(name, beyond: held.max() ?? 0)
     }
 
     private func transactions(of machine: Machine) throws -> Set<Int> {
@@ -423,6 +446,10 @@ final class Life: @unchecked Sendable {
         guard machine.logBytes < 16 << 20 else {
             throw Violation("P23", "the log of machine \(machine.index) has grown to \(machine.logBytes) bytes")
         }
+        // A contact with a peer may have given it a new name.
+        if let outcome = machine.daemon?.replicator.inbox.lastRekey, outcome != rekeys[machine.index] {
+            rekeyed(machine, outcome)
+        }
         let known = try watches[machine.index].check(view, written: written, &counts)
         // A local write can make room for held rows, and a migration joins columns, both a little later.
         guard !plan.hasConstraints, plan.schema.additions.isEmpty else { return }
@@ -432,6 +459,10 @@ final class Life: @unchecked Sendable {
     private func compare(_ view: FileView, _ known: VersionVector) throws {
         // Its next changes go out under a new name, and are not called by the old one anywhere.
         guard !unsettled.contains(view.machine.index) else { return }
+        if let name = unproven[view.machine.index] {
+            guard try view.origin != name else { return }
+            unproven[view.machine.index] = nil
+        }
         let digest = try view.digest()
         trace.append([UInt8(truncatingIfNeeded: digest), UInt8(truncatingIfNeeded: digest >> 8)])
         if let other = knowledge.note(known, schema: view.machine.schemaName, digest, machine: view.machine.index) {
@@ -482,17 +513,45 @@ final class Life: @unchecked Sendable {
             latestTime = max(latestTime, machine.clock.wallMilliseconds())
         }
         for machine in machines { machine.clock.set(wall: latestTime + 1_000) }
+        try becomeLevel()
+        // Everybody has met a peer by now.
+        unproven = [:]
+        for machine in machines { try checkDeeply(machine) }
+        try welcome()
+        try checkEverywhere()
+        counts.note(.redelivered, publications.redelivered)
+        counts.note(.relayed, publications.relayed)
+        counts.note(.morePull, publications.unfinished)
+    }
+
+    private func becomeLevel() throws {
         let end = scheduler.now + 900_000
         while true {
             try scheduler.run(until: scheduler.now + 2_000)
             if try isLevel() { break }
             guard scheduler.now < end else { throw try stuck() }
         }
-        for machine in machines { try checkDeeply(machine) }
-        try checkEverywhere()
-        counts.note(.redelivered, publications.redelivered)
-        counts.note(.relayed, publications.relayed)
-        counts.note(.morePull, publications.unfinished)
+    }
+
+    /// Who comes last gets everything from one machine, in another order and in other batches than the others, and ends with the same (P7).
+    private func welcome() throws {
+        var random = streams.stream(.checks)
+        let host = machines[random.below(machines.count)]
+        let index = machines.count
+        let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
+        let machine = try Machine(
+            index, path: path(index), schema: plan.schema, origin: Life.origin(index), clock: clock,
+            scheduler: scheduler, entropy: streams.stream(.entropy, index))
+        for addition in host.additions.sorted() {
+            _ = try machine.migrate(addition, plan.schema.additions[addition])
+        }
+        note("machine \(index) joins, and follows machine \(host.index)")
+        add(machine)
+        follows.append([host.index])
+        start(machine)
+        try becomeLevel()
+        try checkDeeply(machine)
+        counts.note(.newcomer)
     }
 
     private func isLevel() throws -> Bool {

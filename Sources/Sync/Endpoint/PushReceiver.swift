@@ -49,6 +49,7 @@ public struct PushReceiver: Sendable {
             guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
             isEnded = true
             theirs = vector
+            try await intake.finish(theirs: vector)
         }
     }
 

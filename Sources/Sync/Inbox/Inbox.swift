@@ -51,8 +51,16 @@ public final class Inbox: Sendable {
     struct SessionBox: @unchecked Sendable {
         var session: ApplySession?
         var pending = PendingParts()
+        /// What was staged or pending at the last look for beginnings that nobody finishes.
+        var waiting: [OriginID: Waiting] = [:]
         /// Local changes up to this position were looked at; see ``LocalRows``.
         var checkedSeq: Int64 = 0
+    }
+
+    /// A beginning of a transaction that ended with `version` at every look since a time, in milliseconds since 1970.
+    struct Waiting: Sendable {
+        var version: Int64
+        var since: Int64
     }
 
     /// Opens the way in. A file that turns out to be a copy, or restored from a backup, takes a new name here.
@@ -335,6 +343,16 @@ public final class Inbox: Sendable {
                 report.staged += tail.count
             }
         }
+        return try report + finish(applier, lastConflict: lastConflict, time: time, db)
+    }
+
+    /// Closes what was applied, and counts it.
+    ///
+    /// - Parameter lastConflict: The ledger's newest entry before.
+    func finish(
+        _ applier: Applier?, lastConflict: Int64, time: Double, _ db: Database
+    ) throws -> ReceiveReport {
+        var report = ReceiveReport()
         try applier?.finish()
         report.applied = applier?.outcome.applied ?? 0
         report.conflicts = applier?.outcome.conflicts ?? 0

@@ -13,7 +13,8 @@ struct Staging {
     func raise(_ vector: VersionVector) throws -> VersionVector {
         var vector = vector
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT origin, max(last_version) AS last_version FROM _journal_inbox GROUP BY origin")
+            db.cachedStatement(
+                sql: "SELECT origin, max(last_version) AS last_version FROM _journal_inbox GROUP BY origin"))
         while let row = try rows.next() {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else { continue }
@@ -31,18 +32,46 @@ struct Staging {
             ])
     }
 
+    func isEmpty() throws -> Bool {
+        try Bool.fetchOne(db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM _journal_inbox)")) ?? true
+    }
+
+    /// The stamp of the first change staged of `origin`; zero when there is none.
+    func firstStamp(of origin: OriginID, limits: Limits) throws -> Stamp {
+        let data = try Data.fetchOne(
+            db, sql: "SELECT batch FROM _journal_inbox WHERE origin = ? ORDER BY first_version LIMIT 1",
+            arguments: [Data(origin.bytes)])
+        return try data.flatMap { try BatchCodec.decode(Array($0), limits: limits).changes.first?.stamp } ?? .zero
+    }
+
     /// Hands out the staged parts of `origin`, oldest first, and removes them.
-    func take(_ origin: OriginID, limits: Limits, _ body: (ChangeBatch) throws -> Void) throws {
-        let bytes = Data(origin.bytes)
+    ///
+    /// - Parameter last: What lies behind this version stays.
+    func take(
+        _ origin: OriginID, through last: Int64 = .max, limits: Limits, _ body: (ChangeBatch) throws -> Void
+    ) throws {
         let ids = try Int64.fetchAll(
-            db, sql: "SELECT id FROM _journal_inbox WHERE origin = ? ORDER BY first_version", arguments: [bytes])
+            db, sql: "SELECT id FROM _journal_inbox WHERE origin = ? AND first_version <= ? ORDER BY first_version",
+            arguments: [Data(origin.bytes), last])
         for id in ids {
             guard
                 let data = try Data.fetchOne(db, sql: "SELECT batch FROM _journal_inbox WHERE id = ?", arguments: [id])
             else { continue }
-            try body(try BatchCodec.decode(Array(data), limits: limits))
+            let batch = try BatchCodec.decode(Array(data), limits: limits)
             try db.execute(sql: "DELETE FROM _journal_inbox WHERE id = ?", arguments: [id])
+            guard let run = batch.runs.first, run.lastVersion > last else {
+                try body(batch)
+                continue
+            }
+            let cut = run.changes.upperBound - Int(run.lastVersion - last)
+            try put(batch.part(of: run, changes: cut..<run.changes.upperBound))
+            try body(batch.part(of: run, changes: run.changes.lowerBound..<cut))
         }
+    }
+
+    /// Forgets what is staged of `origin`.
+    func drop(_ origin: OriginID) throws {
+        try db.execute(sql: "DELETE FROM _journal_inbox WHERE origin = ?", arguments: [Data(origin.bytes)])
     }
 }
 

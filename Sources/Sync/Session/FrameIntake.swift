@@ -59,6 +59,17 @@ struct FrameIntake: Sendable {
         }
         if rekeyed { hasRekeyed = true }
         have = after
+        count(report)
+    }
+
+    /// Call at the stream's end.
+    ///
+    /// - Parameter theirs: What the sender knows.
+    mutating func finish(theirs: VersionVector) async throws {
+        count(try await blocking { [inbox] in try inbox.finishUnfinished(knownTo: theirs) })
+    }
+
+    private mutating func count(_ report: ReceiveReport) {
         tally.applied += report.applied
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts

@@ -94,6 +94,7 @@ package struct SyncSession: Sendable {
             maxBytes: limits.bytesPerPull)
         let intake = AsyncBox(FrameIntake(inbox: inbox, limits: limits))
         let end = try await transport.pull(request) { frame in try await intake.take(frame) }
+        try await intake.finish(theirs: end.vector)
         let tally = intake.tally
         if tally.frames > 0 || end.more {
             let after = try await blocking { [inbox] in try inbox.covered(from: end.vector.merged(with: theirs)) }
@@ -263,5 +264,11 @@ private final class AsyncBox: Sendable {
         var intake = state.withLock { $0 }
         defer { state.withLock { [intake] in $0 = intake } }
         try await intake.take(frame)
+    }
+
+    func finish(theirs: VersionVector) async throws {
+        var intake = state.withLock { $0 }
+        defer { state.withLock { [intake] in $0 = intake } }
+        try await intake.finish(theirs: theirs)
     }
 }

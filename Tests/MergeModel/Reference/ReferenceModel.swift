@@ -27,13 +27,18 @@ package struct ReferenceModel {
 
     /// Breaches of what stamps and lives promise, in words: a stamp passes all that its writer knew, and a life follows from
     /// the lives that its writer knew.
+    ///
+    /// Of lives this can be told once all is here that the writer knew: who lost a part of what it knew with a restored file may get later
+    /// changes before it gets that part again.
     package var brokenRules: [String] {
-        writes.flatMap { write -> [String] in
+        let latest = Dictionary(writes.map { ($0.origin, $0.version) }, uniquingKeysWith: max)
+        return writes.flatMap { write -> [String] in
             var broken: [String] = []
             let seen = writes.filter { write.saw($0) }
             if let later = seen.first(where: { $0.stamp >= write.stamp }) {
                 broken.append("\(write.name) has no later stamp than \(later.name), which it had seen")
             }
+            guard write.known.entries.allSatisfy({ latest[$0.origin, default: 0] >= $0.version }) else { return broken }
             let before = seen.filter { $0.row == write.row }.map(\.life).max() ?? 1
             let isAlive = before % 2 == 1
             let expected =

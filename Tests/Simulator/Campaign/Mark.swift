@@ -26,4 +26,5 @@ public enum Mark: String, CaseIterable, Sendable {
     case compared = "content-compared"
     case manyFrames = "answer-of-many-frames"
     case morePull = "pull-with-more"
+    case newcomer = "newcomer-level"
 }

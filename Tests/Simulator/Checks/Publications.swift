@@ -73,6 +73,12 @@ struct Publications {
         if !isNew { redelivered += 1 }
     }
 
+    /// Drops what was sent of `origin` beyond a version, and nobody got.
+    mutating func forget(_ origin: OriginID, beyond version: Int64) {
+        contents = contents.filter { $0.key.origin != origin || $0.key.version <= version }
+        if let latest = last[origin] { last[origin] = min(latest, version) }
+    }
+
     /// The highest version that was ever sent.
     func latest(of origin: OriginID) -> Int64 { last[origin] ?? 0 }
 

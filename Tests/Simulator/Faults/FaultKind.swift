@@ -34,6 +34,9 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case clone
     case rekey
 
+    // Addresses that never become a peer.
+    case badPeer = "bad-peer"
+
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
     ]
@@ -43,4 +46,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
     ]
     static let ofClocks: Set<FaultKind> = [.jump, .jumpOfYears, .frozenClock]
     static let ofIdentity: Set<FaultKind> = [.restore, .restoreInPlace, .clone, .rekey]
+
+    /// What a plan draws from one stream, in this order: a kind in between would change every life.
+    static let drawn = allCases.filter { $0 != .badPeer }
 }

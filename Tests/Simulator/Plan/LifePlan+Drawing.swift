@@ -18,7 +18,9 @@ extension LifePlan {
         let profile = wanted ?? drawn
         let count = topology.pick([2, 2, 3, 3, 3, 4, 4, 5, 6, 7])
         let follows = LifePlan.follows(count, &topology)
-        let kinds = LifePlan.kinds(profile, &faults).subtracting(mute)
+        var peers = streams.stream(.peers)
+        let hasBadPeer = [.all, .network].contains(profile) && peers.chance(30)
+        let kinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -35,6 +37,7 @@ extension LifePlan {
         self.machines = count
         self.ranks = ranks
         self.follows = follows
+        self.badPeers = kinds.contains(.badPeer) ? (0..<count).map { _ in peers.pick(BadPeer.Manner.allCases) } : []
         self.clocks = clocks
         self.limits = LifePlan.limits(&topology)
         self.network = NetworkPlan(kinds: kinds, &faults)
@@ -91,7 +94,7 @@ extension LifePlan {
             case .all: Set(FaultKind.allCases)
             }
         // One draw for each kind, so that a new kind changes as little as possible.
-        return Set(FaultKind.allCases.filter { _ in random.chance(55) }).intersection(possible)
+        return Set(FaultKind.drawn.filter { _ in random.chance(55) }).intersection(possible)
     }
 
     private static func limits(_ random: inout SplitMix) -> Limits {
@@ -107,6 +110,8 @@ extension LifePlan {
         if random.chance(50) { limits.pendingBytes = random.pick([0, 500]) }
         if random.chance(30) { limits.comparisonIntervalMilliseconds = 20_000 }
         limits.comparisonRetryMilliseconds = 5_000
+        limits.sweepMilliseconds = 60_000
+        limits.unfinishedMilliseconds = 120_000
         limits.longPollSeconds = random.pick([1, 5, 25])
         limits.backoffCeilingMilliseconds = random.pick([2_000, 30_000])
         return limits
@@ -158,14 +163,14 @@ extension LifePlan {
         _ count: Int, _ kinds: Set<FaultKind>, _ duration: Int64, _ random: inout SplitMix
     ) -> [Step] {
         var steps: [Step] = []
-        for kind in FaultKind.allCases {
+        for kind in FaultKind.drawn {
             var own = SplitMix(seed: random.next())
             guard kinds.contains(kind) else { continue }
             for _ in 0..<own.between(1...4) {
                 let time = Int64(own.below(Int(duration)))
                 let machine = own.below(count)
                 let pause = Int64(own.pick([100, 2_000, 10_000, 40_000]))
-                guard let action = action(kind, machine, pause, count, &own) else { continue }
+                guard let action = action(kind, machine, pause, count, kinds, &own) else { continue }
                 if [.restore, .restoreInPlace].contains(kind) {
                     steps.append(Step(time: Int64(own.below(Int(max(1, time)))), action: .backUp(machine: machine)))
                 }
@@ -176,7 +181,8 @@ extension LifePlan {
     }
 
     private static func action(
-        _ kind: FaultKind, _ machine: Int, _ pause: Int64, _ count: Int, _ random: inout SplitMix
+        _ kind: FaultKind, _ machine: Int, _ pause: Int64, _ count: Int, _ kinds: Set<FaultKind>,
+        _ random: inout SplitMix
     ) -> Action? {
         let recoversBadly = random.chance(20)
         switch kind {
@@ -199,12 +205,16 @@ extension LifePlan {
             return .jump(machine: machine, milliseconds: Int64(random.pick([-10, -1, 1, 10])) * 365 * 86_400_000)
         case .frozenClock: return .freeze(machine: machine, for: pause)
         case .restore: return .restore(machine: machine, isInPlace: false, keepsRecord: random.chance(50))
-        case .restoreInPlace: return .restore(machine: machine, isInPlace: true, keepsRecord: true)
+        case .restoreInPlace:
+            // Where the record goes back too, only a peer can tell: one that knows all that was published, before anybody else asks.
+            let goesBack = random.chance(70)
+            let isTold = count == 2 && kinds.isDisjoint(with: [.clone, .duplicated, .replayed])
+            return .restore(machine: machine, isInPlace: true, keepsRecord: !(isTold && goesBack))
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
-            .replayed, .stalled:
-            // Parts of writes, and of requests.
+            .replayed, .stalled, .badPeer:
+            // Parts of writes, of requests, and what is there all the time.
             return nil
         }
     }
@@ -213,7 +223,7 @@ extension LifePlan {
 extension NetworkPlan {
     fileprivate init(kinds: Set<FaultKind>, _ random: inout SplitMix) {
         delay = random.pick([0...0, 1...20, 1...20, 20...300, 1...2_000])
-        for kind in FaultKind.allCases {
+        for kind in FaultKind.drawn {
             let rate = random.pick([0.02, 0.05, 0.15, 0.3])
             if kinds.contains(kind) { rates[kind] = rate }
         }

@@ -52,6 +52,8 @@ struct LifePlan: Sendable {
     let ranks: [Int]
     /// Who follows whom.
     let follows: [[Int]]
+    /// For each machine the address that never becomes a peer, which it follows too; none when empty.
+    let badPeers: [BadPeer.Manner]
     let clocks: [ClockPlan]
     let limits: Limits
     let network: NetworkPlan

@@ -26,6 +26,19 @@ struct CopiedFileTests {
         for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
     }
 
+    @Test("what another program wrote last under a name that is given up reaches those who come later (P21)")
+    func lastOfOldName() async throws {
+        let fleet = try Fleet(3)
+        try RawConnection(path: fleet.path(0)).run("INSERT INTO note VALUES ('last', 'x', 0)")
+        try await fleet.sync(0, 1)
+        let outcome = try #require(try fleet[0].inbox.rekey())
+        #expect(outcome.kept == 1 && outcome.reissued == 0)
+        let next = try fleet.write(0)
+        try await fleet.sync(2, 0)
+        #expect(try fleet[2].ids() == ["last", next])
+        try await fleet.settle()
+    }
+
     @Test("the original keeps its identity, however often it is opened, renamed or linked to")
     func noFalseAlarm() async throws {
         let fleet = try Fleet(2)
