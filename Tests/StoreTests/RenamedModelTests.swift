@@ -15,7 +15,7 @@ struct RenamedModelTests {
         var name: String
     }
 
-    private static let before = "CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"
+    private static let before: SQL = "CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"
 
     @Test("goes on exchanging with machines that still use the old name, once the schema declares it")
     func renamed() throws {
@@ -31,9 +31,8 @@ struct RenamedModelTests {
         _ = try Contact.create(2, in: new.db) { $0.name = "Bob" }
         _ = try new.db.execute("UPDATE Contact SET name = 'Anna' WHERE id = 1")
         try old.pull(from: new)
-        #expect(try old.db.rows("SELECT id, name FROM Member ORDER BY id").map(\.values) == [
-            [.integer(1), .text("Anna")], [.integer(2), .text("Bob")],
-        ])
+        let names = try old.db.rows("SELECT name FROM Member ORDER BY id").map(\.values)
+        #expect(names == [[.text("Anna")], [.text("Bob")]])
     }
 
     @Test("is a new table without the declaration: nothing of the old one arrives in it")
