@@ -6,7 +6,8 @@ import Testing
 
 @Suite("A transaction larger than a batch")
 struct LargeTransactionTests {
-    static let schema = "CREATE TABLE item(id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE note(id INTEGER PRIMARY KEY)"
+    static let schema =
+        "CREATE TABLE item(id INTEGER PRIMARY KEY, value TEXT); CREATE TABLE note(id INTEGER PRIMARY KEY)"
 
     /// One transaction of 35 changes in two tables, in batches of ten.
     private func cluster(pendingBytes: Int) throws -> Cluster {
@@ -17,7 +18,8 @@ struct LargeTransactionTests {
         try cluster.execute(
             0,
             """
-            WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO item SELECT i, 'x' FROM n;
+            WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 30)
+            INSERT INTO item SELECT i, 'x' FROM n;
             INSERT INTO note VALUES (1), (2), (3), (4), (5);
             """)
         return cluster
@@ -27,7 +29,8 @@ struct LargeTransactionTests {
         try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_inbox") ?? 0 }
     }
 
-    @Test("a cut transfer goes on where it was cut, also in a process that starts anew, and all becomes visible at once")
+    @Test(
+        "a cut transfer goes on where it was cut, also in a process that starts anew, and all becomes visible at once")
     func resumed() throws {
         let cluster = try cluster(pendingBytes: 0)
         let first = try cluster.batches(from: 0, to: 1)
