@@ -62,8 +62,12 @@ public struct Rekey: Sendable, Hashable {
         try Seal.run(db)
         let reader = try JournalReader(db)
         let head = try reader.vector()[origin]
-        let common = min(max(shared, try mergedByOthers(reader)), mostKept, head)
-        let cut = try wholeTransactions(upTo: max(0, common), head: head, reader)
+        let merged = try mergedByOthers(reader)
+        let common = max(0, min(max(shared, merged), mostKept, head))
+        let whole = try wholeTransactions(upTo: common, head: head, reader)
+        // Whoever had merged a version had got it as the end of a transaction, marked or not. The cut must not lie below it: what was
+        // overwritten elsewhere with knowledge of a change would be a conflict with its new name for everybody but this file.
+        let cut = merged <= common ? max(whole, merged) : whole
         let new = try origin.successor(among: reader.origins.numbers.keys, db)
         try HistoryRenaming(from: origin, to: new, after: cut, time: time).run(reader)
         if let fingerprint {

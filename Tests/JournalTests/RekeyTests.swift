@@ -158,6 +158,16 @@ struct RekeyTests {
         #expect(try own != old)
     }
 
+    @Test("what another origin had merged keeps its name also where no mark says that a transaction ends")
+    func mergedWithoutMark() throws {
+        let program = try RawConnection(path: fixture.replica.path)
+        for id in 1...3 { try program.run("INSERT INTO t VALUES ('\(id)', 1, 2)") }
+        let old = try own
+        try receive(x, from: 1, [Stamp(rawValue: 10)], known: VersionVector([.init(origin: old, version: 2)]))
+        #expect(try rekey(shared: 1).kept == 2)
+        #expect(try fixture.entries().map(\.endsTransaction) == [false, true, true, true])
+    }
+
     @Test("nothing above a version that is known to differ keeps its name, whoever confirmed it")
     func mostKept() throws {
         for index in 1...5 { try write("\(index)") }

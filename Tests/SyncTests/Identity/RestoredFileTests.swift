@@ -193,6 +193,28 @@ struct RestoredFileTests {
         #expect(row?["rank"] == 2)
     }
 
+    @Test("what somebody overwrote with knowledge of it is no conflict on one machine alone, though no mark ends it")
+    func seenWithoutMark() async throws {
+        let fleet = try Fleet(2)
+        func program(_ sql: String) throws {
+            try fleet[0].whileStopped { try RawConnection(path: fleet.path(0)).run(sql) }
+        }
+        // By a program that marks nothing: the end of what machine 1 gets is known by its having got it.
+        try program("INSERT INTO note VALUES ('a', 'first', 0); UPDATE note SET text = 'second' WHERE id = 'a'")
+        try await fleet.sync(1, 0)
+        try fleet[1].execute("UPDATE note SET text = 'third' WHERE id = 'a'")
+        // It comes back before what was written meanwhile goes out.
+        try program("INSERT INTO note VALUES ('b', 'unseen', 0)")
+        let overwrite = try fleet[1].changes(after: fleet[0].vector)
+        #expect(try fleet[0].inbox.receive(overwrite).applied == 1)
+        try fleet[0].backUp(to: fleet.directory.file("backup"))
+        try fleet[0].restore(fleet.directory.file("backup"), .newFile)
+        #expect(fleet[0].inbox.lastRekey?.kept == 2)
+        try await fleet.settle()
+        try fleet.expectEverywhere(["a", "b"])
+        for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
+    }
+
     @Test(
         "random writes, exchanges, backups, restores and copies lose nothing that a peer had",
         arguments: 0..<24 as Range<UInt64>)
