@@ -4,7 +4,8 @@
 /// - stamp = max(stamp of the entry before + 1, milliseconds of the capture << 16). Because remote entries stand in the same
 ///   journal, a local stamp is greater than every stamp that was merged before it, and a clock that steps back only makes the
 ///   counter run (Kulkarni, Demirbas et al., "Logical Physical Clocks", 2014).
-/// - life: absent means 1. A delete of a living key makes the next even number, an insert on a dead key the next odd one.
+/// - life: absent means 1. A delete of a living key makes the next even number, an insert on a dead key the next odd one. So does
+///   an update: when a row that refers to itself takes a dead key, the action of its foreign key stands before the insert.
 struct LocalFold {
     private(set) var stamp: Stamp
     /// Lives that changed since the journal's `_journal_lives` was written; the value wins over the table's.
@@ -32,8 +33,7 @@ struct LocalFold {
         let next =
             switch operation {
             case .delete: isAlive ? current + 1 : current
-            case .insert: isAlive ? current : current + 1
-            case .update: current
+            case .insert, .update: isAlive ? current : current + 1
             }
         if next != current { lives[key] = next }
         return next

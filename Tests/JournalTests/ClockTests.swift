@@ -102,12 +102,12 @@ struct ClockTests {
         #expect(Stamp(julianDay: 2_440_587.5) == .zero)
     }
 
-    @Test("a life rises with a delete of the living and an insert on the dead, and with nothing else")
+    @Test("a life rises with a delete of the living and a write on the dead, and with nothing else")
     func lives() {
         var fold = LocalFold(after: .zero)
         let key = LocalFold.TableKey(table: 1, key: Key([.integer(1)]))
         let operations: [Journal.Operation] = [.insert, .insert, .update, .delete, .delete, .update, .insert, .delete]
-        #expect(operations.map { fold.life(after: $0, on: key, written: 1) } == [1, 1, 1, 2, 2, 2, 3, 4])
+        #expect(operations.map { fold.life(after: $0, on: key, written: 1) } == [1, 1, 1, 2, 2, 3, 3, 4])
         let other = LocalFold.TableKey(table: 2, key: Key([.integer(1)]))
         #expect(fold.life(after: .insert, on: other, written: 8) == 9)
         #expect(fold.lives == [key: 4, other: 9])

@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import TestSupport
 
 /// What a replica's file says: its journal, and its tables, in one snapshot.
 struct StoredState {
@@ -19,12 +20,7 @@ struct StoredState {
     init(_ replica: Replica) throws {
         let (vector, batch, tables) = try replica.read { db in
             let reader = try JournalReader(db)
-            var whole = ChangeBatch()
-            try reader.forEachBatch(after: VersionVector(), changes: .max, bytes: .max) { batch in
-                whole = batch
-                return true
-            }
-            return (try reader.vector(), whole, try StoredState.tables(db))
+            return (try reader.vector(), try reader.batch(after: VersionVector()), try StoredState.tables(db))
         }
         self.vector = vector
         self.tables = tables

@@ -53,10 +53,17 @@ final class Cluster {
         try replicas[index].write { try $0.execute(sql: sql) }
     }
 
+    func executeLater(_ index: Int, _ sql: String) throws {
+        try RawConnection.writeLater(sql, at: directory.file("\(index).sqlite"))
+    }
+
     /// Everything that `target` lacks of what `source` knows.
     func batches(from source: Int, to target: Int) throws -> [ChangeBatch] {
+        try batches(from: source, after: inboxes[target].have())
+    }
+
+    func batches(from source: Int, after have: VersionVector) throws -> [ChangeBatch] {
         try replicas[source].settle()
-        let have = try inboxes[target].have()
         var batches: [ChangeBatch] = []
         try replicas[source].read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in

@@ -63,6 +63,28 @@ struct ConvergenceTests {
         #expect(try cluster[1].read { try JournalReader($0).lastSeq() } == rows)
     }
 
+    @Test("a row that refers to itself takes the key of a deleted one: its foreign key acts in the journal first")
+    func selfReferenceTakesDeadKey() throws {
+        let schema = """
+            CREATE TABLE node(id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, root TEXT REFERENCES node(id) ON UPDATE CASCADE)
+            """
+        let cluster = try Cluster(3, schema: schema)
+        try cluster.execute(0, "INSERT INTO node VALUES('a', 'first', 'a'), ('b', 'second', NULL)")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM node WHERE id = 'b'")
+        try cluster.execute(0, "UPDATE node SET id = 'b' WHERE id = 'a'")
+        try cluster.execute(0, "UPDATE node SET name = 'third' WHERE id = 'b'")
+        try cluster.pull(1, from: 0)
+        try cluster.pull(2, from: 1)
+        let expected = try cluster.content(0)
+        #expect(expected.count == 1)
+        for index in 1...2 {
+            #expect(try cluster.content(index) == expected)
+            #expect(try cluster.integrity(index).isEmpty)
+            #expect(try cluster.ledger(index).isEmpty)
+        }
+    }
+
     @Test("two rows that claim one UNIQUE value: the earlier is shown everywhere, the other is held and returns")
     func unique() throws {
         let cluster = try Cluster(3, schema: Self.schema)

@@ -57,13 +57,7 @@ struct LargeTransactionTests {
         for batch in try cluster.batches(from: 0, to: 1).prefix(3) { _ = try cluster.inboxes[1].receive(batch) }
         #expect(try staged(cluster[1]) == 0)
         let restarted = try Inbox(replica: cluster[1], limits: cluster.limits) { Cluster.now }
-        var batches: [ChangeBatch] = []
-        try cluster[0].read { db in
-            try Outbox.forEachBatch(in: db, after: try restarted.have(), limits: cluster.limits) { batch in
-                batches.append(batch)
-                return true
-            }
-        }
+        let batches = try cluster.batches(from: 0, after: restarted.have())
         #expect(batches.map(\.changes.count) == [10, 10, 10, 5])
         var applied = 0
         for batch in batches { applied += try restarted.receive(batch).applied }

@@ -1,5 +1,6 @@
 import Foundation
 import Journal
+import TestSupport
 import Testing
 
 @testable import SyncdCore
@@ -14,13 +15,13 @@ struct ConflictCommandTests {
         }
     }
 
-    /// Two replicas that changed the same row in different ways, and met.
+    /// Two replicas that changed the same row in different ways, the second one later, and met.
     private func met(_ a: String, _ b: String) async throws -> (a: String, b: String) {
         let first = try await workspace.makeReplica("a.sqlite", rows: 3)
         let second = try await workspace.makeReplica("b.sqlite", rows: 0)
         #expect(try await Tool.run("sync", first, second).status == 0)
         try workspace.execute(first, a)
-        try workspace.execute(second, b)
+        try RawConnection.writeLater(b, at: second)
         #expect(try await Tool.run("sync", first, second).status == 0)
         return (first, second)
     }
@@ -126,7 +127,7 @@ struct ConflictCommandTests {
         for path in [a, b] { #expect(try await Tool.run("init", path).status == 0) }
         #expect(try await Tool.run("held", a).output == "Nothing is held.\n")
         try workspace.execute(a, "INSERT INTO tag VALUES ('first', 'c')")
-        try workspace.execute(b, "INSERT INTO tag VALUES ('second', 'c'); INSERT INTO extra VALUES (1, 2)")
+        try RawConnection.writeLater("INSERT INTO tag VALUES ('second', 'c'); INSERT INTO extra VALUES (1, 2)", at: b)
         #expect(try await Tool.run("sync", a, b).status == 0)
         let lines = try objects(try await Tool.run("held", a, "--json"))
         let row = try #require(lines.first { $0["table"] as? String == "tag" })

@@ -41,3 +41,12 @@ public final class TestClock: Sendable {
         times.withLock { $0[UInt(bitPattern: vfs)] ?? 0 } + 210_866_760_000_000
     }
 }
+
+extension RawConnection {
+    /// Writes in a transaction as a program on a machine whose clock is a second ahead: later than all that was written before on
+    /// any machine, also within one tick of the real clock.
+    public static func writeLater(_ sql: String, at path: String) throws {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        try RawConnection(path: path, vfs: TestClock(milliseconds: now + 1_000).vfs).run("BEGIN; \(sql); COMMIT")
+    }
+}

@@ -101,16 +101,16 @@ final class Applier {
         let none = range.lowerBound..<range.lowerBound
         guard kind.life == 1, rows.held.isEmpty else { return none }
         let (context, entry) = (target.context, target.entry)
-        let summaries = session.concurrent.summaries(ofTable: entry.table)
+        let competitors = session.concurrent.reaches(inTable: entry.table)
         // Two inserts without a column in common besides the key still differ in its spelling.
-        if !summaries.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
+        if !competitors.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
         func isComparable(_ other: Int64) -> Bool {
             guard context.mergesByColumn else { return false }
             if other == entry.id { return true }
             guard let shape = appender.registry[other] else { return false }
             return context.translation(of: shape).isIdentity && context.translation(of: entry).isIdentity
         }
-        let meetsNothing = summaries.allSatisfy { other in
+        let meetsNothing = competitors.allSatisfy { other in
             other.isFirstLife && isComparable(other.shape)
                 && other.mask.isDisjoint(with: kind.mask, ignoring: target.keyCount)
         }

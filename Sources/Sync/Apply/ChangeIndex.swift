@@ -19,16 +19,32 @@ final class ChangeIndex {
         fileprivate var next: Int = -1
     }
 
-    /// The entries of one run and shape, taken together.
+    /// What entries of one shape touch, taken together.
+    struct Reach {
+        let shape: Int64
+        /// All columns that an entry carries.
+        private(set) var mask: ColumnMask
+        /// True when no entry deletes a row, or makes anew one that was deleted.
+        private(set) var isFirstLife: Bool
+
+        fileprivate init(_ entry: Entry) {
+            shape = entry.shape
+            mask = entry.mask
+            isFirstLife = entry.life == 1
+        }
+
+        mutating func formUnion(_ other: Reach) {
+            if mask != other.mask { mask.formUnion(other.mask) }
+            if !other.isFirstLife { isFirstLife = false }
+        }
+    }
+
+    /// The entries of one run and shape.
     struct Summary {
         /// The position of the run in ``ChangeIndex/runs``.
         let run: Int
         let table: Int64
-        let shape: Int64
-        /// All columns that an entry carries.
-        fileprivate(set) var mask: ColumnMask
-        /// True when no entry deletes a row, or makes anew one that was deleted.
-        fileprivate(set) var isFirstLife: Bool
+        fileprivate(set) var reach: Reach
         fileprivate(set) var lastSeq: Int64
     }
 
@@ -93,13 +109,14 @@ final class ChangeIndex {
         // Those of the present run stand last.
         var index = summaries.count - 1
         while index >= 0, summaries[index].run == entry.run {
-            if summaries[index].shape == entry.shape { return summaries[index].add(entry) }
+            if summaries[index].reach.shape == entry.shape {
+                summaries[index].reach.formUnion(Reach(entry))
+                summaries[index].lastSeq = entry.seq
+                return
+            }
             index -= 1
         }
-        summaries.append(
-            Summary(
-                run: entry.run, table: entry.table, shape: entry.shape, mask: entry.mask, isFirstLife: entry.life == 1,
-                lastSeq: entry.seq))
+        summaries.append(Summary(run: entry.run, table: entry.table, reach: Reach(entry), lastSeq: entry.seq))
     }
 
     /// Brings the entries that were added since the last question into the buckets.
@@ -128,13 +145,5 @@ final class ChangeIndex {
         hasher.combine(table)
         hasher.combine(bytes: key)
         return hasher.finalize() & (buckets.count - 1)
-    }
-}
-
-extension ChangeIndex.Summary {
-    fileprivate mutating func add(_ entry: ChangeIndex.Entry) {
-        if mask != entry.mask { mask.formUnion(entry.mask) }
-        if entry.life != 1 { isFirstLife = false }
-        lastSeq = entry.seq
     }
 }

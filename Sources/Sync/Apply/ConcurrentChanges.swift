@@ -73,8 +73,8 @@ final class ConcurrentChanges {
     }
 
     /// What competes with the prepared run in one table: nothing, when there are none.
-    func summaries(ofTable table: Int64) -> [ChangeIndex.Summary] {
-        (kept.summaries + appended.summaries).filter { $0.table == table }
+    func reaches(inTable table: Int64) -> [ChangeIndex.Reach] {
+        (kept.reaches[table] ?? []) + (appended.reaches[table] ?? [])
     }
 
     /// True when nothing that competes with a change of the first life touches what it touches: it can be written unseen.
@@ -120,8 +120,9 @@ final class ConcurrentChanges {
 /// An index seen from one run: only what its writer had not merged.
 private struct Competitors {
     let changes: ChangeIndex
-    /// The summaries of the runs that are not known to the writer as a whole.
-    private(set) var summaries: [ChangeIndex.Summary] = []
+    /// By table, each shape once: of the runs that are not known to the writer as a whole. There may be very many of these, and the
+    /// question comes for each change that is unlike the one before.
+    private(set) var reaches: [Int64: [ChangeIndex.Reach]] = [:]
     /// For each run of the index the position after which its entries are unknown to the writer.
     private var unknownAfter: [Int64] = []
 
@@ -132,12 +133,23 @@ private struct Competitors {
             // What a peer says it knows may be any number; it never knows more than there is.
             other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
         }
-        summaries = changes.summaries.filter { $0.lastSeq > unknownAfter[$0.run] }
+        reaches = [:]
+        for summary in changes.summaries where summary.lastSeq > unknownAfter[summary.run] {
+            add(summary.reach, of: summary.table)
+        }
+    }
+
+    private mutating func add(_ reach: ChangeIndex.Reach, of table: Int64) {
+        if let index = reaches[table]?.firstIndex(where: { $0.shape == reach.shape }) {
+            reaches[table]?[index].formUnion(reach)
+        } else {
+            reaches[table, default: []].append(reach)
+        }
     }
 
     func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
         // Most tables have no competitors at all.
-        guard summaries.contains(where: { $0.table == table }) else { return }
+        guard reaches[table] != nil else { return }
         changes.forEach(table: table, key: key) { entry in
             entry.seq > unknownAfter[entry.run] ? body(entry) : true
         }

@@ -14,6 +14,11 @@ struct JournalReplay {
     private(set) var position: Int64 = 0
     private var stamp = Stamp.zero
 
+    /// The keys of a table that are alive by their entries' lives.
+    func living(_ table: String) -> Set<Key> {
+        Set((lives[table] ?? [:]).lazy.filter { $0.value % 2 == 1 }.map(\.key))
+    }
+
     /// Applies the next local entry.
     ///
     /// - Parameter defaultValue: What a column holds that no entry of the row carried.
@@ -30,16 +35,15 @@ struct JournalReplay {
         let table = entry.shape.table
         let key = entry.key
         if entry.keyValues.contains(.null) { return "entry \(entry.seq) has NULL in its key" }
-        let before = lives[table]?[key] ?? (tables[table]?[key] == nil ? 0 : 1)
+        let before = lives[table]?[key] ?? 1
         let wasAlive = before % 2 == 1
         let after: Int64 =
             switch entry.operation {
-            case .insert: wasAlive ? before : before + 1
-            case .delete: wasAlive || before == 0 ? max(before, 1) + 1 : before
-            case .update: max(before, 1)
+            case .insert, .update: wasAlive ? before : before + 1
+            case .delete: wasAlive ? before + 1 : before
             }
         guard entry.life == after else { return "entry \(entry.seq) has life \(entry.life), expected \(after)" }
-        lives[table, default: [:]][key] = entry.operation == .update && before == 0 ? 0 : after
+        lives[table, default: [:]][key] = after
         switch entry.operation {
         case .insert:
             guard entry.mask == ColumnMask(all: entry.shape.columns.count) else {

@@ -306,6 +306,9 @@ final class RandomRun {
         guard found == replayed.count else {
             throw Mismatch(description: "\(table.name) has \(found) rows, the journal \(replayed.count)")
         }
+        guard replay.living(table.name) == Set(replayed.keys) else {
+            throw Mismatch(description: "the lives of \(table.name) are not those of its rows")
+        }
     }
 
     /// Readers that start elsewhere, and readers before and after a seal, tell the same.

@@ -84,7 +84,7 @@ final class History {
         let all = try replicas[0].inbox.vector()
         return try all.entries.map { entry in
             let others = VersionVector(all.entries.filter { $0.origin != entry.origin })
-            return try replicas[0].batch(after: others)
+            return try replicas[0].replica.read { try JournalReader($0).batch(after: others) }
         }
     }
 

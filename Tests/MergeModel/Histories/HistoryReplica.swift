@@ -150,18 +150,6 @@ package final class HistoryReplica {
         return batches
     }
 
-    /// Everything beyond `have`, as one batch.
-    func batch(after have: VersionVector) throws -> ChangeBatch {
-        var result = ChangeBatch()
-        try replica.read { db in
-            try JournalReader(db).forEachBatch(after: have, changes: .max, bytes: .max) { batch in
-                result = batch
-                return true
-            }
-        }
-        return result
-    }
-
     /// Makes the file what it was when `fresh` was taken from it.
     func reset(to fresh: DatabaseQueue) throws {
         try inbox.close()

@@ -117,18 +117,6 @@ final class Machine {
         try replica.read { try Set(String.fetchAll($0, sql: "SELECT id FROM note")) }
     }
 
-    /// What `have` lacks, as one batch.
-    func changes(after have: VersionVector) throws -> ChangeBatch {
-        var all = ChangeBatch()
-        try replica.read { db in
-            try JournalReader(db).forEachBatch(after: have, changes: .max, bytes: .max) { batch in
-                all = batch
-                return true
-            }
-        }
-        return all
-    }
-
     func conflicts() throws -> Int {
         try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0 }
     }

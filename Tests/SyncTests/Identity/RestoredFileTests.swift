@@ -186,7 +186,7 @@ struct RestoredFileTests {
         try await fleet.sync(0, 1)
         try fleet[0].restore(fleet.directory.file("backup"), .newFile)
         #expect(try fleet[0].rows() == ["\(id)=before"])
-        try fleet[0].execute("UPDATE note SET rank = 2 WHERE id = '\(id)'")
+        try RawConnection.writeLater("UPDATE note SET rank = 2 WHERE id = '\(id)'", at: fleet[0].path)
         try await fleet.settle()
         let row = try fleet[1].replica.read { try Row.fetchOne($0, sql: "SELECT text, rank FROM note") }
         #expect(row?["text"] == "lost")
@@ -205,7 +205,8 @@ struct RestoredFileTests {
         try fleet[1].execute("UPDATE note SET text = 'third' WHERE id = 'a'")
         // It comes back before what was written meanwhile goes out.
         try program("INSERT INTO note VALUES ('b', 'unseen', 0)")
-        let overwrite = try fleet[1].changes(after: fleet[0].vector)
+        let known = try fleet[0].vector
+        let overwrite = try fleet[1].replica.read { try JournalReader($0).batch(after: known) }
         #expect(try fleet[0].inbox.receive(overwrite).applied == 1)
         try fleet[0].backUp(to: fleet.directory.file("backup"))
         try fleet[0].restore(fleet.directory.file("backup"), .newFile)
