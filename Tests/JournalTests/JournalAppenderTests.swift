@@ -141,4 +141,30 @@ struct JournalAppenderTests {
         }
         #expect(calls == 2)
     }
+
+    @Test(
+        "changes before a stretch are refused, and so is an end at which the journal's rows are not those that were appended"
+    )
+    func wrongOrder() throws {
+        let early = #expect(throws: JournalError.self) {
+            try merge.write { _ = try JournalAppender($0).append([], shapes: [], values: []) }
+        }
+        #expect(early?.code == .invalid)
+        let change = Change(
+            shape: 0, operation: .insert, life: 1, stamp: Stamp(rawValue: 9), mask: ColumnMask(all: 3), values: 0..<3,
+            endsTransaction: true)
+        let gone = #expect(throws: JournalError.self) {
+            try merge.write { db in
+                let appender = try JournalAppender(db)
+                let entry = try appender.register(shape)
+                try appender.begin(origin: x, firstVersion: 1, known: VersionVector())
+                try appender.append([change], shapes: [entry], values: [.text("1"), .null, .null])
+                try db.execute(sql: "DELETE FROM _journal")
+                try appender.finish()
+            }
+        }
+        #expect(gone?.code == .corrupt)
+        try receive(x, from: 1, stamps: [9])
+        #expect(try fixture.lines().count == 1)
+    }
 }

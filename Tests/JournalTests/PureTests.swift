@@ -1,3 +1,4 @@
+import GRDB
 import TestSupport
 import Testing
 
@@ -142,5 +143,15 @@ struct PureTests {
             ])
         #expect(SQLToken.scan("\"q\"\"q\" `b``b` [c] d").map(\.name) == ["q\"q", "b`b", "c", "d"])
         for broken in ["'", "\"abc", "/*", "[", "--", "x'", "é"] { #expect(SQLToken.scan(broken).count <= 2) }
+    }
+
+    @Test("a value that a statement has no place for is refused")
+    func bindings() throws {
+        try DatabaseQueue().write { db in
+            let statement = try RawStatement(db, "SELECT ?")
+            #expect(throws: JournalError.self) { try statement.bind(.text("x"), at: 2) }
+            #expect(throws: JournalError.self) { try statement.bind(1, at: 2) }
+            #expect(throws: JournalError.self) { try statement.bindNull(at: 2) }
+        }
     }
 }

@@ -144,4 +144,16 @@ struct ClockRepairTests {
         let error = #expect(throws: JournalError.self) { try repair(cluster, 0) }
         #expect(error?.code == .refused && error?.message.contains(cluster.origin(1).description) == true)
     }
+
+    @Test("it is refused when early changes of others were merged behind its own")
+    func mingled() throws {
+        let cluster = try ClockedCluster(2, schema: Self.schema)
+        cluster.advance(year)
+        try cluster.execute(0, "INSERT INTO t VALUES(1, 'mad', 1)")
+        try cluster.execute(1, "INSERT INTO t VALUES(2, 'mad', 2)")
+        try cluster.pull(0, from: 1)
+        cluster.advance(-year)
+        let merged = #expect(throws: JournalError.self) { try repair(cluster, 0) }
+        #expect(merged?.message.contains("merged here") == true)
+    }
 }

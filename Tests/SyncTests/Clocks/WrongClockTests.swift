@@ -137,6 +137,10 @@ struct WrongClockTests {
         try cluster.pull(2, from: 1)
         #expect(try cluster.text(2, Self.select).isEmpty)
         try cluster[1].write { try ClockDecision.reset([cluster.origin(0)], $0) }
+        let again = #expect(throws: JournalError.self) {
+            try cluster[1].write { try ClockDecision.reset([cluster.origin(0)], $0) }
+        }
+        #expect(again?.code == .unknownOrigin)
         try cluster.execute(0, "UPDATE t SET a = 'maddest'")
         #expect(try cluster.pull(1, from: 0).report.isHeldBack)
     }

@@ -297,4 +297,11 @@ import Testing
             #expect(error.code == .cancelled)
         }
     }
+
+    @Test("a path is no peer for libcurl")
+    func path() throws {
+        let peer = try PeerConfiguration("/var/lib/a.sqlite")
+        let error = #expect(throws: SyncError.self) { try CurlTransport(peer) }
+        #expect(error?.code == .configuration)
+    }
 }

@@ -120,6 +120,7 @@ import Testing
         try refuses("an unknown shape") { $0.kinds[0].shape = 1 }
         try refuses("an unknown operation") { $0.kinds[0].operation = 4 }
         try refuses("a delete with columns") { $0.kinds[1].mask = [2] }
+        try refuses("a key change that deletes nothing") { $0.kinds[0].keyChange = true }
         try refuses("a column outside") { $0.kinds[0].mask = [1 << 3] }
         try refuses("a mask of many words") { $0.kinds[0].mask = [UInt64](repeating: 1, count: 9) }
         try refuses("an unknown kind") { $0.changeKinds[1] = 2 }
@@ -142,6 +143,11 @@ import Testing
         try refuses("a known version 0") { $0.knownVersions[0] = 0 }
         try refuses("a known version too many") { $0.runKnownCounts[0] = 0 }
         try refuses("known versions missing") { $0.runKnownCounts[0] = 2 }
+        try refuses("known origins out of order") {
+            $0.runKnownCounts[0] = 2
+            $0.knownOrigins.append($0.knownOrigins[0])
+            $0.knownVersions.append($0.knownVersions[0] + 1)
+        }
         try refuses("an all-zero origin") { $0.origins[0] = wireData([UInt8](repeating: 0, count: 16)) }
         try refuses("a short origin") { $0.origins[0] = wireData([1]) }
         try refuses("an unknown storage class") { $0.valueTypes = wireData([1, 3, 5, 1]) }
@@ -200,5 +206,13 @@ import Testing
         batch.values[2] = .real(.nan)
         let decoded = try BatchCodec.decode(BatchCodec.encode(batch), limits: limits)
         #expect(decoded.values[2] == .null)
+    }
+
+    @Test("a batch that contradicts itself is not written")
+    func unwritable() {
+        var batch = ChangeBatch()
+        batch.values = [.null]
+        let error = #expect(throws: WireError.self) { try BatchCodec.encode(batch) }
+        #expect(error?.kind == .malformed)
     }
 }

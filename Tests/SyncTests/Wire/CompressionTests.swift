@@ -59,4 +59,12 @@ import Testing
     func checksum() {
         #expect(Array("123456789".utf8).withUnsafeBytes(CRC32.of) == 0xCBF4_3926)
     }
+
+    @Test("what is not compressed has the same limit")
+    func plain() {
+        let error = #expect(throws: WireError.self) {
+            try PayloadEncoding.none.decompress([1, 2], limit: 1, limits: limits)
+        }
+        #expect(error?.kind == .tooLarge)
+    }
 }

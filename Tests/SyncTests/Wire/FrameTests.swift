@@ -148,4 +148,29 @@ import Testing
         damaged.payload = [1, 2, 3]
         #expect(damaged.isKnown(to: vector))
     }
+
+    @Test("a header that is none, and one with too many ranges, are refused, and the stream stays refused to its end")
+    func headers() throws {
+        var garbage = Frame.magic
+        // Four bytes of header, no payload.
+        garbage += [0, 0, 0, 4, 0, 0, 0, 0] + [0xFF, 0xFF, 0xFF, 0xFF]
+        let checksum = garbage.withUnsafeBytes(CRC32.of)
+        garbage += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: checksum >> $0) }
+        var parser = FrameParser(limits: limits)
+        parser.append(garbage)
+        #expect(throws: WireError.self) { try parser.next() }
+        let end = #expect(throws: WireError.self) { try parser.finish() }
+        #expect(end?.kind == .malformed)
+
+        var generator = SplitMix(seed: 4)
+        let frame = try Frame(ChangeBatch.random(changes: 30, using: &generator), encoding: .zstd)
+        guard case .batch(let covers, _, _) = frame.body, covers.count > 1 else {
+            Issue.record("no frame of several ranges")
+            return
+        }
+        var small = limits
+        small.receivedChangesPerBatch = covers.count - 1
+        let many = #expect(throws: WireError.self) { try parse([frame.encoded()[...]], limits: small) }
+        #expect(many?.kind == .tooLarge)
+    }
 }

@@ -77,4 +77,26 @@ import Testing
             #expect(SyncError(error).hint?.isEmpty == false)
         }
     }
+
+    @Test("an answer of digests beyond the limits, or with digests that are none, is refused")
+    func digests() throws {
+        var reply = DigestReply(vector: vector)
+        reply.digests = [
+            RangeDigest(last: [.integer(1)], rows: 1, sha256: [UInt8](repeating: 7, count: 32)),
+            RangeDigest(last: [.integer(2)], rows: 1, sha256: [UInt8](repeating: 8, count: 32)),
+        ]
+        let bytes = try reply.encoded()
+        #expect(try DigestReply(decoding: bytes, limits: limits) == reply)
+        var few = limits
+        few.digestsPerReply = 1
+        var short = limits
+        short.streamBodyBytes = bytes.count - 1
+        for limits in [few, short] {
+            let error = #expect(throws: WireError.self) { try DigestReply(decoding: bytes, limits: limits) }
+            #expect(error?.kind == .tooLarge)
+        }
+        reply.digests[0].sha256.removeLast()
+        let error = #expect(throws: WireError.self) { try DigestReply(decoding: reply.encoded(), limits: limits) }
+        #expect(error?.kind == .malformed)
+    }
 }

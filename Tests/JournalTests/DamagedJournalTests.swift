@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import Journal
+
+/// A journal that something other than Tandem wrote to: whoever reads it says so, and does not go on with what it cannot know.
+@Suite("Damage in the journal's own tables is noticed")
+struct DamagedJournalTests {
+    struct Damage: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sql: String
+        let noticed: Place
+
+        init(_ name: String, _ sql: String, by noticed: Place) {
+            testDescription = name
+            self.sql = sql
+            self.noticed = noticed
+        }
+    }
+
+    /// Who reads what is damaged.
+    enum Place: Sendable {
+        case identity, journal, seal, merge, rekey, held, notices
+    }
+
+    static let damages = [
+        Damage("no identity", "DELETE FROM _journal_replica", by: .identity),
+        Damage("an unknown shape", "UPDATE _journal SET shape = 99 WHERE seq = 1", by: .journal),
+        Damage("an unknown operation", "UPDATE _journal SET op = 9 WHERE seq = 1", by: .journal),
+        Damage("names that are no list", "UPDATE _journal_tables SET columns = '{'", by: .journal),
+        Damage("an origin of one byte", "UPDATE _journal_origins SET origin = x'01'", by: .journal),
+        Damage("a run of nobody", "UPDATE _journal_runs SET origin = 99", by: .journal),
+        Damage("a vector that ends in a number", "UPDATE _journal_runs SET known = x'80'", by: .journal),
+        Damage("a vector with a number too many", "UPDATE _journal_runs SET known = x'00'", by: .journal),
+        Damage(
+            "a vector with a number too large", "UPDATE _journal_runs SET known = x'80808080808080808080'", by: .journal
+        ),
+        Damage("a vector of nobody", "UPDATE _journal_runs SET known = x'6301'", by: .journal),
+        Damage("a last run that begins too late", "UPDATE _journal_runs SET first_seq = 3", by: .seal),
+        Damage("no run, for a merge", "DELETE FROM _journal_runs", by: .merge),
+        Damage("no run, for a new name", "DELETE FROM _journal_runs", by: .rekey),
+        Damage(
+            "a held row without an image", "INSERT INTO _journal_held VALUES (1, 1, x'01', 'check', '', x'FF', 0)",
+            by: .held),
+        Damage(
+            "a held row whose image a local change needs",
+            """
+            INSERT INTO _journal_held SELECT 1, tbl, key, 'foreignKey', '', x'FF', 1
+              FROM _journal_tables, (SELECT x'010000000000000001' AS key)
+            """, by: .seal),
+        Damage("a notice of no key", "INSERT INTO _journal_settled VALUES (1, 1, 2, x'FF')", by: .notices),
+    ]
+
+    @Test("by whoever reads it, with an error that says what", arguments: damages)
+    func noticed(_ damage: Damage) throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+        try fixture.execute("INSERT INTO t VALUES (1, 'sealed')")
+        try fixture.replica.write { try Seal.run($0) }
+        try fixture.execute("INSERT INTO t VALUES (2, 'not yet'); UPDATE t SET a = 'changed' WHERE id = 1")
+        try RawConnection(path: fixture.replica.path).run("PRAGMA ignore_check_constraints = ON; \(damage.sql)")
+        let error = #expect(throws: JournalError.self) { try look(fixture.replica, damage.noticed) }
+        #expect(error?.code == .corrupt)
+    }
+
+    private func look(_ replica: Replica, _ place: Place) throws {
+        switch place {
+        case .identity: _ = try replica.identity()
+        case .journal: _ = try replica.read { try JournalReader($0).entries(after: 0, limit: 100) }
+        case .seal: try replica.write { try Seal.run($0) }
+        case .merge: _ = try replica.openMergeConnection().write { try JournalAppender($0) }
+        case .rekey:
+            let rekey = Rekey(.manual, of: try replica.identity().origin, time: 0)
+            _ = try replica.write { try rekey.run($0, fingerprint: nil) }
+        case .held: _ = try replica.read { try HeldEntries($0).all() }
+        case .notices: _ = try replica.read { try SettledRows.all(after: 0, $0) }
+        }
+    }
+
+    @Test("a database with a damaged page is not made a replica")
+    func damagedPage() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("a.sqlite")
+        try RawConnection(path: path).run(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, a);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+              INSERT INTO t SELECT i, hex(randomblob(20)) FROM n
+            """)
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: 3 * 4_096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
+        try file.close()
+        let error = #expect(throws: JournalError.self) { try Replica.create(at: path, InitializeRequest()) }
+        #expect(error?.code == .corrupt && error?.hint?.isEmpty == false)
+    }
+}
