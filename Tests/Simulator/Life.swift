@@ -1,6 +1,6 @@
-import Foundation
 import Journal
 import MergeModel
+import SimulatedDisk
 import Sync
 import TestSupport
 
@@ -17,13 +17,12 @@ final class Life: @unchecked Sendable {
     private(set) var follows: [[Int]]
 
     private let streams: Streams
-    private let directory = MemoryDirectory("simulate")
     private var watches: [MachineWatch] = []
     /// The number of commits to each file when it was last looked at.
     private var checked: [Int] = []
     private var publications: Publications
     private var knowledge = KnowledgeMap()
-    private var backups: [Int: Backup] = [:]
+    private var backups: [Int: ReplicaFiles] = [:]
     /// Machines whose file is another one than before, which no daemon has looked at yet.
     private var unsettled: Set<Int> = []
     /// Machines whose file was restored without a trace, and the name that it bears since: the first contact with a peer tells.
@@ -32,23 +31,19 @@ final class Life: @unchecked Sendable {
     private var rekeys: [Int: Rekey.Outcome] = [:]
     private var written: Set<Int> = []
     private var acknowledged: Set<Int> = []
+    /// Those whose commit ended with an error of the disk.
+    private var unconfirmed: Set<Int> = []
     /// What a restored file may have taken away for good: nobody else had seen it.
     private var mayBeLost: Set<Int> = []
     private var violation: (any Error)?
     private var latestTime: Int64
     private var locks: [Int: RawConnection] = [:]
 
-    private struct Backup {
-        let image: FileImage
-        let schema: ReferenceSchema
-        let additions: Set<Int>
-    }
-
     init(_ plan: LifePlan, prints: ClosedRange<Int>? = nil) throws {
         self.plan = plan
         streams = Streams(seed: plan.seed)
         trace = Trace(prints: prints)
-        SimulatedSystem.start(seed: plan.seed)
+        SimulatedDisk.seedRandomness(plan.seed)
         scheduler = Scheduler(random: streams.stream(.scheduler), shufflesTasks: plan.shufflesTasks)
         network = Network(scheduler, plan: plan.network, random: streams.stream(.network), limits: plan.limits)
         follows = plan.follows
@@ -59,13 +54,11 @@ final class Life: @unchecked Sendable {
                 scheduler, start: HistoryReplica.start + plan.clocks[index].offset, drift: plan.clocks[index].drift)
             add(
                 try Machine(
-                    index, path: path(index), schema: plan.schema, origin: Life.origin(plan.ranks[index]), clock: clock,
+                    index, schema: plan.schema, origin: Life.origin(plan.ranks[index]), clock: clock,
                     scheduler: scheduler, entropy: streams.stream(.entropy, index)))
         }
         connect()
     }
-
-    private func path(_ index: Int) -> String { "\(directory.path)/\(index).sqlite" }
 
     private static func origin(_ rank: Int) -> OriginID { OriginID(high: UInt64(0x10 * (rank + 1)) << 56, low: 1) }
 
@@ -73,15 +66,15 @@ final class Life: @unchecked Sendable {
         machines.append(machine)
         watches.append(MachineWatch())
         checked.append(-1)
-        machine.whenDead = { [unowned self, unowned machine] in
-            attempt { try self.crash(machine, downFor: self.downTimes[machine.index] ?? 1_000) }
-        }
+        machine.note = { [unowned self] kind in counts.note(kind) }
+        machine.whenDead = { [unowned self, unowned machine] in attempt { try crash(machine) } }
     }
 
     private var downTimes: [Int: Int64] = [:]
 
     private func connect() {
-        network.server = { [unowned self] index in machines[index].death == nil ? machines[index].daemon?.server : nil }
+        network.server = { [unowned self] index in machines[index].isDead ? nil : machines[index].daemon?.server }
+        network.isDead = { [unowned self] index in machines[index].isDead }
         network.note = { [unowned self] kind in counts.note(kind) }
         network.trace = { [unowned self] line in
             counts.requests += 1
@@ -132,7 +125,7 @@ final class Life: @unchecked Sendable {
 
     func close() {
         locks = [:]
-        for machine in machines { try? machine.crash() }
+        for machine in machines { _ = try? machine.crash() }
     }
 
     private func transports(_ machine: Machine) -> [any Transport] {
@@ -153,6 +146,10 @@ final class Life: @unchecked Sendable {
         do {
             let before = try FileView(machine: machine).origin
             try machine.start(limits: plan.limits, transports: transports)
+            if machine.isDead {
+                counts.note(.crashDuringRestart)
+                return attempt { try crash(machine) }
+            }
             if let outcome = machine.daemon?.replicator.inbox.lastRekey {
                 rekeyed(machine, outcome)
             } else if try FileView(machine: machine).origin != before {
@@ -164,7 +161,8 @@ final class Life: @unchecked Sendable {
             attempt { throw error }
         } catch {
             note("machine \(machine.index) does not come up: \(SyncError(wrapping: error).code)")
-            if error is Machine.DiedStarting { counts.note(.crashDuringRestart) }
+            if machine.isDead { counts.note(.crashDuringRestart) } else if machine.hasFailed { counts.note(.startFailed) }
+            attempt { if machine.isDead { try crash(machine) } }
             scheduler.after(1_000) { [unowned self] in start(machine) }
         }
     }
@@ -181,21 +179,39 @@ final class Life: @unchecked Sendable {
         if outcome.reissued > 0 { counts.note(.reissued) }
     }
 
-    private func crash(_ machine: Machine, downFor: Int64) throws {
-        guard machine.isUp else { return }
-        let staged = try FileView(machine: machine).staged()
-        let wasLocked = locks.removeValue(forKey: machine.index) != nil
-        try machine.crash()
-        if wasLocked { note("the lock of machine \(machine.index) ends with the crash") }
+    /// All processes on the machine die, or have died.
+    ///
+    /// - Parameters:
+    ///   - downFor: Until the daemon starts again; nil for as long as the step says that led to the death.
+    ///   - seed: Of a loss of power now.
+    private func crash(_ machine: Machine, downFor: Int64? = nil, losingPower seed: UInt64? = nil) throws {
+        let wasUp = machine.isUp
+        let hadShownUnsynced = machine.showsUnsynced
+        let lock = locks.removeValue(forKey: machine.index)
+        let unsynced = try machine.crash(losingPower: seed)
+        if lock != nil { note("the lock of machine \(machine.index) ends with the crash") }
         network.disconnect(machine.index)
-        note("machine \(machine.index) is dead")
-        if !staged.isEmpty, try !FileView(machine: machine).staged().isEmpty { counts.note(.stagedOverCrash) }
-        scheduler.after(downFor) { [unowned self] in start(machine) }
+        if let unsynced {
+            note("machine \(machine.index) has lost its power, with \(unsynced) B that were not synced")
+            if unsynced > 0 { counts.note(.powerTookWrites) }
+            if hadShownUnsynced {
+                watches[machine.index].fallBack()
+                forgetUnpublished(of: machine)
+            }
+        } else {
+            note("machine \(machine.index) is dead")
+            if machine.showsUnsynced, !hadShownUnsynced { watches[machine.index].remember() }
+        }
+        if try !FileView(machine: machine).staged().isEmpty { counts.note(.stagedOverCrash) }
+        guard wasUp else { return }
+        scheduler.after(downFor ?? downTimes[machine.index] ?? 1_000) { [unowned self] in start(machine) }
     }
 
     private func stop(_ machine: Machine, downFor: Int64) throws {
         guard machine.isUp else { return }
         try machine.stop()
+        // Its disk did not let it end in order.
+        if machine.isUp || machine.isDead { return try crash(machine, downFor: downFor) }
         network.disconnect(machine.index)
         note("machine \(machine.index) is stopped")
         scheduler.after(downFor) { [unowned self] in start(machine) }
@@ -209,6 +225,8 @@ final class Life: @unchecked Sendable {
             try write(machines[index], statements, tokens: tokens, isMarked: isMarked, dies: crashes)
         case .crash(let index, let point, let downFor, let recoversBadly):
             try crash(machines[index], point, downFor: downFor, recoversBadly: recoversBadly)
+        case .disk(let index, let fault):
+            try perform(fault, on: machines[index])
         case .stop(let index, let downFor):
             guard machines[index].isUp else { return }
             counts.note(FaultKind.stop)
@@ -227,8 +245,7 @@ final class Life: @unchecked Sendable {
             note("the clock of machine \(index) stands still")
             scheduler.after(time) { [unowned self] in machines[index].clock.goOn() }
         case .backUp(let index):
-            let machine = machines[index]
-            backups[index] = Backup(image: machine.image(), schema: machine.schema, additions: machine.additions)
+            backups[index] = machines[index].files()
             note("machine \(index) is backed up")
         case .restore(let index, let isInPlace, let keepsRecord):
             try restore(machines[index], isInPlace: isInPlace, keepsRecord: keepsRecord)
@@ -239,9 +256,8 @@ final class Life: @unchecked Sendable {
         case .migrate(let index, let addition):
             let isKnown = try FileView(machine: machines[index]).knows(plan.schema.additions[addition])
             if isKnown { counts.note(.joined) }
-            if try machines[index].migrate(addition, plan.schema.additions[addition]) {
-                note("machine \(index) has addition \(addition)")
-            }
+            if try machines[index].migrate(addition) { note("machine \(index) has addition \(addition)") }
+            if machines[index].isDead { try crash(machines[index]) }
         case .check:
             for machine in machines where machine.isUp { try checkDeeply(machine) }
         }
@@ -270,7 +286,12 @@ final class Life: @unchecked Sendable {
             watches[machine.index].acknowledge(transaction)
         case .failed: break
         case .died: counts.note(FaultKind.writerCrash)
+        case .unconfirmed(let code):
+            unconfirmed.insert(transaction)
+            let isFull = code & 0xFF == Machine.codeOfFullDisk
+            counts.note(machine.isDead ? .diedWriting : isFull ? .fullRefused : .commitFailed)
         }
+        if machine.isDead { try crash(machine) }
     }
 
     private func crash(
@@ -296,9 +317,24 @@ final class Life: @unchecked Sendable {
         }
     }
 
+    private func perform(_ fault: DiskFault, on machine: Machine) throws {
+        note("\(fault.kind.rawValue) at the disk of machine \(machine.index)")
+        if fault.isDeadly { downTimes[machine.index] = fault.time }
+        guard fault.fault != nil else {
+            counts.note(fault.kind)
+            return try crash(machine, downFor: fault.time, losingPower: fault.seed)
+        }
+        machine.arm(fault)
+        guard !fault.isDeadly else { return }
+        scheduler.after(fault.time) { [unowned self] in
+            machine.endFaults()
+            note("the disk of machine \(machine.index) works")
+        }
+    }
+
     private func lock(_ machine: Machine, for time: Int64) throws {
         guard locks[machine.index] == nil else { return }
-        let holder = try RawConnection(path: machine.path)
+        let holder = try machine.connect()
         guard holder.execute("BEGIN IMMEDIATE") == 0 else { return }
         counts.note(FaultKind.lock)
         locks[machine.index] = holder
@@ -330,27 +366,24 @@ final class Life: @unchecked Sendable {
         if machine.isUp { try crash(machine, downFor: 1_000) }
         unlock(machine)
         let before = try transactions(of: machine)
-        try machine.whileClosed {
-            if isInPlace {
-                try backup.image.write(to: machine.path, keepsRecord: keepsRecord)
-            } else {
-                try backup.image.replace(machine.path, keepsRecord: keepsRecord)
-            }
-        }
+        try machine.restore(backup, isInPlace: isInPlace, withRecord: !keepsRecord)
         unsettled.insert(machine.index)
         if isInPlace, !keepsRecord { try forgetTraces(of: machine) }
-        // Numbers that nobody else has seen may be given again.
-        for origin in knowledge.origins
-        where !machines.contains(where: { $0 !== machine && watches[$0.index].origin == origin }) {
-            knowledge.forget(origin, beyond: publications.latest(of: origin))
-        }
-        machine.adopt(schema: backup.schema, additions: backup.additions)
+        forgetUnpublished(of: machine)
         note("machine \(machine.index) is restored\(isInPlace ? " in place" : "")")
         // What nobody else holds is gone for good, unless it is on its way.
         var gone = before.subtracting(try transactions(of: machine))
         for other in machines where other !== machine { gone.subtract(try transactions(of: other)) }
         mayBeLost.formUnion(gone)
         watches[machine.index].forget()
+    }
+
+    /// Numbers that nobody else has seen may be given again.
+    private func forgetUnpublished(of machine: Machine) {
+        for origin in knowledge.origins
+        where !machines.contains(where: { $0 !== machine && watches[$0.index].origin == origin }) {
+            knowledge.forget(origin, beyond: publications.latest(of: origin))
+        }
     }
 
     /// Nothing at the file tells that it is older: what was sent from it, and nobody got, is sent again with another content.
@@ -380,7 +413,7 @@ final class Life: @unchecked Sendable {
         let index = machines.count
         let clock = MachineClock(scheduler, start: source.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try Machine(
-            index, path: path(index), copyOf: source, keepsRecord: keepsRecord, clock: clock, scheduler: scheduler,
+            index, copyOf: source, withRecord: keepsRecord, clock: clock, scheduler: scheduler,
             entropy: streams.stream(.entropy, index))
         note("machine \(index) is a copy of machine \(source.index)")
         add(machine)
@@ -391,15 +424,16 @@ final class Life: @unchecked Sendable {
     }
 
     private func rekey(_ machine: Machine) throws {
-        guard let daemon = machine.daemon else { return }
-        machine.enter()
+        guard machine.isUp else { return }
         counts.note(FaultKind.rekey)
         do {
-            if let outcome = try daemon.replicator.inbox.rekey() { rekeyed(machine, outcome) }
+            if let outcome = try machine.inDaemon({ try $0.replicator.inbox.rekey() }) ?? nil {
+                rekeyed(machine, outcome)
+            }
         } catch {
             note("machine \(machine.index) takes no new name: \(SyncError(wrapping: error).code)")
         }
-        if machine.death != nil { try crash(machine, downFor: downTimes[machine.index] ?? 1_000) }
+        if machine.isDead { try crash(machine) }
     }
 
     // MARK: - Checks
@@ -510,6 +544,7 @@ final class Life: @unchecked Sendable {
         for machine in machines {
             unlock(machine)
             machine.fuse = nil
+            machine.endFaults()
             latestTime = max(latestTime, machine.clock.wallMilliseconds())
         }
         for machine in machines { machine.clock.set(wall: latestTime + 1_000) }
@@ -540,11 +575,9 @@ final class Life: @unchecked Sendable {
         let index = machines.count
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try Machine(
-            index, path: path(index), schema: plan.schema, origin: Life.origin(index), clock: clock,
-            scheduler: scheduler, entropy: streams.stream(.entropy, index))
-        for addition in host.additions.sorted() {
-            _ = try machine.migrate(addition, plan.schema.additions[addition])
-        }
+            index, schema: plan.schema, origin: Life.origin(index), clock: clock, scheduler: scheduler,
+            entropy: streams.stream(.entropy, index))
+        for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
         add(machine)
         follows.append([host.index])
@@ -584,5 +617,6 @@ final class Life: @unchecked Sendable {
                     "P3", "transaction \(lost) was acknowledged and is nowhere near machine \(machine.index)")
             }
         }
+        counts.note(.unconfirmedKept, try transactions(of: machines[0]).intersection(unconfirmed).count)
     }
 }

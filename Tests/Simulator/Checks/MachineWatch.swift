@@ -9,8 +9,20 @@ struct MachineWatch {
     private(set) var origin: OriginID?
     private var isHolding = false
     private var setAside = 0
+    /// What the file held before a crash left it a commit that was not synced.
+    private var certain: (kept: Set<Int>, vector: VersionVector)?
 
     mutating func acknowledge(_ transaction: Int) { kept.insert(transaction) }
+
+    /// From now on the file may show a commit that a loss of power takes.
+    mutating func remember() { certain = (kept, vector) }
+
+    /// The power went before another commit made that one durable.
+    mutating func fallBack() {
+        guard let certain else { return }
+        (kept, vector) = certain
+        self.certain = nil
+    }
 
     /// The file was replaced by another one, which may hold less.
     mutating func forget() {

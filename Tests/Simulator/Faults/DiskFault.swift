@@ -1,0 +1,16 @@
+import SimulatedDisk
+
+/// What goes wrong at the disk of one machine.
+struct DiskFault: Sendable {
+    /// One of ``FaultKind/ofDisks``.
+    let kind: FaultKind
+    /// nil for what happens at once.
+    let fault: SimulatedDisk.Fault?
+    /// Milliseconds: how long the daemon is down afterwards, or how long the fault stands.
+    let time: Int64
+    /// Of a loss of power: what becomes of writes that were not synced.
+    let seed: UInt64
+
+    /// Whether all processes on the machine die of it.
+    var isDeadly: Bool { kind == .crashAtWrite || kind == .powerLoss }
+}
