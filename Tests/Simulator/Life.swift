@@ -324,6 +324,7 @@ final class Life: @unchecked Sendable {
             counts.note(fault.kind)
             return try crash(machine, downFor: fault.time, losingPower: fault.seed)
         }
+        if fault.isAtStart { try crash(machine, downFor: 100) }
         machine.arm(fault)
         guard !fault.isDeadly else { return }
         scheduler.after(fault.time) { [unowned self] in

@@ -6,6 +6,8 @@ struct DiskFault: Sendable {
     let kind: FaultKind
     /// nil for what happens at once.
     let fault: SimulatedDisk.Fault?
+    /// Whether the daemon dies and starts again first, so that it finds the disk like that.
+    let isAtStart: Bool
     /// Milliseconds: how long the daemon is down afterwards, or how long the fault stands.
     let time: Int64
     /// Of a loss of power: what becomes of writes that were not synced.

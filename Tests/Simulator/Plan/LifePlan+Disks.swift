@@ -35,27 +35,27 @@ extension DiskFault {
     fileprivate init(_ kind: FaultKind, sparesSyncs: Bool, _ random: inout SplitMix) {
         self.kind = kind
         seed = random.next()
-        time = Int64(random.pick([100, 2_000, 10_000, 40_000]))
+        isAtStart = random.chance(25)
         let first = random.between(1...random.pick([5, 20, 80]))
-        let syncs: SimulatedDisk.Operations = sparesSyncs ? [.sync, .namesSync] : []
+        let pause = Int64(random.pick([100, 2_000, 10_000, 40_000]))
         switch kind {
-        case .crashAtWrite:
-            fault = .init(random.pick([.crashBefore, .crashAfter]), .at(first), of: .changes)
-        case .powerLoss:
-            let place = SimulatedDisk.Fault(random.pick([.crashBefore, .crashAfter]), .at(first), of: .changes)
-            fault = random.chance(30) ? nil : place
+        case .crashAtWrite, .powerLoss:
+            let moment = SimulatedDisk.Fault(
+                random.pick([.crashBefore, .crashAfter]), .at(first), of: random.pick([.changes, .changes, .sync]))
+            fault = kind == .powerLoss && random.chance(30) ? nil : moment
+            time = pause
         case .diskError:
             let rate = SimulatedDisk.Fault.Moment.random(perMillion: random.pick([5_000, 50_000, 300_000]), seed: seed)
-            fault = random.pick([
-                .init(.fail, .at(first), of: SimulatedDisk.Operations.all.subtracting(syncs)),
-                .init(.fail, .at(first), of: SimulatedDisk.Operations.changes.subtracting(syncs)),
-                .init(.fail, .from(first), of: SimulatedDisk.Operations.all.subtracting(syncs)),
-                .init(.fail, rate, of: SimulatedDisk.Operations.all.subtracting(syncs)),
-                .init(.short, .at(first), of: .write),
-                .init(.short, rate, of: .write),
-            ])
+            let moment = random.pick([.at(first), .at(first), .from(first), rate])
+            let operations = random.pick([SimulatedDisk.Operations.all, .changes]).subtracting(
+                sparesSyncs ? [.sync, .namesSync] : [])
+            fault =
+                random.chance(30) ? .init(.short, moment, of: .write) : .init(.fail, moment, of: operations)
+            // What happens once needs time to come.
+            time = moment == .at(first) ? 60_000 : pause
         default:
             fault = .init(.full, .from(first), of: [.open, .write, .truncate, .shareMap])
+            time = pause
         }
     }
 }
