@@ -126,6 +126,7 @@ final class Life: @unchecked Sendable {
     func close() {
         locks = [:]
         for machine in machines { _ = try? machine.crash() }
+        scheduler.end()
     }
 
     private func transports(_ machine: Machine) -> [any Transport] {
@@ -459,11 +460,17 @@ final class Life: @unchecked Sendable {
     private func checkAcknowledgement(_ exchange: Exchange, _ bytes: [UInt8]) throws {
         guard let reply = try? PushReply(decoding: bytes, limits: plan.limits) else { return }
         let view = FileView(machine: machines[exchange.to])
-        let durable = try view.vector().merged(with: view.staged())
+        let whole = try view.vector()
+        let durable = try whole.merged(with: view.staged())
         guard durable.covers(reply.vector) else {
             throw Violation(
                 "P4", "machine \(exchange.to) says that it has \(reply.vector), and its file holds \(durable)")
         }
+        // Beginnings of transactions may be given up later.
+        let promised = reply.vector.entries.map {
+            VersionVector.Entry(origin: $0.origin, version: min($0.version, whole[$0.origin]))
+        }
+        watches[exchange.to].promise(VersionVector(promised.filter { $0.version > 0 }))
     }
 
     /// After every event, for each file that changed.

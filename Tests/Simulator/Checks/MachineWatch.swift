@@ -9,6 +9,7 @@ struct MachineWatch {
     private(set) var origin: OriginID?
     private var isHolding = false
     private var setAside = 0
+    private var promised = VersionVector()
     /// What the file held before a crash left it a commit that was not synced.
     private var certain: (kept: Set<Int>, vector: VersionVector)?
 
@@ -17,10 +18,14 @@ struct MachineWatch {
     /// From now on the file may show a commit that a loss of power takes.
     mutating func remember() { certain = (kept, vector) }
 
+    /// Somebody was told that the file has this (P4).
+    mutating func promise(_ vector: VersionVector) { promised.merge(vector) }
+
     /// The power went before another commit made that one durable.
     mutating func fallBack() {
         guard let certain else { return }
         (kept, vector) = certain
+        vector.merge(promised)
         self.certain = nil
     }
 
@@ -29,6 +34,8 @@ struct MachineWatch {
         kept = []
         setAside = 0
         vector = VersionVector()
+        promised = VersionVector()
+        certain = nil
         origin = nil
     }
 
@@ -41,6 +48,7 @@ struct MachineWatch {
         if origin != self.origin {
             // Under a new name less may be known of the old one; it comes back from others.
             vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
+            promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
             self.origin = origin
         }
         guard known.covers(vector) else {

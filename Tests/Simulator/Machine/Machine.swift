@@ -220,9 +220,10 @@ final class Machine: @unchecked Sendable {
 
     /// Puts other files in the place of its own. The daemon must be down.
     func restore(_ files: ReplicaFiles, isInPlace: Bool, withRecord: Bool) throws {
+        // Nobody has it open then.
         disk.crash()
-        files.write(to: disk, isNew: !isInPlace, withRecord: withRecord)
         disk.start()
+        files.write(to: disk, isNew: !isInPlace, withRecord: withRecord)
         endFaults()
         showsUnsynced = false
         try comeBack()
