@@ -28,6 +28,7 @@ public enum Mark: String, CaseIterable, Sendable {
     case morePull = "pull-with-more"
     case newcomer = "newcomer-level"
     case powerTookWrites = "power-loss-took-writes"
+    case shownLost = "shown-commit-lost-with-the-power"
     case diedWriting = "writer-died-at-its-disk"
     case commitFailed = "commit-failed-at-the-disk"
     case fullRefused = "full-disk-refused-a-write"

@@ -5,7 +5,7 @@ import MergeModel
 struct MachineWatch {
     /// Transactions whose tokens stood in the file once, or whose commit was acknowledged: they stay for ever (P3).
     private(set) var kept: Set<Int> = []
-    private var vector = VersionVector()
+    private(set) var vector = VersionVector()
     private(set) var origin: OriginID?
     private var isHolding = false
     private var setAside = 0
@@ -25,7 +25,6 @@ struct MachineWatch {
     mutating func fallBack() {
         guard let certain else { return }
         (kept, vector) = certain
-        vector.merge(promised)
         self.certain = nil
     }
 
@@ -50,6 +49,9 @@ struct MachineWatch {
             vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
             promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
             self.origin = origin
+        }
+        guard known.covers(promised) else {
+            throw Violation("P4", "\(name) said to have \(promised) and now knows \(known)")
         }
         guard known.covers(vector) else {
             throw Violation("P12", "\(name) knew \(vector) and now knows \(known)")

@@ -10,6 +10,8 @@ struct DiskFault: Sendable {
     let isAtStart: Bool
     /// Milliseconds: how long the daemon is down afterwards, or how long the fault stands.
     let time: Int64
+    /// Milliseconds: of a loss of power, how long before it the processes die of the fault; 0 when both is one.
+    let lead: Int64
     /// Of a loss of power: what becomes of writes that were not synced.
     let seed: UInt64
 

@@ -11,6 +11,10 @@ extension Life {
         let wasUp = machine.isUp
         let hadShownUnsynced = machine.showsUnsynced
         let lock = locks.removeValue(forKey: machine.index)
+        var seed = seed
+        if let cause = machine.causeOfDeath, cause.kind == .powerLoss {
+            if cause.lead == 0 { seed = cause.seed } else { losePower(machine, after: cause) }
+        }
         let unsynced = try machine.crash(losingPower: seed)
         if lock != nil { note("the lock of machine \(machine.index) ends with the crash") }
         network.disconnect(machine.index)
@@ -18,6 +22,8 @@ extension Life {
             note("machine \(machine.index) has lost its power, with \(unsynced) B that were not synced")
             if unsynced > 0 { counts.note(.powerTookWrites) }
             if hadShownUnsynced {
+                let view = FileView(machine: machine)
+                if try !view.vector().covers(watches[machine.index].vector) { counts.note(.shownLost) }
                 watches[machine.index].fallBack()
                 forgetUnpublished(of: machine)
             }
@@ -28,6 +34,14 @@ extension Life {
         if try !FileView(machine: machine).staged().isEmpty { counts.note(.stagedOverCrash) }
         guard wasUp else { return }
         scheduler.after(downFor ?? downTimes[machine.index] ?? 1_000) { [unowned self] in start(machine) }
+    }
+
+    /// The power goes a little after the processes have died.
+    private func losePower(_ machine: Machine, after cause: DiskFault) {
+        scheduler.after(cause.lead) { [unowned self] in
+            guard !network.isHealed else { return }
+            attempt { try crash(machine, downFor: cause.time, losingPower: cause.seed) }
+        }
     }
 
     func stop(_ machine: Machine, downFor: Int64) throws {
@@ -65,7 +79,8 @@ extension Life {
 
     func perform(_ fault: DiskFault, on machine: Machine) throws {
         note("\(fault.kind.rawValue) at the disk of machine \(machine.index)")
-        if fault.isDeadly { downTimes[machine.index] = fault.time }
+        // Before the power goes, the daemon may be up again.
+        if fault.isDeadly { downTimes[machine.index] = fault.lead > 0 && fault.seed % 4 != 0 ? 1 : fault.time }
         guard fault.fault != nil else {
             counts.note(fault.kind)
             return try crash(machine, downFor: fault.time, losingPower: fault.seed)

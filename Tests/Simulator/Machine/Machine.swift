@@ -159,7 +159,8 @@ final class Machine: @unchecked Sendable {
 
     private func committed() {
         commits += 1
-        showsUnsynced = false
+        // A commit of nothing syncs nothing.
+        if disk.unsynced.bytes == 0 { showsUnsynced = false }
         signals.signal()
     }
 
@@ -171,7 +172,7 @@ final class Machine: @unchecked Sendable {
     /// All processes are gone, if they were not yet, and the disk is as they left it, or as a loss of power leaves it. The program comes back at
     /// once, the daemon does not.
     ///
-    /// - Parameter seed: Of a loss of power now; nil when only the processes die, or died of a fault of the disk.
+    /// - Parameter seed: Of a loss of power now; nil when only the processes die.
     /// - Returns: How many bytes a loss of power found that were not synced; nil when the power stayed.
     func crash(losingPower seed: UInt64? = nil) throws -> Int64? {
         disk.crash()
@@ -181,7 +182,6 @@ final class Machine: @unchecked Sendable {
             signals.drop()
         }
         fuse = nil
-        let seed = seed ?? standing.last { $0.fault.kind == .powerLoss && disk.happened($0.number) > 0 }?.fault.seed
         endFaults()
         var unsynced: Int64?
         if let seed {
@@ -238,6 +238,11 @@ final class Machine: @unchecked Sendable {
 
     /// Whether one of them has happened.
     var hasFailed: Bool { isDead || standing.contains { disk.happened($0.number) > 0 } }
+
+    /// What the processes died of; nil for no fault of the disk.
+    var causeOfDeath: DiskFault? {
+        isDead ? standing.last { $0.fault.isDeadly && disk.happened($0.number) > 0 }?.fault : nil
+    }
 
     /// Nothing is wrong with the disk any more.
     func endFaults() {

@@ -42,7 +42,11 @@ extension DiskFault {
         case .crashAtWrite, .powerLoss:
             let moment = SimulatedDisk.Fault(
                 random.pick([.crashBefore, .crashAfter]), .at(first), of: random.pick([.changes, .changes, .sync]))
-            fault = kind == .powerLoss && random.chance(30) ? nil : moment
+            let isEarly = kind == .powerLoss && random.chance(35)
+            // Then a commit may be in the log that was not synced, and everybody sees it until the power goes.
+            lead = isEarly ? Int64(random.pick([2, 50, 1_000])) : 0
+            let unsynced = SimulatedDisk.Fault(.crashBefore, .at(random.between(1...4)), of: .sync, on: .log)
+            fault = isEarly ? unsynced : kind == .powerLoss && random.chance(30) ? nil : moment
             time = pause
         case .diskError:
             let rate = SimulatedDisk.Fault.Moment.random(perMillion: random.pick([5_000, 50_000, 300_000]), seed: seed)
@@ -53,9 +57,11 @@ extension DiskFault {
                 random.chance(30) ? .init(.short, moment, of: .write) : .init(.fail, moment, of: operations)
             // What happens once needs time to come.
             time = moment == .at(first) ? 60_000 : pause
+            lead = 0
         default:
             fault = .init(.full, .from(first), of: [.open, .write, .truncate, .shareMap])
             time = pause
+            lead = 0
         }
     }
 }
