@@ -146,9 +146,8 @@ let package = Package(
         .target(
             name: "Simulator",
             dependencies: [
-                "Sync", "Journal", "MergeModel", "TestSupport",
+                "Sync", "Journal", "MergeModel", "SimulatedDisk", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Simulator",

@@ -14,7 +14,7 @@ public protocol FileSystem: Sendable {
     /// The path without symbolic links, so that two names of one file become one; `path` itself when there is no such file.
     func resolved(_ path: String) -> String
 
-    /// Opens a small file that is not SQLite's, locks it against other processes, and runs `body`.
+    /// Opens a small file that is not SQLite's, or its log to sync it, locks it against other processes, and runs `body`.
     ///
     /// - Returns: nil without a run, when the file is missing and not to be made, or when its lock is taken and not to be waited for.
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.

@@ -243,6 +243,19 @@ void simdisk_clear_faults(simdisk *disk) {
   disk_unlock();
 }
 
+void simdisk_hold_faults(simdisk *disk, int on) {
+  disk_lock();
+  disk->holds_faults = on != 0;
+  disk_unlock();
+}
+
+int simdisk_holds_faults(const simdisk *disk) {
+  disk_lock();
+  int holds = disk->holds_faults;
+  disk_unlock();
+  return holds;
+}
+
 uint64_t simdisk_fault_count(const simdisk *disk, int fault) {
   disk_lock();
   uint64_t count = fault >= 0 && fault < disk->fault_count ? disk->faults[fault].count : 0;

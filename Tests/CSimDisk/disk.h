@@ -87,6 +87,7 @@ struct simdisk {
   uint64_t generation; /* of processes: a crash begins the next */
   bool is_down;
   bool sleeps_virtually;
+  bool holds_faults;
   bool has_directory; /* a real one, see mirror.c */
   int64_t time;
   int64_t capacity;

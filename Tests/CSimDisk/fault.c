@@ -47,6 +47,7 @@ static bool applies(simdisk_action action, uint32_t operation) {
 verdict operation_begins(simdisk *disk, uint32_t operation, int role) {
   disk->operations[__builtin_ctz(operation)]++;
   verdict result = {false, SIMDISK_FAIL, 0};
+  if (disk->holds_faults) return result;
   for (int i = 0; i < disk->fault_count; i++) {
     standing_fault *standing = &disk->faults[i];
     if (!(standing->fault.operations & operation) || !(standing->fault.roles & (uint32_t)role)) continue;

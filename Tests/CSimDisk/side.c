@@ -153,13 +153,13 @@ int simdisk_file_copy(const simdisk *from, const char *name, simdisk *to, const 
   int code = source ? 0 : ENOENT;
   if (!code && !target) {
     target = inode_new(to);
-    if (!target || directory_set(&to->names, as, target)) code = ENOMEM;
+    if (!target || names_change(to, as, target)) code = ENOMEM;
     inode_drop(target);
   }
   if (!code && source != target) {
     inode_forget_changes(target);
     if (buffer_copy(&target->content, &source->content) || buffer_copy(&target->durable, &source->content)) code = ENOMEM;
-    if (!code && directory_set(&to->durable_names, as, target)) code = ENOMEM;
+    if (!code && names_sync(to)) code = ENOMEM;
     mirror(to, as, target);
   }
   disk_unlock();

@@ -72,7 +72,7 @@ public final class SimulatedDisk: Sendable {
     }
 
     /// Copies a file as `cp` does, from this disk to another or itself: into the file that is there, or into a new one. What it writes is
-    /// synced. The `-wal` of a database is a file of its own.
+    /// synced, and so are all names on the other disk. The `-wal` of a database is a file of its own.
     ///
     /// - Returns: False when there is no such file.
     @discardableResult
@@ -190,6 +190,20 @@ public final class SimulatedDisk: Sendable {
     }
 
     public func clearFaults() { simdisk_clear_faults(disk) }
+
+    /// While true, faults stay armed, but nothing goes wrong and they count no operations.
+    public var holdsFaults: Bool {
+        get { simdisk_holds_faults(disk) != 0 }
+        set { simdisk_hold_faults(disk, newValue ? 1 : 0) }
+    }
+
+    /// Looks on from outside, with connections of its own: no fault happens meanwhile.
+    public func withoutFaults<T>(_ body: () throws -> T) rethrows -> T {
+        let before = holdsFaults
+        holdsFaults = true
+        defer { holdsFaults = before }
+        return try body()
+    }
 
     /// How often a fault has happened.
     public func happened(_ fault: Int) -> Int {

@@ -17,7 +17,7 @@ struct SimulatorTests {
 
     @Test(
         "every property holds, with each family of faults and without any",
-        arguments: ["none", "network", "processes", "clocks", "identity", "all"])
+        arguments: ["none", "network", "processes", "clocks", "identity", "all", "disks"])
     func properties(profile: String) throws {
         let result = try simulate(["1", "1", "--profile", profile, "--attempts", "20"])
         #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -151,6 +151,30 @@ struct SimulatedDiskTests {
         #expect(try rows(disk.powerLoss(seed: 3)) == 2)
     }
 
+    @Test("while faults are held, none happens and none counts")
+    func heldFaults() throws {
+        let connection = try makeTable("wal", "FULL")
+        let fault = disk.add(.init(.fail, .at(1), of: .write, on: .log))
+        try disk.withoutFaults { try insert(2, connection) }
+        #expect(disk.happened(fault) == 0)
+        #expect(connection.execute("INSERT INTO t (a) VALUES (1)") & 0xFF == 10)
+        #expect(try rows(disk) == 2)
+    }
+
+    @Test("a file that is copied to the place of a deleted one is there after every loss of power")
+    func copiedFile() throws {
+        let backup = SimulatedDisk()
+        do {
+            let connection = try makeTable("delete", "FULL")
+            try insert(3, connection)
+            #expect(disk.copyFile("a.sqlite", to: backup, as: "a.sqlite"))
+            try insert(2, connection)
+        }
+        #expect(disk.deleteFile("a.sqlite"))
+        #expect(backup.copyFile("a.sqlite", to: disk, as: "a.sqlite"))
+        for loss in SimulatedDisk.Loss.allCases { #expect(try rows(disk.powerLoss(seed: 1, loss)) == 3) }
+    }
+
     @Test("after a sync that failed, a later sync that succeeds does not bring back what it left behind")
     func failedSync() throws {
         let connection = try makeTable("wal", "FULL")

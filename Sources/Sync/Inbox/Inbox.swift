@@ -63,7 +63,8 @@ public final class Inbox: Sendable {
         var since: Int64
     }
 
-    /// Opens the way in. A file that turns out to be a copy, or restored from a backup, takes a new name here.
+    /// Opens the way in. What the file shows is durable from here on, and a file that turns out to be a copy, or restored from a backup,
+    /// takes a new name.
     ///
     /// - Parameters:
     ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
@@ -79,6 +80,7 @@ public final class Inbox: Sendable {
         self.logger = logger ?? replica.options.logger
         keeper = IdentityKeeper(replica: replica)
         connection = try replica.openMergeConnection()
+        try Inbox.syncLog(of: replica)
         try settleIdentity()
     }
 

@@ -122,6 +122,9 @@ typedef struct {
 #define SIMDISK_MOST_FAULTS 16
 int simdisk_add_fault(simdisk *disk, simdisk_fault fault);
 void simdisk_clear_faults(simdisk *disk);
+/* 1: faults stay armed, but nothing goes wrong and they count nothing; for looking on from outside with a connection. */
+void simdisk_hold_faults(simdisk *disk, int on);
+int simdisk_holds_faults(const simdisk *disk);
 /* How often a fault has happened. */
 uint64_t simdisk_fault_count(const simdisk *disk, int fault);
 
@@ -161,7 +164,7 @@ void simdisk_file_unlock(simdisk *disk, const char *name);
 /* Not counted, and never at fault: for looking on from outside. */
 int64_t simdisk_file_size(const simdisk *disk, const char *name); /* -1 when there is no such file */
 uint64_t simdisk_file_inode(const simdisk *disk, const char *name);
-/* Copies a file as `cp` does: a new file with the same bytes, all of it synced. 0, ENOENT or ENOMEM. */
+/* Copies a file as `cp` and `sync` do: into the file that is there, or into a new one. Bytes and names are synced. 0, ENOENT or ENOMEM. */
 int simdisk_file_copy(const simdisk *from, const char *name, simdisk *to, const char *as);
 /* Changes a bit on the medium, as decay does. 0, or ENOENT, EINVAL. */
 int simdisk_file_flip(simdisk *disk, const char *name, int64_t offset, int bit);

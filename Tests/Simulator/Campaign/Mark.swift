@@ -27,4 +27,11 @@ public enum Mark: String, CaseIterable, Sendable {
     case manyFrames = "answer-of-many-frames"
     case morePull = "pull-with-more"
     case newcomer = "newcomer-level"
+    case powerTookWrites = "power-loss-took-writes"
+    case shownLost = "shown-commit-lost-with-the-power"
+    case diedWriting = "writer-died-at-its-disk"
+    case commitFailed = "commit-failed-at-the-disk"
+    case fullRefused = "full-disk-refused-a-write"
+    case unconfirmedKept = "unconfirmed-transaction-kept"
+    case startFailed = "start-failed-at-the-disk"
 }

@@ -5,18 +5,36 @@ import MergeModel
 struct MachineWatch {
     /// Transactions whose tokens stood in the file once, or whose commit was acknowledged: they stay for ever (P3).
     private(set) var kept: Set<Int> = []
-    private var vector = VersionVector()
+    private(set) var vector = VersionVector()
     private(set) var origin: OriginID?
     private var isHolding = false
     private var setAside = 0
+    private var promised = VersionVector()
+    /// What the file held before a crash left it a commit that was not synced.
+    private var certain: (kept: Set<Int>, vector: VersionVector)?
 
     mutating func acknowledge(_ transaction: Int) { kept.insert(transaction) }
+
+    /// From now on the file may show a commit that a loss of power takes.
+    mutating func remember() { certain = (kept, vector) }
+
+    /// Somebody was told that the file has this (P4).
+    mutating func promise(_ vector: VersionVector) { promised.merge(vector) }
+
+    /// The power went before another commit made that one durable.
+    mutating func fallBack() {
+        guard let certain else { return }
+        (kept, vector) = certain
+        self.certain = nil
+    }
 
     /// The file was replaced by another one, which may hold less.
     mutating func forget() {
         kept = []
         setAside = 0
         vector = VersionVector()
+        promised = VersionVector()
+        certain = nil
         origin = nil
     }
 
@@ -29,7 +47,11 @@ struct MachineWatch {
         if origin != self.origin {
             // Under a new name less may be known of the old one; it comes back from others.
             vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
+            promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
             self.origin = origin
+        }
+        guard known.covers(promised) else {
+            throw Violation("P4", "\(name) said to have \(promised) and now knows \(known)")
         }
         guard known.covers(vector) else {
             throw Violation("P12", "\(name) knew \(vector) and now knows \(known)")

@@ -11,7 +11,7 @@ struct ModelCheck {
     /// - Returns: The changes in the journal, and rows held.
     func run(settles: Bool) throws -> (changes: Int, held: Int, conflicts: [ReferenceConflict]) {
         let name = "machine \(machine.index)"
-        machine.enter()
+        machine.setTime()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
         var writes: [ReferenceWrite] = []
         var batches: [ChangeBatch] = []

@@ -37,6 +37,12 @@ public enum FaultKind: String, CaseIterable, Sendable {
     // Addresses that never become a peer.
     case badPeer = "bad-peer"
 
+    // Disks.
+    case crashAtWrite = "crash-at-write"
+    case powerLoss = "power-loss"
+    case diskError = "disk-error"
+    case diskFull = "disk-full"
+
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
     ]
@@ -47,6 +53,8 @@ public enum FaultKind: String, CaseIterable, Sendable {
     static let ofClocks: Set<FaultKind> = [.jump, .jumpOfYears, .frozenClock]
     static let ofIdentity: Set<FaultKind> = [.restore, .restoreInPlace, .clone, .rekey]
 
+    static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull]
+
     /// What a plan draws from one stream, in this order: a kind in between would change every life.
-    static let drawn = allCases.filter { $0 != .badPeer }
+    static let drawn = allCases.filter { $0 != .badPeer && !ofDisks.contains($0) }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import Journal
 import Logging
+import SimulatedDisk
 import Sync
 import TestSupport
 
@@ -19,18 +20,17 @@ final class Daemon: @unchecked Sendable {
     ///   - observe: Makes what watches the commits of a connection.
     /// - Throws: What keeps the daemon from starting; all is closed then.
     init(
-        path: String, transports: [any Transport], limits: Limits, clock: MachineClock, executor: ProcessExecutor,
-        signals: FileSignals, entropy: SplitMix, observe: @escaping @Sendable () -> CommitObserver
+        disk: SimulatedDisk, transports: [any Transport], limits: Limits, clock: MachineClock,
+        executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix,
+        observe: @escaping @Sendable () -> CommitObserver
     ) throws {
         var options = Replica.Options()
-        options.durability = .normal
         options.maximumReaders = 1
         options.prepare = { db in
-            try db.execute(sql: "PRAGMA synchronous = OFF")
             guard !db.configuration.readonly else { return }
             db.add(transactionObserver: observe(), extent: .databaseLifetime)
         }
-        let replica = try Replica.open(at: path, options: options)
+        let replica = try disk.openReplica(ReplicaFiles.database, options: options)
         let draws = Draws(entropy)
         do {
             replicator = try Replicator(
@@ -48,7 +48,7 @@ final class Daemon: @unchecked Sendable {
         task = Task(executorPreference: executor) { await replicator.run() }
     }
 
-    /// Nothing of the process runs any more. What its tasks still do on their way out is for the caller to undo.
+    /// Nothing of the process runs any more. Its disk must be down, so that what its tasks still do on their way out comes to nothing.
     func kill(_ scheduler: Scheduler) {
         task.cancel()
         scheduler.drain(executor)

@@ -1,200 +1,274 @@
-import Foundation
 import GRDB
 import Journal
 import MergeModel
+import SimulatedDisk
 import Sync
 import TestSupport
 
-/// One machine: a file, a program that writes it, and a daemon that comes and goes.
+/// One machine: a disk with a replica, a program that writes it, and a daemon that comes and goes.
+///
+/// Faults of the disk happen only while something of the machine runs: what looks on from outside always succeeds.
 ///
 /// Unchecked: see ``Scheduler``.
 final class Machine: @unchecked Sendable {
     let index: Int
-    let path: String
+    /// After a loss of power another one.
+    private(set) var disk: SimulatedDisk
     let clock: MachineClock
     let signals: FileSignals
+    private let history: HistorySchema
     private(set) var schema: ReferenceSchema
     private(set) var additions: Set<Int> = []
     private let scheduler: Scheduler
     private var entropy: SplitMix
     /// The program that writes the file; also what checks look through.
-    private(set) var writer: RawConnection
+    private var writer: RawConnection
     private(set) var daemon: Daemon?
 
     /// Counts commits to the file, whoever made them.
     private(set) var commits = 0
-    /// The commit at which the daemon dies; nil for none.
+    /// The commit at which the machine's processes die; nil for none.
     var fuse: LifePlan.CrashPoint?
-    /// The files at the moment of the daemon's death, while what it was doing runs to its end.
-    private(set) var death: FileImage?
-    /// Called soon after the death.
+    /// Called soon after a death that nobody asked for.
     var whenDead: () -> Void = {}
+    /// Faults that stand at the disk, with their numbers there.
+    private var standing: [(fault: DiskFault, number: Int)] = []
+    /// Called for each fault of the disk that happened.
+    var note: (FaultKind) -> Void = { _ in }
+    /// True when a crash may have left a commit in the log that was not synced: it is there for everybody, until the next commit makes it
+    /// durable, or a loss of power takes it.
+    private(set) var showsUnsynced = false
 
     init(
-        _ index: Int, path: String, schema: HistorySchema, origin: OriginID, clock: MachineClock, scheduler: Scheduler,
+        _ index: Int, schema: HistorySchema, origin: OriginID, clock: MachineClock, scheduler: Scheduler,
         entropy: SplitMix
     ) throws {
         self.index = index
-        self.path = path
         self.clock = clock
         self.scheduler = scheduler
         self.entropy = entropy
+        history = schema
         self.schema = schema.reference.withTokens
         signals = FileSignals(scheduler)
-        SimulatedSystem.set(time: clock.wallMilliseconds())
-        writer = try Machine.openWriter(path)
+        disk = Machine.makeDisk(index, clock)
+        writer = try Machine.openWriter(disk)
         try writer.run((schema.statements + [TokenTable.sql]).joined(separator: ";"))
-        var options = Replica.Options()
-        options.durability = .normal
-        let replica = try Replica.create(at: path, InitializeRequest(origin: origin), options: options).replica
-        try replica.connections.close()
+        try disk.makeReplica(ReplicaFiles.database, InitializeRequest(origin: origin)).connections.close()
     }
 
-    /// A machine that gets a copy of another one's file.
+    /// A machine that gets a copy of another one's files.
     init(
-        _ index: Int, path: String, copyOf other: Machine, keepsRecord: Bool, clock: MachineClock, scheduler: Scheduler,
+        _ index: Int, copyOf other: Machine, withRecord: Bool, clock: MachineClock, scheduler: Scheduler,
         entropy: SplitMix
     ) throws {
         self.index = index
-        self.path = path
         self.clock = clock
         self.scheduler = scheduler
         self.entropy = entropy
+        history = other.history
         schema = other.schema
         additions = other.additions
         signals = FileSignals(scheduler)
-        try other.image().replace(path, keepsRecord: !keepsRecord)
-        writer = try Machine.openWriter(path)
+        disk = Machine.makeDisk(index, clock)
+        other.files().write(to: disk, isNew: true, withRecord: withRecord)
+        writer = try Machine.openWriter(disk)
     }
 
-    private static func openWriter(_ path: String) throws -> RawConnection {
-        let writer = try RawConnection(path: path, recursiveTriggers: true, foreignKeys: true)
-        try writer.run("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
+    private static func makeDisk(_ index: Int, _ clock: MachineClock) -> SimulatedDisk {
+        let disk = SimulatedDisk(machine: UInt64(index) + 1)
+        // Nobody else runs meanwhile: who holds a lock now holds it when the wait is over.
+        disk.setVirtualSleep(true)
+        disk.setTime(milliseconds: clock.wallMilliseconds())
+        disk.holdsFaults = true
+        return disk
+    }
+
+    private static func openWriter(_ disk: SimulatedDisk) throws -> RawConnection {
+        let writer = try RawConnection(
+            path: disk.path(ReplicaFiles.database), recursiveTriggers: true, foreignKeys: true)
+        try writer.run(
+            """
+            PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+            PRAGMA temp_store = MEMORY
+            """)
         return writer
     }
 
-    /// What runs next runs on this machine.
-    func enter() { SimulatedSystem.set(time: clock.wallMilliseconds()) }
+    // MARK: - Whose turn it is
 
-    func image() -> FileImage { FileImage(of: path) }
+    /// SQLite's 'now' is this machine's.
+    func setTime() { disk.setTime(milliseconds: clock.wallMilliseconds()) }
+
+    /// What runs next runs on this machine, until ``leave()``.
+    private func enter() {
+        setTime()
+        disk.holdsFaults = false
+    }
+
+    private func leave() { disk.holdsFaults = true }
+
+    func files() -> ReplicaFiles { ReplicaFiles(on: disk) }
 
     /// The size of the write-ahead log.
-    var logBytes: Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
-        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
-    }
+    var logBytes: Int64 { disk.size(of: ReplicaFiles.database + "-wal") ?? 0 }
+
+    /// Another connection to the file.
+    func connect() throws -> RawConnection { try RawConnection(path: disk.path(ReplicaFiles.database)) }
 
     // MARK: - The daemon
 
     var isUp: Bool { daemon != nil }
 
-    /// The fuse burned down before the daemon was up.
-    struct DiedStarting: Error {}
+    /// True from the death of its processes until ``crash(losingPower:)``.
+    var isDead: Bool { disk.isDown }
 
-    /// - Throws: What keeps it from coming up; it is down then.
+    /// - Throws: What keeps it from coming up, a death included; it is down then.
     func start(limits: Limits, transports: (Machine) -> [any Transport]) throws {
         enter()
-        death = nil
+        defer { leave() }
         let executor = ProcessExecutor(
-            scheduler, willRun: { [unowned self] in enter() }, didRun: { [unowned self] in reapIfDead() })
+            scheduler, willRun: { [unowned self] in enter() }, didRun: { [unowned self] in didRun() })
         let entropy = SplitMix(seed: entropy.next())
-        let daemon: Daemon
-        do {
-            daemon = try Daemon(
-                path: path, transports: transports(self), limits: limits, clock: clock, executor: executor,
-                signals: signals, entropy: entropy
-            ) { [unowned self] in
-                CommitObserver(willCommit: { self.willCommit() }, didCommit: { self.didCommit() })
-            }
-        } catch {
-            guard death != nil else { throw error }
-            try takeDeath()
-            throw DiedStarting()
-        }
-        if death != nil {
-            daemon.kill(scheduler)
-            signals.drop()
-            try takeDeath()
-            throw DiedStarting()
+        let daemon = try Daemon(
+            disk: disk, transports: transports(self), limits: limits, clock: clock, executor: executor,
+            signals: signals, entropy: entropy
+        ) { [unowned self] in
+            CommitObserver(willCommit: { self.willCommit() }, didCommit: { self.didCommit() })
         }
         self.daemon = daemon
     }
 
+    /// Performs `body` as a part of the daemon.
+    func inDaemon<T>(_ body: (Daemon) throws -> T) rethrows -> T? {
+        guard let daemon else { return nil }
+        enter()
+        defer { leave() }
+        return try body(daemon)
+    }
+
     private func willCommit() {
-        guard death == nil, case .beforeCommit(let left) = fuse else { return }
-        if left > 1 { fuse = .beforeCommit(left - 1) } else { die() }
+        guard case .beforeCommit(let left) = fuse else { return }
+        if left > 1 { fuse = .beforeCommit(left - 1) } else { disk.crash() }
     }
 
     private func didCommit() {
+        committed()
+        guard case .afterCommit(let left) = fuse else { return }
+        if left > 1 { fuse = .afterCommit(left - 1) } else { disk.crash() }
+    }
+
+    private func committed() {
         commits += 1
+        // A commit of nothing syncs nothing.
+        if disk.unsynced.bytes == 0 { showsUnsynced = false }
         signals.signal()
-        guard death == nil, case .afterCommit(let left) = fuse else { return }
-        if left > 1 { fuse = .afterCommit(left - 1) } else { die() }
     }
 
-    private func die() {
+    private func didRun() {
+        leave()
+        if isDead, daemon != nil { whenDead() }
+    }
+
+    /// All processes are gone, if they were not yet, and the disk is as they left it, or as a loss of power leaves it. The program comes back at
+    /// once, the daemon does not.
+    ///
+    /// - Parameter seed: Of a loss of power now; nil when only the processes die.
+    /// - Returns: How many bytes a loss of power found that were not synced; nil when the power stayed.
+    func crash(losingPower seed: UInt64? = nil) throws -> Int64? {
+        disk.crash()
+        if let daemon {
+            self.daemon = nil
+            daemon.kill(scheduler)
+            signals.drop()
+        }
         fuse = nil
-        death = image()
+        endFaults()
+        var unsynced: Int64?
+        if let seed {
+            unsynced = disk.unsynced.bytes
+            disk = disk.powerLoss(seed: seed)
+            disk.holdsFaults = true
+            showsUnsynced = false
+        } else {
+            if disk.unsynced.bytes > 0 { showsUnsynced = true }
+            disk.start()
+        }
+        try comeBack()
+        return unsynced
     }
 
-    private func reapIfDead() {
-        guard death != nil, daemon != nil, !isReaping else { return }
-        whenDead()
-    }
-
-    private var isReaping = false
-
-    /// The daemon is gone, and the files are as they were at the moment of its death.
-    func crash() throws {
-        guard let daemon else { return }
-        let image = death ?? image()
-        death = image
-        isReaping = true
-        defer { isReaping = false }
-        self.daemon = nil
-        daemon.kill(scheduler)
-        signals.drop()
-        try takeDeath()
-    }
-
-    private func takeDeath() throws {
-        guard let image = death else { return }
-        death = nil
-        fuse = nil
+    private func comeBack() throws {
         commits += 1
-        try whileClosed { try image.write(to: path) }
+        writer = try Machine.openWriter(disk)
+        try lookAtSchema()
     }
 
+    /// Ends the daemon as SIGTERM does.
     func stop() throws {
         guard let daemon else { return }
-        isReaping = true
-        defer { isReaping = false }
         self.daemon = nil
-        try daemon.stop(scheduler)
-        signals.drop()
+        enter()
+        defer { leave() }
+        do {
+            try daemon.stop(scheduler)
+            signals.drop()
+        } catch {
+            self.daemon = daemon
+            guard hasFailed else { throw error }
+        }
     }
 
-    /// Closes the writer's connection meanwhile; the daemon must be down.
-    func whileClosed(_ body: () throws -> Void) throws {
-        // A connection to nothing lets go of the file.
-        writer = try RawConnection(path: ":memory:")
-        try body()
-        writer = try Machine.openWriter(path)
+    /// Puts other files in the place of its own. The daemon must be down.
+    func restore(_ files: ReplicaFiles, isInPlace: Bool, withRecord: Bool) throws {
+        // Nobody has it open then.
+        disk.crash()
+        disk.start()
+        files.write(to: disk, isNew: !isInPlace, withRecord: withRecord)
+        endFaults()
+        showsUnsynced = false
+        try comeBack()
+    }
+
+    // MARK: - Faults of the disk
+
+    func arm(_ fault: DiskFault) {
+        guard let plan = fault.fault, standing.count < 16 else { return }
+        standing.append((fault, disk.add(plan)))
+    }
+
+    /// Whether one of them has happened.
+    var hasFailed: Bool { isDead || standing.contains { disk.happened($0.number) > 0 } }
+
+    /// What the processes died of; nil for no fault of the disk.
+    var causeOfDeath: DiskFault? {
+        isDead ? standing.last { $0.fault.isDeadly && disk.happened($0.number) > 0 }?.fault : nil
+    }
+
+    /// Nothing is wrong with the disk any more.
+    func endFaults() {
+        for (fault, number) in standing where disk.happened(number) > 0 { note(fault.kind) }
+        standing = []
+        disk.clearFaults()
     }
 
     // MARK: - The program
 
     /// What a transaction came to.
-    enum WriteOutcome {
+    enum WriteOutcome: Equatable {
         case committed
         /// It was refused, or rolled back.
         case failed
         /// The program died before the commit.
         case died
+        /// The commit ended with an error of the disk, or with the death of the machine's processes: it may be there, also later.
+        case unconfirmed(code: Int32)
     }
+
+    static let codeOfFullDisk = ResultCode.SQLITE_FULL.rawValue
 
     func write(_ statements: [String], isMarked: Bool, dies: Bool) throws -> WriteOutcome {
         enter()
+        defer { leave() }
         guard writer.execute("BEGIN IMMEDIATE") == 0 else { return .failed }
         for statement in statements {
             // A statement that a constraint refuses is a part of the history like any other.
@@ -202,42 +276,73 @@ final class Machine: @unchecked Sendable {
             if !writer.isInTransaction { return .failed }
         }
         if isMarked {
-            try writer.run(
+            let code = writer.execute(
                 "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
+            guard code == 0 || hasFailed else { throw Violation("P22", "a mark is refused: \(writer.lastMessage)") }
+            guard code == 0 else {
+                try giveUp()
+                return .failed
+            }
         }
         if dies {
-            writer = try Machine.openWriter(path)
+            try restartWriter()
             return .died
         }
-        guard writer.execute("COMMIT") == 0 else {
-            if writer.isInTransaction { try writer.run("ROLLBACK") }
-            return .failed
+        let code = writer.execute("COMMIT")
+        guard code == 0, !isDead else {
+            try giveUp()
+            return hasFailed ? .unconfirmed(code: code) : .failed
         }
-        commits += 1
-        signals.signal()
+        committed()
         return .committed
     }
 
-    /// - Returns: False when it was done before, or the file is locked.
-    func migrate(_ number: Int, _ addition: HistorySchema.Addition) throws -> Bool {
+    /// Leaves the transaction; where SQLite cannot do that, the program ends, and begins anew.
+    private func giveUp() throws {
+        guard !isDead, writer.isInTransaction else { return }
+        _ = writer.execute("ROLLBACK")
+        if writer.isInTransaction { try restartWriter() }
+    }
+
+    private func restartWriter() throws {
+        guard !isDead else { return }
+        writer = try disk.withoutFaults { try Machine.openWriter(disk) }
+    }
+
+    /// - Returns: False when it was done before, the file is locked, or the disk failed.
+    func migrate(_ number: Int) throws -> Bool {
         guard !additions.contains(number) else { return false }
         enter()
-        for statement in HistorySchema.sql(of: addition) where writer.execute(statement) != 0 { return false }
-        additions.insert(number)
-        schema.add(addition)
-        commits += 1
-        signals.signal()
+        defer { leave() }
+        let statements = HistorySchema.sql(of: history.additions[number])
+        let code = writer.execute((["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).joined(separator: ";"))
+        guard code == 0, !isDead else {
+            try giveUp()
+            return false
+        }
+        try lookAtSchema()
+        committed()
         return true
     }
 
-    /// After the file was replaced by an older or another one.
-    func adopt(schema: ReferenceSchema, additions: Set<Int>) {
-        self.schema = schema
-        self.additions = additions
-        commits += 1
+    /// Which additions the file has: one whose commit failed may be there all the same.
+    private func lookAtSchema() throws {
+        additions = try Set(history.additions.indices.filter { try has(history.additions[$0]) })
+        schema = history.reference.withTokens
+        for number in additions.sorted() { schema.add(history.additions[number]) }
+    }
+
+    private func has(_ addition: HistorySchema.Addition) throws -> Bool {
+        let query =
+            switch addition {
+            case .column(let table, let column):
+                "SELECT 1 FROM pragma_table_info('\(table)') WHERE name = '\(column.name)'"
+            case .table(let table): "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(table.name)'"
+            }
+        return try !rows(query).isEmpty
     }
 
     var schemaName: String { additions.sorted().map(String.init).joined(separator: ",") }
 
-    func rows(_ sql: String) throws -> [[Value]] { try writer.rows(sql) }
+    func rows(_ sql: String) throws -> [[Value]] { try disk.withoutFaults { try writer.rows(sql) } }
 }

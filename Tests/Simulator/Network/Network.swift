@@ -25,6 +25,8 @@ final class Network: @unchecked Sendable {
 
     /// Who answers at a machine now; nil while its daemon is down.
     var server: (Int) -> Server? = { _ in nil }
+    /// Whether the processes of a machine died just now: what they still send, nobody hears.
+    var isDead: (Int) -> Bool = { _ in false }
     var note: (FaultKind) -> Void = { _ in }
     /// Gets what went wrong on either side of a request.
     var failed: (SyncError) -> Void = { _ in }
@@ -62,6 +64,11 @@ final class Network: @unchecked Sendable {
     /// Sends a request; its answer, or its failure, comes by ``Exchange/answer``.
     func request(_ path: String, from: Int, to: Int, _ body: [UInt8], wait: Int) -> Exchange {
         let link = Link(from: from, to: to)
+        guard !isDead(from) else {
+            let exchange = makeExchange(path, link)
+            exchange.fail(SyncError(.unreachable, "the machine is down"))
+            return exchange
+        }
         sent[link, default: 0] += 1
         var random = SplitMix(seed: stream(link))
         let exchange = makeExchange(path, link)
@@ -212,7 +219,9 @@ final class AnswerSender: @unchecked Sendable {
     /// - Throws: When the caller is gone.
     func write(_ bytes: [UInt8]) throws {
         guard fate != nil else { return }
-        guard !exchange.isClosed, !isCut else { throw SyncError(.unreachable, "the caller went away") }
+        guard !exchange.isClosed, !isCut, !network.isDead(exchange.to) else {
+            throw SyncError(.unreachable, "the caller went away")
+        }
         if !isError { network.onSend(exchange, true, bytes) }
         guard let fate else { return }
         var bytes = bytes
@@ -240,7 +249,7 @@ final class AnswerSender: @unchecked Sendable {
     func abort() { if !isCut { send { $0.fail(SyncError(.unreachable, "the connection was reset")) } } }
 
     private func send(_ deliver: @escaping (Exchange) -> Void) {
-        guard let fate, !fate.isAnswerLost else { return }
+        guard let fate, !fate.isAnswerLost, !network.isDead(exchange.to) else { return }
         network.answer(exchange, by: pipe, after: fate.delay) { [exchange] in deliver(exchange) }
     }
 }

@@ -20,7 +20,8 @@ extension LifePlan {
         let follows = LifePlan.follows(count, &topology)
         var peers = streams.stream(.peers)
         let hasBadPeer = [.all, .network].contains(profile) && peers.chance(30)
-        let kinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).subtracting(mute)
+        let disks = [.all, .disks].contains(profile) ? LifePlan.kindsOfDisks(streams) : []
+        let kinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks).subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -48,6 +49,7 @@ extension LifePlan {
         var steps = LifePlan.writes(count, schema, duration, streams, kinds)
         steps += LifePlan.migrations(count, schema, duration, &faults)
         steps += LifePlan.faults(count, kinds, duration, &faults)
+        steps += LifePlan.diskFaults(count, kinds, duration, streams)
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -86,7 +88,7 @@ extension LifePlan {
     private static func kinds(_ profile: Profile, _ random: inout SplitMix) -> Set<FaultKind> {
         let possible: Set<FaultKind> =
             switch profile {
-            case .none: []
+            case .none, .disks: []
             case .network: FaultKind.ofNetwork
             case .processes: FaultKind.ofProcesses
             case .clocks: FaultKind.ofClocks
@@ -213,8 +215,8 @@ extension LifePlan {
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
-            .replayed, .stalled, .badPeer:
-            // Parts of writes, of requests, and what is there all the time.
+            .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull:
+            // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
             return nil
         }
     }

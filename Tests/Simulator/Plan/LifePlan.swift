@@ -29,6 +29,7 @@ struct LifePlan: Sendable {
         case rekey(machine: Int)
         case migrate(machine: Int, addition: Int)
         case check
+        case disk(machine: Int, DiskFault)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -76,5 +77,5 @@ struct NetworkPlan: Sendable {
 
 /// Which families of faults a life has.
 public enum Profile: String, CaseIterable, Sendable {
-    case none, network, processes, clocks, identity, all
+    case none, network, processes, clocks, identity, all, disks
 }

@@ -49,6 +49,12 @@ final class Scheduler: @unchecked Sendable {
         now = max(now, end)
     }
 
+    /// Nothing more happens: what was to come is forgotten, and what it held with it.
+    func end() {
+        drain()
+        events = EventQueue()
+    }
+
     private func settle() throws {
         drain()
         try whenQuiet()

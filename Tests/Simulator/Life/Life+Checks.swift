@@ -1,0 +1,109 @@
+import Journal
+import MergeModel
+import Sync
+
+/// What holds at every moment.
+extension Life {
+    func watch(_ exchange: Exchange, isAnswer: Bool, _ bytes: [UInt8]) throws {
+        note("\(isAnswer ? exchange.to : exchange.from) sends \(bytes.count) B of #\(exchange.number)")
+        trace.append(bytes)
+        switch (exchange.path, isAnswer) {
+        case (WireHTTP.pushPath, false), (WireHTTP.pullPath, true):
+            try publications.note(bytes, from: watches[isAnswer ? exchange.to : exchange.from].origin)
+            if isAnswer {
+                exchange.pieces += 1
+                if exchange.pieces == 3 { counts.note(.manyFrames) }
+            }
+        case (WireHTTP.digestPath, true): counts.note(.compared)
+        case (WireHTTP.pushPath, true): try checkAcknowledgement(exchange, bytes)
+        default: break
+        }
+    }
+
+    /// What a push's answer says is there, is there after a crash too (P4).
+    func checkAcknowledgement(_ exchange: Exchange, _ bytes: [UInt8]) throws {
+        guard let reply = try? PushReply(decoding: bytes, limits: plan.limits) else { return }
+        let view = FileView(machine: machines[exchange.to])
+        let whole = try view.vector()
+        let durable = try whole.merged(with: view.staged())
+        guard durable.covers(reply.vector) else {
+            throw Violation(
+                "P4", "machine \(exchange.to) says that it has \(reply.vector), and its file holds \(durable)")
+        }
+        // Beginnings of transactions may be given up later.
+        let promised = reply.vector.entries.map {
+            VersionVector.Entry(origin: $0.origin, version: min($0.version, whole[$0.origin]))
+        }
+        watches[exchange.to].promise(VersionVector(promised.filter { $0.version > 0 }))
+    }
+
+    /// After every event, for each file that changed.
+    func checkQuiet() throws {
+        if let violation { throw violation }
+        for machine in machines where checked[machine.index] != machine.commits {
+            checked[machine.index] = machine.commits
+            try check(machine)
+        }
+    }
+
+    func check(_ machine: Machine) throws {
+        counts.checks += 1
+        let view = FileView(machine: machine)
+        guard machine.logBytes < 16 << 20 else {
+            throw Violation("P23", "the log of machine \(machine.index) has grown to \(machine.logBytes) bytes")
+        }
+        // A contact with a peer may have given it a new name.
+        if let outcome = machine.daemon?.replicator.inbox.lastRekey, outcome != rekeys[machine.index] {
+            rekeyed(machine, outcome)
+        }
+        let known = try watches[machine.index].check(view, written: written, &counts)
+        // A local write can make room for held rows, and a migration joins columns, both a little later.
+        guard !plan.hasConstraints, plan.schema.additions.isEmpty else { return }
+        try compare(view, known)
+    }
+
+    func compare(_ view: FileView, _ known: VersionVector) throws {
+        // Its next changes go out under a new name, and are not called by the old one anywhere.
+        guard !unsettled.contains(view.machine.index) else { return }
+        if let name = unproven[view.machine.index] {
+            guard try view.origin != name else { return }
+            unproven[view.machine.index] = nil
+        }
+        let digest = try view.digest()
+        trace.append([UInt8(truncatingIfNeeded: digest), UInt8(truncatingIfNeeded: digest >> 8)])
+        if let other = knowledge.note(known, schema: view.machine.schemaName, digest, machine: view.machine.index) {
+            let theirs = machines[other]
+            let detail = try theirs.isUp ? Life.difference(theirs, view.machine) : ""
+            throw Violation(
+                "P1",
+                "machine \(view.machine.index) knows \(known), as machine \(other) did, and holds something else\n\(detail)"
+            )
+        }
+    }
+
+    static func difference(_ a: Machine, _ b: Machine) throws -> String {
+        func content(_ machine: Machine) throws -> HistoryContent {
+            try HistoryContent(schema: machine.schema, rows: machine.rows) {
+                try machine.daemon?.replica.read { try ConflictEntry.all($0) } ?? []
+            }
+        }
+        return HistoryContent.difference(try content(a), try content(b)).joined(separator: "\n")
+    }
+
+    func checkDeeply(_ machine: Machine) throws {
+        guard let daemon = machine.daemon, machine.fuse == nil, locks[machine.index] == nil else { return }
+        let settles = plan.hasConstraints || !plan.schema.additions.isEmpty
+        let outcome = try ModelCheck(machine: machine, daemon: daemon).run(settles: settles)
+        counts.modelChecks += 1
+        counts.changesChecked += outcome.changes
+        for conflict in outcome.conflicts {
+            switch conflict.kind {
+            case "update/update": counts.note(.conflictUpdate)
+            case "update/delete": counts.note(.conflictDelete)
+            case "insert/insert": counts.note(.conflictInsert)
+            default: counts.note(.conflictKeyChange)
+            }
+        }
+        try compare(FileView(machine: machine), FileView(machine: machine).vector())
+    }
+}

@@ -1,0 +1,88 @@
+import Journal
+import Sync
+import TestSupport
+
+extension Life {
+    /// All faults end; then everybody comes to know and hold the same within bounded time (P21).
+    func live() throws {
+        note("all faults end")
+        network.heal()
+        for machine in machines {
+            unlock(machine)
+            machine.fuse = nil
+            machine.endFaults()
+            latestTime = max(latestTime, machine.clock.wallMilliseconds())
+        }
+        for machine in machines { machine.clock.set(wall: latestTime + 1_000) }
+        try becomeLevel()
+        // Everybody has met a peer by now.
+        unproven = [:]
+        for machine in machines { try checkDeeply(machine) }
+        try welcome()
+        try checkEverywhere()
+        counts.note(.redelivered, publications.redelivered)
+        counts.note(.relayed, publications.relayed)
+        counts.note(.morePull, publications.unfinished)
+    }
+
+    func becomeLevel() throws {
+        let end = scheduler.now + 900_000
+        while true {
+            try scheduler.run(until: scheduler.now + 2_000)
+            if try isLevel() { break }
+            guard scheduler.now < end else { throw try stuck() }
+        }
+    }
+
+    /// Who comes last gets everything from one machine, in another order and in other batches than the others, and ends with the same (P7).
+    func welcome() throws {
+        var random = streams.stream(.checks)
+        let host = machines[random.below(machines.count)]
+        let index = machines.count
+        let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
+        let machine = try Machine(
+            index, schema: plan.schema, origin: Life.origin(index), clock: clock, scheduler: scheduler,
+            entropy: streams.stream(.entropy, index))
+        for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
+        note("machine \(index) joins, and follows machine \(host.index)")
+        add(machine)
+        follows.append([host.index])
+        start(machine)
+        try becomeLevel()
+        try checkDeeply(machine)
+        counts.note(.newcomer)
+    }
+
+    func isLevel() throws -> Bool {
+        guard machines.allSatisfy(\.isUp) else { return false }
+        let first = try FileView(machine: machines[0]).vector()
+        for machine in machines {
+            let view = FileView(machine: machine)
+            guard try view.vector() == first, try view.staged().isEmpty else { return false }
+        }
+        return true
+    }
+
+    func stuck() throws -> Violation {
+        let lines = try machines.map { machine in
+            let view = FileView(machine: machine)
+            let peers = machine.daemon?.replicator.status().peers.map { peer in
+                "\(peer.name) \(peer.failures) failures, \(peer.lastError?.message ?? "no error")"
+            }
+            return
+                "  machine \(machine.index) \(machine.isUp ? "up" : "down") knows \(try view.vector()), staged \(try view.staged()); \(peers?.joined(separator: "; ") ?? "")"
+        }
+        return Violation("P21", "without faults for 15 minutes, and still not level:\n\(lines.joined(separator: "\n"))")
+    }
+
+    func checkEverywhere() throws {
+        let wanted = acknowledged.subtracting(mayBeLost)
+        for machine in machines {
+            if let lost = wanted.subtracting(try transactions(of: machine)).min() {
+                throw Violation(
+                    "P3", "transaction \(lost) was acknowledged and is nowhere near machine \(machine.index)")
+            }
+        }
+        counts.note(.unconfirmedKept, try transactions(of: machines[0]).intersection(unconfirmed).count)
+    }
+}

@@ -1,0 +1,67 @@
+import SimulatedDisk
+import TestSupport
+
+extension LifePlan {
+    /// Each kind by a stream of its own.
+    static func kindsOfDisks(_ streams: Streams) -> Set<FaultKind> {
+        var kinds: Set<FaultKind> = []
+        for (number, kind) in FaultKind.ofDisks.enumerated() {
+            var random = streams.stream(.storage, number)
+            if random.chance(45) { kinds.insert(kind) }
+        }
+        return kinds
+    }
+
+    static func diskFaults(
+        _ count: Int, _ kinds: Set<FaultKind>, _ duration: Int64, _ streams: Streams
+    ) -> [Step] {
+        var steps: [Step] = []
+        for (number, kind) in FaultKind.ofDisks.enumerated() where kinds.contains(kind) {
+            var random = streams.stream(.storage, FaultKind.ofDisks.count + number)
+            for _ in 0..<random.between(2...6) {
+                let time = Int64(random.below(Int(duration)))
+                let machine = random.below(count)
+                // Nobody can keep what a sync that failed left behind once the power goes, too.
+                let sparesSyncs = kinds.contains(.powerLoss)
+                let fault = DiskFault(kind, sparesSyncs: sparesSyncs, &random)
+                steps.append(Step(time: time, action: .disk(machine: machine, fault)))
+            }
+        }
+        return steps
+    }
+}
+
+extension DiskFault {
+    fileprivate init(_ kind: FaultKind, sparesSyncs: Bool, _ random: inout SplitMix) {
+        self.kind = kind
+        seed = random.next()
+        isAtStart = random.chance(25)
+        let first = random.between(1...random.pick([5, 20, 80]))
+        let pause = Int64(random.pick([100, 2_000, 10_000, 40_000]))
+        switch kind {
+        case .crashAtWrite, .powerLoss:
+            let moment = SimulatedDisk.Fault(
+                random.pick([.crashBefore, .crashAfter]), .at(first), of: random.pick([.changes, .changes, .sync]))
+            let isEarly = kind == .powerLoss && random.chance(35)
+            // Then a commit may be in the log that was not synced, and everybody sees it until the power goes.
+            lead = isEarly ? Int64(random.pick([2, 50, 1_000])) : 0
+            let unsynced = SimulatedDisk.Fault(.crashBefore, .at(random.between(1...4)), of: .sync, on: .log)
+            fault = isEarly ? unsynced : kind == .powerLoss && random.chance(30) ? nil : moment
+            time = pause
+        case .diskError:
+            let rate = SimulatedDisk.Fault.Moment.random(perMillion: random.pick([5_000, 50_000, 300_000]), seed: seed)
+            let moment = random.pick([.at(first), .at(first), .from(first), rate])
+            let operations = random.pick([SimulatedDisk.Operations.all, .changes]).subtracting(
+                sparesSyncs ? [.sync, .namesSync] : [])
+            fault =
+                random.chance(30) ? .init(.short, moment, of: .write) : .init(.fail, moment, of: operations)
+            // What happens once needs time to come.
+            time = moment == .at(first) ? 60_000 : pause
+            lead = 0
+        default:
+            fault = .init(.full, .from(first), of: [.open, .write, .truncate, .shareMap])
+            time = pause
+            lead = 0
+        }
+    }
+}
