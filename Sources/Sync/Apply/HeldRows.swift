@@ -21,6 +21,9 @@ public enum HoldReason: String, Sendable, Hashable {
 
     /// True when a change of other rows can bring the row back.
     var dependsOnOthers: Bool { self != .incomplete && self != .policy && self != .key }
+
+    /// True when the table refuses the row whatever other rows there are.
+    var isOfTheRow: Bool { self == .notNull || self == .check || self == .datatype }
 }
 
 /// A row that is set aside, with all that merging has made of it so far.

@@ -67,7 +67,18 @@ final class Settlement {
             return
         }
         guard let held = try store.setAside(row) else { return }
-        involved[key] = Member(row: row, image: held.image)
+        let member = Member(row: row, image: held.image)
+        // That a row cannot be stored comes before that its parents are missing, and these keep it from being tried.
+        if held.reason.isOfTheRow { member.refusal = try refusal(of: member) }
+        involved[key] = member
+    }
+
+    /// - Returns: Why the row cannot be stored whatever else is there; nil when it can. It is in its table neither before nor after.
+    private func refusal(of member: Member) throws -> (reason: HoldReason, detail: String)? {
+        let code = try store.insert(member.row, member.image)
+        if code == SQLITE_DONE { try takeOut([member]) }
+        guard code != SQLITE_DONE, HoldReason(code).isOfTheRow else { return nil }
+        return (HoldReason(code), store.db.lastErrorMessage ?? "refused by a constraint")
     }
 
     // MARK: - The definition
