@@ -53,6 +53,7 @@ final class Cluster {
         try replicas[index].write { try $0.execute(sql: sql) }
     }
 
+    /// Writes later than all others did, also within one tick of the clock.
     func executeLater(_ index: Int, _ sql: String) throws {
         try RawConnection.writeLater(sql, at: directory.file("\(index).sqlite"))
     }

@@ -78,7 +78,12 @@ final class Settlement {
         let code = try store.insert(member.row, member.image)
         if code == SQLITE_DONE { try takeOut([member]) }
         guard code != SQLITE_DONE, HoldReason(code).isOfTheRow else { return nil }
-        return (HoldReason(code), store.db.lastErrorMessage ?? "refused by a constraint")
+        return refusal(code)
+    }
+
+    /// The refusal of the statement that ran last.
+    private func refusal(_ code: Int32) -> (reason: HoldReason, detail: String) {
+        (HoldReason(code), store.db.lastErrorMessage ?? "refused by a constraint")
     }
 
     // MARK: - The definition
@@ -173,7 +178,7 @@ final class Settlement {
     }
 
     private func refuse(_ member: Member, _ code: Int32, taking taken: [Member]) throws -> [Member]? {
-        member.refusal = (HoldReason(code), store.db.lastErrorMessage ?? "refused by a constraint")
+        member.refusal = refusal(code)
         try takeOut(taken)
         return nil
     }

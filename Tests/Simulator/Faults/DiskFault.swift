@@ -15,6 +15,9 @@ struct DiskFault: Sendable {
     /// Of a loss of power: what becomes of writes that were not synced.
     let seed: UInt64
 
+    /// Whether the daemon is up again before the power goes.
+    var isUpInBetween: Bool { lead > 0 && seed % 4 != 0 }
+
     /// Whether all processes on the machine die of it.
     var isDeadly: Bool { kind == .crashAtWrite || kind == .powerLoss }
 }

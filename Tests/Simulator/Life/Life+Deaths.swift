@@ -79,8 +79,7 @@ extension Life {
 
     func perform(_ fault: DiskFault, on machine: Machine) throws {
         note("\(fault.kind.rawValue) at the disk of machine \(machine.index)")
-        // Before the power goes, the daemon may be up again.
-        if fault.isDeadly { downTimes[machine.index] = fault.lead > 0 && fault.seed % 4 != 0 ? 1 : fault.time }
+        if fault.isDeadly { downTimes[machine.index] = fault.isUpInBetween ? 1 : fault.time }
         guard fault.fault != nil else {
             counts.note(fault.kind)
             return try crash(machine, downFor: fault.time, losingPower: fault.seed)
