@@ -198,10 +198,14 @@ extension JournalError {
                 .readOnly, text, hint: "The file and its directory must be writable by this user.", sqliteCode: code)
         case SQLITE_FULL:
             return JournalError(.sqlite, text, hint: "The disk is full; free some space.", sqliteCode: code)
+        case SQLITE_NOMEM:
+            return JournalError(.sqlite, text, hint: memoryHint, sqliteCode: code)
         default:
             return JournalError(.sqlite, text, sqliteCode: code)
         }
     }
+
+    static let memoryHint = "The process has too little memory; free some, or lift its limit (ulimit -v)."
 
     /// Wraps what GRDB throws; our own errors stay as they are.
     public init(_ error: any Error, operation: String) {

@@ -43,7 +43,7 @@ final class WatchHub: Sendable {
                 .reduce(UInt32(0)) { $0 | UInt32($1) }
             // The same directory gives the same watch.
             let watch = inotify_add_watch(state.notifier, directory, events)
-            guard watch >= 0 else { throw WatchHub.failure("watching \(directory)") }
+            guard watch >= 0 else { throw WatchHub.failure("watching \(directory)", code: errno) }
             state.targets[registration] = Target(watch: watch, names: names, signal: signal)
         }
     }
@@ -61,7 +61,7 @@ final class WatchHub: Sendable {
 
     private static func start(_ hub: WatchHub) throws -> Int32 {
         let notifier = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        guard notifier >= 0 else { throw failure("watching files") }
+        guard notifier >= 0 else { throw failure("watching files", code: errno) }
         final class Start {
             let hub: WatchHub
             let notifier: Int32
@@ -83,17 +83,23 @@ final class WatchHub: Sendable {
         guard code == 0 else {
             Unmanaged<Start>.fromOpaque(argument).release()
             close(notifier)
-            errno = code
-            throw failure("starting a thread to watch files")
+            throw failure("starting a thread to watch files", code: code)
         }
         pthread_detach(thread)
         return notifier
     }
 
-    private static func failure(_ operation: String) -> JournalError {
-        JournalError(
-            .invalid, "\(operation) failed: \(String(cString: strerror(errno)))",
-            hint: "Raise fs.inotify.max_user_instances and max_user_watches.")
+    /// - Parameter code: The `errno` of inotify_init(2), inotify_add_watch(2) or pthread_create(3).
+    static func failure(_ operation: String, code: Int32) -> JournalError {
+        let hint: String? =
+            switch code {
+            case EMFILE: "Raise fs.inotify.max_user_instances, and the limit of descriptors (ulimit -n)."
+            case ENOSPC: "Raise fs.inotify.max_user_watches."
+            case ENOMEM: JournalError.memoryHint
+            case EAGAIN: "The limit of threads is reached; raise it (ulimit -u)."
+            default: nil
+            }
+        return JournalError(.invalid, "\(operation) failed: \(String(cString: strerror(code)))", hint: hint)
     }
 
     private func run(_ notifier: Int32) {

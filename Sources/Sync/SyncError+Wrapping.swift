@@ -31,7 +31,7 @@ extension SyncError {
         // The SQL and its arguments hold names and values; the code's own words do not.
         self.init(
             Code(sqlite: error.extendedResultCode.rawValue), "SQLite: \(error.resultCode)",
-            hint: "See the log of the replica's machine.")
+            hint: JournalError(error, operation: "").hint ?? "See the log of the replica's machine.")
     }
 }
 

@@ -24,7 +24,9 @@ struct Failure: Error, Sendable, Hashable {
         case let error as SyncError: self.init(error.message, hint: error.hint)
         case let error as DatabaseError:
             // The message of GRDB may quote SQL and arguments; SQLite's own names at most a table.
-            self.init("SQLite reported: \(error.message ?? "error \(error.extendedResultCode.rawValue)")")
+            self.init(
+                "SQLite reported: \(error.message ?? "error \(error.extendedResultCode.rawValue)")",
+                hint: JournalError(error, operation: "").hint)
         case is CancellationError: self.init("the command was interrupted")
         case is CleanExit, is ExitCode, is ValidationError: return nil
         case let error as POSIXError: self.init(String(cString: strerror(error.code.rawValue)))
@@ -41,6 +43,16 @@ extension SyncError {
     func failure(with peer: PeerConfiguration) -> Failure {
         Failure(
             message.contains(peer.name) ? message : "\(peer.name): \(message)",
-            hint: hint ?? "Is this the address of a syncd, and does that daemon run? Its log may say more.")
+            hint: hint ?? peer.address.hint)
+    }
+}
+
+extension PeerConfiguration.Address {
+    /// What to look at when an exchange fails without a better hint.
+    fileprivate var hint: String {
+        switch self {
+        case .http: "Is this the address of a syncd, and does that daemon run? Its log may say more."
+        case .file: "Is this the file of another replica? `syncd status` on it says more."
+        }
     }
 }

@@ -122,16 +122,23 @@ class Campaign:
         return subprocess.Popen(
             arguments, env={**self.environment, **(environment or {})}, preexec_fn=prepare, **options)
 
-    def command(self, *arguments, status=0, timeout=300, environment=None, before=None, log="commands.log"):
+    def command(self, *arguments, status=0, timeout=300, environment=None, before=None, log="commands.log", relief=None):
         """Runs `syncd` to its end; its errors go to a log, where nothing secret may stand.
 
         - status: What it must end with; None for whatever.
+        - relief: Seconds, and what is done with the process when it has not ended by then.
         """
         process = self.start(
             [self.syncd, *arguments], environment=environment, before=before, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
         try:
-            output, errors = process.communicate(timeout=timeout)
+            try:
+                output, errors = process.communicate(timeout=relief[0] if relief else timeout)
+            except subprocess.TimeoutExpired:
+                if not relief:
+                    raise
+                relief[1](process)
+                output, errors = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

@@ -4,7 +4,8 @@
                nothing half done, reads work, the daemon confirms nothing to its peer, and goes on by itself when there is room again
   size         the same by RLIMIT_FSIZE on a running daemon, whose signal must not end it
   descriptors  few of them: the daemon refuses to start with a sentence, or serves; idle connections do not end it
-  memory       RLIMIT_AS in steps: whatever ends a program, nothing acknowledged is lost and no file is damaged
+  memory       RLIMIT_AS in steps: whatever ends a program, nothing acknowledged is lost and no file is damaged; a program
+               that waits for memory goes on when there is some
 
 The tmpfs is mounted in a namespace of this process, so it is gone with it. That needs root.
 """
@@ -289,15 +290,22 @@ class DiskFull(Campaign):
         self.maybe = set()
         first, second = self.pair("memory", self.directory)
         sizes = [*range(110, 230, 10), *range(240, 480, 40)]
+        most = resource.getrlimit(resource.RLIMIT_AS)[1]
         for mib in sizes:
             def limit():
-                resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+                resource.setrlimit(resource.RLIMIT_AS, (mib << 20, most))
+
+            def lift(process):
+                # With too little for a second thread, libdispatch waits for memory, before any line of the program.
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (most, most))
+                self.count("waited for memory")
 
             self.insert(first, 200_000)
             self.insert(second, 200_000)
             # A trace of each failed allocation would take longer than all the rest.
             result = self.command(
-                "sync", first.path, second.path, status=None, before=limit, environment={"SWIFT_BACKTRACE": "enable=no"})
+                "sync", first.path, second.path, status=None, before=limit, relief=(10, lift),
+                environment={"SWIFT_BACKTRACE": "enable=no"})
             self.count("exchanges with enough memory" if result.returncode == 0 else "exchanges without")
             for replica in (first, second):
                 content(replica.path)

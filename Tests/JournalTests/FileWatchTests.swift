@@ -1,8 +1,9 @@
 import Foundation
 import GRDB
-import Journal
 import TestSupport
 import Testing
+
+@testable import Journal
 
 @Suite("Watching a file")
 struct FileWatchTests {
@@ -50,5 +51,18 @@ struct FileWatchTests {
     @Test("a directory that does not exist cannot be watched")
     func missing() {
         #expect(throws: JournalError.self) { try FileWatch(path: "/nonexistent/a.sqlite") }
+    }
+
+    @Test(
+        "what the system refuses is named with the limit that was reached, and with no other",
+        arguments: [
+            (EMFILE, "fs.inotify.max_user_instances"), (ENOSPC, "fs.inotify.max_user_watches"), (ENOMEM, "ulimit -v"),
+            (EAGAIN, "ulimit -u"),
+        ])
+    func limits(code: Int32, limit: String) {
+        let error = WatchHub.failure("watching files", code: code)
+        #expect(error.message == "watching files failed: \(String(cString: strerror(code)))")
+        #expect(error.hint?.contains(limit) == true)
+        #expect(WatchHub.failure("watching files", code: ENOENT).hint == nil)
     }
 }
