@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 import TestSupport
 
@@ -11,12 +10,11 @@ func inThreads<T: Sendable>(
     seeds: Range<UInt64>, _ body: @escaping @Sendable (UInt64, [TestClock]) -> T,
     isFailure: @escaping @Sendable (T) -> Bool
 ) async -> [T] {
-    let count = max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))
     let failures = Atomic<Int>(0)
-    return await inThreads(count) { worker in
+    return await inThreads(processorCount) { worker in
         let clocks = (0..<7).map { _ in TestClock(milliseconds: 0) }
         var results: [T] = []
-        for seed in stride(from: seeds.lowerBound + UInt64(worker), to: seeds.upperBound, by: count)
+        for seed in stride(from: seeds.lowerBound + UInt64(worker), to: seeds.upperBound, by: processorCount)
         where failures.load(ordering: .relaxed) < 3 {
             let result = body(seed, clocks)
             if isFailure(result) { failures.add(1, ordering: .relaxed) }
@@ -28,13 +26,7 @@ func inThreads<T: Sendable>(
 
 private func inThreads<T: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) -> T) async -> [T] {
     await withTaskGroup(of: T.self) { group in
-        for index in 0..<count {
-            group.addTask {
-                await withCheckedContinuation { continuation in
-                    Thread.detachNewThread { continuation.resume(returning: body(index)) }
-                }
-            }
-        }
+        for index in 0..<count { group.addTask { await onThread { body(index) } } }
         return await group.reduce(into: []) { $0.append($1) }
     }
 }

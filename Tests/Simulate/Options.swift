@@ -1,4 +1,5 @@
 import Simulator
+import TestSupport
 
 /// The command line of `simulate`.
 struct Options {
@@ -13,10 +14,14 @@ struct Options {
     var wantsMarks = false
     /// How many lives a failing one may cost to make it smaller; 0 for none.
     var attempts = 300
+    /// How many lives at once, each in a process of its own.
+    var jobs = processorCount
+    /// Prints what one life came to, for a process that asks.
+    var printsOutcome = false
 
     static let usage = """
         simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
-            [--hashes] [--marks] [--attempts N]
+            [--hashes] [--marks] [--attempts N] [--jobs N] [--outcome]
 
           SEED, COUNT     the first seed and how many lives (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
@@ -28,6 +33,8 @@ struct Options {
           --hashes        a line with the trace's hash for each life
           --marks         fail when a rare path was never taken
           --attempts N    lives to spend on making a failing one smaller (300)
+          --jobs N        how many lives at once, each in a process of its own (one for each processor)
+          --outcome       what the life of SEED came to, as one JSON object
         """
 
     /// nil when they make no sense.
@@ -41,6 +48,7 @@ struct Options {
             case "--json": isJSON = true
             case "--hashes": printsHashes = true
             case "--marks": wantsMarks = true
+            case "--outcome": printsOutcome = true
             case "--verbose": isVerbose = true
             case "--profile":
                 guard let profile = rest.popFirst().flatMap({ Profile(rawValue: $0) }) else { return nil }
@@ -59,6 +67,9 @@ struct Options {
             case "--attempts":
                 guard let number = rest.popFirst().flatMap({ Int($0) }) else { return nil }
                 attempts = number
+            case "--jobs":
+                guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
+                jobs = number
             default:
                 guard let number = UInt64(word), numbers.count < 2 else { return nil }
                 numbers.append(number)

@@ -20,10 +20,8 @@ func seconds() -> Double {
 /// At once, also into a pipe.
 func say(_ line: String, to output: FileHandle = .standardOutput) { output.write(Data((line + "\n").utf8)) }
 
-for number in 0..<options.count {
-    var request = options.request
-    request.seed += number
-    let outcome = Campaign.live(request, prints: options.printsFrom.map { $0...(options.until ?? .max) })
+/// - Returns: False when there were enough failures.
+@MainActor func take(_ request: Campaign.Request, _ outcome: Campaign.Outcome) -> Bool {
     total += outcome.counts
     hash = (hash ^ outcome.hash) &* 0x100_0000_01B3
     if options.printsHashes { say("\(request.seed) \(String(outcome.hash, radix: 16)) \(outcome.length)") }
@@ -34,14 +32,27 @@ for number in 0..<options.count {
             ? Campaign.report(request, failure, attempts: options.attempts)
             : "seed \(request.seed): \(failure)\nAgain with: make simulate \(request.arguments)"
         say(report, to: options.isJSON ? .standardError : .standardOutput)
-        if failures.count >= 10 { break }
     }
     if ContinuousClock.now - lastWord > .seconds(10) {
         lastWord = .now
         say(
-            "\(number + 1) of \(options.count) lives, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
+            "\(total.lives) of \(options.count) lives, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
             to: .standardError)
     }
+    return failures.count < 10
+}
+
+if options.printsOutcome {
+    say(try Campaign.live(options.request).line)
+    exit(0)
+}
+if options.jobs > 1, options.count > 1, options.printsFrom == nil, let program = Bundle.main.executablePath {
+    let lives = Campaign.lives(by: program, options.request, count: options.count, jobs: options.jobs)
+    for await (request, outcome) in lives where !take(request, outcome) { break }
+} else {
+    let prints = options.printsFrom.map { $0...(options.until ?? .max) }
+    var request = options.request
+    for _ in 0..<options.count where take(request, Campaign.live(request, prints: prints)) { request.seed += 1 }
 }
 
 if options.isJSON {

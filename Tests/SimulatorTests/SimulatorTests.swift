@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each life runs in a process of its own: a simulation takes SQLite's time and randomness for the whole process.
+/// As a program: a life takes SQLite's time and randomness for its whole process.
 @Suite("Lives of clusters")
 struct SimulatorTests {
     /// The program stands beside the tests.
@@ -30,6 +30,14 @@ struct SimulatorTests {
         let again = try simulate(seeds, environment: ["SWIFT_DETERMINISTIC_HASHING=1"])
         #expect(once.output.split(separator: "\n").count == 1)
         #expect(once.output == again.output)
+    }
+
+    @Test("lives side by side are the lives one after the other, in the order of their seeds")
+    func jobs() throws {
+        let seeds = ["5", "2", "--profile", "none", "--hashes", "--attempts", "0", "--jobs"]
+        let one = try simulate(seeds + ["1"])
+        #expect(one.output.split(separator: "\n").map { $0.prefix(2) } == ["5 ", "6 "])
+        #expect(try simulate(seeds + ["2"]).output == one.output)
     }
 
     @Test("lives that once failed go well")

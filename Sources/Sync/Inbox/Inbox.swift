@@ -3,35 +3,6 @@ import Journal
 import Logging
 import Synchronization
 
-/// What became of a received batch.
-public struct ReceiveReport: Sendable, Hashable {
-    /// Changes that are in tables and journal now.
-    public var applied = 0
-    /// Changes that were here already.
-    public var duplicates = 0
-    /// Changes of a transaction whose end has not come; durable, not visible.
-    public var staged = 0
-    /// Values that lost, or won against others, without having seen each other.
-    public var conflicts = 0
-    /// True when changes were left out because their stamps lie too far ahead of the local clock.
-    public var isHeldBack = false
-    /// Entries that the ledger dropped, because they were too old or too many for one row.
-    public var droppedConflicts = 0
-
-    public init() {}
-
-    public static func + (a: ReceiveReport, b: ReceiveReport) -> ReceiveReport {
-        var sum = ReceiveReport()
-        sum.applied = a.applied + b.applied
-        sum.duplicates = a.duplicates + b.duplicates
-        sum.staged = a.staged + b.staged
-        sum.conflicts = a.conflicts + b.conflicts
-        sum.isHeldBack = a.isHeldBack || b.isHeldBack
-        sum.droppedConflicts = a.droppedConflicts + b.droppedConflicts
-        return sum
-    }
-}
-
 /// The way into a replica for the changes of others: batches in, exactly once, whole transactions only.
 ///
 /// Data, journal, ledger and knowledge move in one SQLite transaction: after a crash at any moment either all of a batch's
@@ -112,59 +83,6 @@ public final class Inbox: Sendable {
             }
         }
     }
-
-    /// Makes tables show what the merged state says after local changes and migrations: held rows return whose parent came back or
-    /// whose UNIQUE value was given up, rows that were written past a constraint are set aside, and what the journal holds of tables
-    /// and columns that became known is joined.
-    ///
-    /// Call it at each contact with the file; it reads only, when nothing is held, the schema is as it was and no table with
-    /// foreign keys or CHECK constraints was written to.
-    ///
-    /// - Returns: How many rows are held still.
-    @discardableResult
-    public func bringBackHeldRows() throws -> Int {
-        try replica.settle()
-        return try session.withLock { box in
-            let isDue = try replica.read { db in
-                let isHolding = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") ?? false
-                guard !isHolding, let session = box.session, try session.isCurrent(in: db) else { return true }
-                return try LocalRows(db: db, session: session, registry: ShapeRegistry(db)).isDue(after: box.checkedSeq)
-            }
-            guard isDue else { return 0 }
-            do {
-                return try connection.write { db in try lookAround(&box, db) }
-            } catch {
-                box = SessionBox()
-                throw error
-            }
-        }
-    }
-
-    private func lookAround(_ box: inout SessionBox, _ db: Database) throws -> Int {
-        let session = try current(&box, db)
-        // Seals first: a row that is set aside must not look like one that REPLACE evicted.
-        let appender = try JournalAppender(db)
-        let checked = max(box.checkedSeq, try LocalRows.checkedSeq(db))
-        let local = LocalRows(db: db, session: session, registry: appender.registry)
-        let rows = try RowStore(db, session: session, registry: appender.registry)
-        let isDue = try local.isDue(after: checked)
-        if isDue { try local.note(after: checked, in: rows) }
-        if isDue || !rows.held.isEmpty {
-            let contested = ContestedRows(db, session: session, functions: functions)
-            try contested.addHeld(of: rows)
-            try contested.resolve(into: rows)
-            try rows.showFittingKeys()
-            try rows.settle(all: true)
-        }
-        box.checkedSeq = appender.position - 1
-        // Written down now and then only: looking again does no harm.
-        if box.checkedSeq - (try LocalRows.checkedSeq(db)) >= Inbox.changesPerCheck {
-            try LocalRows.setCheckedSeq(box.checkedSeq, db)
-        }
-        return rows.held.rows.count
-    }
-
-    private static let changesPerCheck: Int64 = 4_096
 
     /// What is applied here, this replica's own changes included.
     public func vector() throws -> VersionVector {

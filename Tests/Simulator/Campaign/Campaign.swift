@@ -11,27 +11,32 @@ public struct Campaign: Sendable {
 
         public init(seed: UInt64) { self.seed = seed }
 
-        /// The same as arguments.
+        /// The same as arguments of `make`.
         public var arguments: String {
-            var words = ["SEED=\(seed)"]
+            "SEED=\(seed)" + (options.isEmpty ? "" : " OPTIONS='\(options.joined(separator: " "))'")
+        }
+
+        /// The same as arguments of `simulate`.
+        var words: [String] { ["\(seed)", "1"] + options }
+
+        private var options: [String] {
             var options: [String] = []
-            if let profile { options.append("--profile \(profile.rawValue)") }
-            if !mute.isEmpty { options.append("--mute \(mute.map(\.rawValue).sorted().joined(separator: ","))") }
-            if let keep { options.append("--keep \(StepList.text(keep))") }
-            if !options.isEmpty { words.append("OPTIONS='\(options.joined(separator: " "))'") }
-            return words.joined(separator: " ")
+            if let profile { options += ["--profile", profile.rawValue] }
+            if !mute.isEmpty { options += ["--mute", mute.map(\.rawValue).sorted().joined(separator: ",")] }
+            if let keep { options += ["--keep", StepList.text(keep)] }
+            return options
         }
 
         var plan: LifePlan { LifePlan(seed: seed, profile: profile, mute: mute, keep: keep.map { Set($0) }) }
     }
 
-    public struct Outcome: Sendable {
-        public let counts: Counts
+    public struct Outcome: Sendable, Codable {
+        public var counts = Counts()
         /// Equal for equal lives.
-        public let hash: UInt64
+        public var hash: UInt64 = 0
         /// Entries of the trace.
-        public let length: Int
-        public let failure: String?
+        public var length = 0
+        public var failure: String?
     }
 
     /// Lives one life.
@@ -50,7 +55,7 @@ public struct Campaign: Sendable {
             return Outcome(
                 counts: life.counts, hash: life.trace.hash, length: life.trace.length, failure: failure)
         } catch {
-            return Outcome(counts: Counts(), hash: 0, length: 0, failure: "before the first step: \(error)")
+            return Outcome(failure: "before the first step: \(error)")
         }
     }
 

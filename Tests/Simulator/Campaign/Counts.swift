@@ -1,5 +1,5 @@
 /// What happened in a life, or in many.
-public struct Counts: Sendable {
+public struct Counts: Sendable, Codable {
     public var lives = 0
     public var events = 0
     public var transactions = 0

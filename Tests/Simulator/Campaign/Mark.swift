@@ -1,5 +1,5 @@
 /// A rare path that a run over many seeds must have taken, seen by what came of it.
-public enum Mark: String, CaseIterable, Sendable {
+public enum Mark: String, CaseIterable, Codable, Sendable {
     case rekeyCopied = "rekey-copied"
     case rekeyRolledBack = "rekey-rolled-back"
     case rekeyOutrun = "rekey-outrun"

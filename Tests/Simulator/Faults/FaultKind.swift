@@ -1,5 +1,5 @@
 /// What goes wrong, each kind by itself: a life draws which of them there are, a shrinker takes them away one by one.
-public enum FaultKind: String, CaseIterable, Sendable {
+public enum FaultKind: String, CaseIterable, Codable, Sendable {
     // Processes.
     case crash
     case crashBeforeCommit = "crash-before-commit"

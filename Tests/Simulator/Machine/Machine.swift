@@ -16,13 +16,13 @@ final class Machine: @unchecked Sendable {
     private(set) var disk: SimulatedDisk
     let clock: MachineClock
     let signals: FileSignals
-    private let history: HistorySchema
+    let history: HistorySchema
     private(set) var schema: ReferenceSchema
     private(set) var additions: Set<Int> = []
     private let scheduler: Scheduler
     private var entropy: SplitMix
     /// The program that writes the file; also what checks look through.
-    private var writer: RawConnection
+    private(set) var writer: RawConnection
     private(set) var daemon: Daemon?
 
     /// Counts commits to the file, whoever made them.
@@ -31,8 +31,7 @@ final class Machine: @unchecked Sendable {
     var fuse: LifePlan.CrashPoint?
     /// Called soon after a death that nobody asked for.
     var whenDead: () -> Void = {}
-    /// Faults that stand at the disk, with their numbers there.
-    private var standing: [(fault: DiskFault, number: Int)] = []
+    private var faults = StandingFaults()
     /// Called for each fault of the disk that happened.
     var note: (FaultKind) -> Void = { _ in }
     /// True when a crash may have left a commit in the log that was not synced: it is there for everybody, until the next commit makes it
@@ -100,12 +99,12 @@ final class Machine: @unchecked Sendable {
     func setTime() { disk.setTime(milliseconds: clock.wallMilliseconds()) }
 
     /// What runs next runs on this machine, until ``leave()``.
-    private func enter() {
+    func enter() {
         setTime()
         disk.holdsFaults = false
     }
 
-    private func leave() { disk.holdsFaults = true }
+    func leave() { disk.holdsFaults = true }
 
     func files() -> ReplicaFiles { ReplicaFiles(on: disk) }
 
@@ -157,7 +156,8 @@ final class Machine: @unchecked Sendable {
         if left > 1 { fuse = .afterCommit(left - 1) } else { disk.crash() }
     }
 
-    private func committed() {
+    /// Something of this machine committed.
+    func committed() {
         commits += 1
         // A commit of nothing syncs nothing.
         if disk.unsynced.bytes == 0 { showsUnsynced = false }
@@ -229,104 +229,16 @@ final class Machine: @unchecked Sendable {
         try comeBack()
     }
 
-    // MARK: - Faults of the disk
+    // MARK: - The file
 
-    func arm(_ fault: DiskFault) {
-        guard let plan = fault.fault, standing.count < 16 else { return }
-        standing.append((fault, disk.add(plan)))
-    }
-
-    /// Whether one of them has happened.
-    var hasFailed: Bool { isDead || standing.contains { disk.happened($0.number) > 0 } }
-
-    /// What the processes died of; nil for no fault of the disk.
-    var causeOfDeath: DiskFault? {
-        isDead ? standing.last { $0.fault.isDeadly && disk.happened($0.number) > 0 }?.fault : nil
-    }
-
-    /// Nothing is wrong with the disk any more.
-    func endFaults() {
-        for (fault, number) in standing where disk.happened(number) > 0 { note(fault.kind) }
-        standing = []
-        disk.clearFaults()
-    }
-
-    // MARK: - The program
-
-    /// What a transaction came to.
-    enum WriteOutcome: Equatable {
-        case committed
-        /// It was refused, or rolled back.
-        case failed
-        /// The program died before the commit.
-        case died
-        /// The commit ended with an error of the disk, or with the death of the machine's processes: it may be there, also later.
-        case unconfirmed(code: Int32)
-    }
-
-    static let codeOfFullDisk = ResultCode.SQLITE_FULL.rawValue
-
-    func write(_ statements: [String], isMarked: Bool, dies: Bool) throws -> WriteOutcome {
-        enter()
-        defer { leave() }
-        guard writer.execute("BEGIN IMMEDIATE") == 0 else { return .failed }
-        for statement in statements {
-            // A statement that a constraint refuses is a part of the history like any other.
-            _ = writer.execute(statement)
-            if !writer.isInTransaction { return .failed }
-        }
-        if isMarked {
-            let code = writer.execute(
-                "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
-            guard code == 0 || hasFailed else { throw Violation("P22", "a mark is refused: \(writer.lastMessage)") }
-            guard code == 0 else {
-                try giveUp()
-                return .failed
-            }
-        }
-        if dies {
-            try restartWriter()
-            return .died
-        }
-        let code = writer.execute("COMMIT")
-        guard code == 0, !isDead else {
-            try giveUp()
-            return hasFailed ? .unconfirmed(code: code) : .failed
-        }
-        committed()
-        return .committed
-    }
-
-    /// Leaves the transaction; where SQLite cannot do that, the program ends, and begins anew.
-    private func giveUp() throws {
-        guard !isDead, writer.isInTransaction else { return }
-        _ = writer.execute("ROLLBACK")
-        if writer.isInTransaction { try restartWriter() }
-    }
-
-    private func restartWriter() throws {
+    /// The program begins anew, without its transaction.
+    func restartWriter() throws {
         guard !isDead else { return }
         writer = try disk.withoutFaults { try Machine.openWriter(disk) }
     }
 
-    /// - Returns: False when it was done before, the file is locked, or the disk failed.
-    func migrate(_ number: Int) throws -> Bool {
-        guard !additions.contains(number) else { return false }
-        enter()
-        defer { leave() }
-        let statements = HistorySchema.sql(of: history.additions[number])
-        let code = writer.execute((["BEGIN IMMEDIATE"] + statements + ["COMMIT"]).joined(separator: ";"))
-        guard code == 0, !isDead else {
-            try giveUp()
-            return false
-        }
-        try lookAtSchema()
-        committed()
-        return true
-    }
-
     /// Which additions the file has: one whose commit failed may be there all the same.
-    private func lookAtSchema() throws {
+    func lookAtSchema() throws {
         additions = try Set(history.additions.indices.filter { try has(history.additions[$0]) })
         schema = history.reference.withTokens
         for number in additions.sorted() { schema.add(history.additions[number]) }
@@ -345,4 +257,19 @@ final class Machine: @unchecked Sendable {
     var schemaName: String { additions.sorted().map(String.init).joined(separator: ",") }
 
     func rows(_ sql: String) throws -> [[Value]] { try disk.withoutFaults { try writer.rows(sql) } }
+
+    // MARK: - Faults of the disk
+
+    func arm(_ fault: DiskFault) { faults.arm(fault, on: disk) }
+
+    /// Whether one of them has happened.
+    var hasFailed: Bool { isDead || faults.haveHappened(on: disk) }
+
+    /// What the processes died of; nil for no fault of the disk.
+    var causeOfDeath: DiskFault? { isDead ? faults.deadly(on: disk) : nil }
+
+    /// Nothing is wrong with the disk any more.
+    func endFaults() {
+        for kind in faults.end(on: disk) { note(kind) }
+    }
 }

@@ -1,0 +1,28 @@
+/// What became of a received batch.
+public struct ReceiveReport: Sendable, Hashable {
+    /// Changes that are in tables and journal now.
+    public var applied = 0
+    /// Changes that were here already.
+    public var duplicates = 0
+    /// Changes of a transaction whose end has not come; durable, not visible.
+    public var staged = 0
+    /// Values that lost, or won against others, without having seen each other.
+    public var conflicts = 0
+    /// True when changes were left out because their stamps lie too far ahead of the local clock.
+    public var isHeldBack = false
+    /// Entries that the ledger dropped, because they were too old or too many for one row.
+    public var droppedConflicts = 0
+
+    public init() {}
+
+    public static func + (a: ReceiveReport, b: ReceiveReport) -> ReceiveReport {
+        var sum = ReceiveReport()
+        sum.applied = a.applied + b.applied
+        sum.duplicates = a.duplicates + b.duplicates
+        sum.staged = a.staged + b.staged
+        sum.conflicts = a.conflicts + b.conflicts
+        sum.isHeldBack = a.isHeldBack || b.isHeldBack
+        sum.droppedConflicts = a.droppedConflicts + b.droppedConflicts
+        return sum
+    }
+}

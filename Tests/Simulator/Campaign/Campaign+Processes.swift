@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+
+extension Campaign {
+    /// Lives one life for each seed, several at once, each in a process of its own: SQLite's randomness is that of a process. A
+    /// life that ends its process is one that failed.
+    ///
+    /// - Parameters:
+    ///   - program: `simulate`.
+    ///   - first: The request of the first seed; each further one has the next.
+    ///   - jobs: How many live at once.
+    /// - Returns: What each life came to, in the order of the seeds. Who does not wait for the last begins no more.
+    public static func lives(
+        by program: String, _ first: Request, count: UInt64, jobs: Int
+    ) -> AsyncStream<(Request, Outcome)> {
+        AsyncStream { lives in
+            let work = Task {
+                await withTaskGroup(of: (UInt64, Outcome).self) { group in
+                    var begun: UInt64 = 0
+                    var turn: UInt64 = 0
+                    var early: [UInt64: Outcome] = [:]
+                    func begin() {
+                        guard begun < count, !Task.isCancelled else { return }
+                        let (number, request) = (begun, first.later(by: begun))
+                        group.addTask { (number, await onThread { Outcome(of: request, by: program) }) }
+                        begun += 1
+                    }
+                    for _ in 0..<jobs { begin() }
+                    for await (number, outcome) in group {
+                        early[number] = outcome
+                        while let outcome = early.removeValue(forKey: turn) {
+                            lives.yield((first.later(by: turn), outcome))
+                            turn += 1
+                        }
+                        begin()
+                    }
+                }
+                lives.finish()
+            }
+            lives.onTermination = { _ in work.cancel() }
+        }
+    }
+}
+
+extension Campaign.Request {
+    fileprivate func later(by number: UInt64) -> Self {
+        var later = self
+        later.seed += number
+        return later
+    }
+}
+
+extension Campaign.Outcome {
+    /// One line, as ``init(of:by:)`` reads it.
+    public var line: String {
+        get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+    }
+
+    fileprivate init(of request: Campaign.Request, by program: String) {
+        do {
+            let result = try Program.run([program] + request.words + ["--outcome"])
+            if let outcome = try? JSONDecoder().decode(Self.self, from: Data(result.output.utf8)) {
+                self = outcome
+            } else {
+                self.init(failure: "its process ended with \(result.status): \(result.errors.suffix(2_000))")
+            }
+        } catch {
+            self.init(failure: "its process did not start: \(error)")
+        }
+    }
+}
