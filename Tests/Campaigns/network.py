@@ -73,7 +73,8 @@ class Node:
                   + "\n ".join(rules) + "\n }\n}\n")
 
     def slow(self, rate):
-        self.tool("tc", "qdisc", "add", "dev", self.device, "root", "tbf", "rate", rate, "burst", "4kb", "latency", "2s")
+        # One slow link may follow another before all heals.
+        self.tool("tc", "qdisc", "replace", "dev", self.device, "root", "tbf", "rate", rate, "burst", "4kb", "latency", "2s")
 
     def heal(self):
         self.tool("nft", "flush", "ruleset")
