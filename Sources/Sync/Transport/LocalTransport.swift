@@ -4,10 +4,19 @@ import Journal
 public struct LocalTransport: Transport {
     public let name: String
     private let endpoint: Endpoint
+    /// True for a file that no daemon looks at: each contact does, so that what programs wrote past its constraints is set aside, and
+    /// what they made room for comes back, before anybody sees or compares it.
+    private let looks: Bool
 
+    /// - Parameter endpoint: Of a replica that something else in this process looks at; see ``Replicator``.
     public init(_ endpoint: Endpoint, name: String) {
+        self.init(endpoint, name: name, looks: false)
+    }
+
+    private init(_ endpoint: Endpoint, name: String, looks: Bool) {
         self.endpoint = endpoint
         self.name = name
+        self.looks = looks
     }
 
     /// Opens the replica at `path`, which must exist.
@@ -23,20 +32,26 @@ public struct LocalTransport: Transport {
             let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) {
                 AsyncStream { $0.finish() }
             }
-            return LocalTransport(endpoint, name: path)
+            return LocalTransport(endpoint, name: path, looks: true)
         } catch {
             throw SyncError(wrapping: error)
         }
     }
 
     public func hello(_ hello: Hello) async throws -> Hello {
-        try await wrapped { try await endpoint.hello(hello) }
+        try await wrapped {
+            try await look()
+            return try await endpoint.hello(hello)
+        }
     }
 
     public func pull(
         _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> PullEnd {
-        try await wrapped { try await endpoint.pull(request, send: onFrame) }
+        try await wrapped {
+            try await look()
+            return try await endpoint.pull(request, send: onFrame)
+        }
     }
 
     public func push(_ frames: [Frame]) async throws -> PushReply {
@@ -48,7 +63,15 @@ public struct LocalTransport: Transport {
     }
 
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
-        try await wrapped { try await endpoint.digest(request) }
+        try await wrapped {
+            if case .tables = request.question { try await look() }
+            return try await endpoint.digest(request)
+        }
+    }
+
+    private func look() async throws {
+        guard looks else { return }
+        _ = try await blocking { [inbox = endpoint.inbox] in try inbox.bringBackHeldRows() }
     }
 
     private func wrapped<T>(_ body: () async throws -> T) async throws -> T {
