@@ -47,7 +47,15 @@ public enum Capture {
                 report.untracked.append(.init(table: table.name, reason: reason))
                 continue
             }
-            let outcome = try track(table, registry: &registry, db)
+            let outcome: Outcome
+            switch try trackIfUsable(table, registry: &registry, db) {
+            case .success(let tracked): outcome = tracked
+            case .failure(let refusal):
+                report.untracked.append(.init(table: table.name, reason: refusal.reason))
+                // Triggers that its own program has made go on.
+                if let entry = registry.tracked(table: table.name) { keptTables.insert(entry.table) }
+                continue
+            }
             keptTables.insert(outcome.tableID)
             report.tracked.append(outcome.tracked)
             if outcome.rewritten { report.changed.append(table.name) }
@@ -102,6 +110,33 @@ public enum Capture {
         let tableID: Int64
         let tracked: CaptureReport.Tracked
         let rewritten: Bool
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    /// - Returns: Why the table cannot be tracked, if its schema needs what only its own program has: nothing is changed then, and the
+    ///   other tables are not concerned.
+    private static func trackIfUsable(
+        _ table: TableInspection, registry: inout ShapeRegistry, _ db: Database
+    ) throws -> Result<Outcome, Refusal> {
+        let before = registry
+        var tracked: Outcome?
+        var missing = ""
+        try db.inSavepoint {
+            do {
+                tracked = try track(table, registry: &registry, db)
+                return .commit
+            } catch {
+                guard let what = ApplicationDefined.missing(error) else { throw error }
+                missing = what
+                return .rollback
+            }
+        }
+        if let tracked { return .success(tracked) }
+        registry = before
+        return .failure(Refusal(reason: "only its own program can read it: \(missing)"))
     }
 
     private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome

@@ -21,8 +21,10 @@ final class Checkpointer: Sendable {
     private let place: FileGuard
     private let lastSize = Mutex<Int64>(0)
 
+    /// - Parameter path: The database, which has just been opened. A symbolic link is followed: SQLite keeps the log next to the
+    ///   file itself, and the lock has to be the same for every name of it.
     init(path: String, place: FileGuard, files: any FileSystem) {
-        self.path = path
+        self.path = files.resolved(path)
         self.place = place
         self.files = files
     }

@@ -25,7 +25,8 @@ enum FileInspection {
 
     /// True while a program commits without a write-ahead log, and after it was killed in that.
     static func hasRollbackJournal(_ path: String, files: any FileSystem) throws -> Bool {
-        try status(path + "-journal", files).map { $0.size > 0 } ?? false
+        // Next to the file itself, whatever link leads to it.
+        try status(files.resolved(path) + "-journal", files).map { $0.size > 0 } ?? false
     }
 
     private static func status(_ path: String, _ files: any FileSystem) throws -> FileStatus? {
@@ -54,12 +55,12 @@ enum FileInspection {
         let isPageCountValid = number(at: 24) == number(at: 92)
         // With a write-ahead log the newest pages may not be in the file yet; with a rollback journal a commit is under way, or
         // was interrupted and will be rolled back.
-        if isPageCountValid, number(at: 28) * pageSize > size, try status(path + "-wal", files) == nil,
-            try !hasRollbackJournal(path, files: files)
+        if isPageCountValid, number(at: 28) * pageSize > size,
+            try status(files.resolved(path) + "-wal", files) == nil, try !hasRollbackJournal(path, files: files)
         {
             throw JournalError(
                 .corrupt, "\(path) is truncated: it has \(size) of \(number(at: 28) * pageSize) bytes",
-                hint: "Restore the file from a backup or clone it from a peer.")
+                hint: "Restore the file from a backup or make a new replica and sync it with a peer.")
         }
     }
 

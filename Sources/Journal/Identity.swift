@@ -29,26 +29,43 @@ public struct Identity: Sendable, Hashable {
             throw JournalError(
                 .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }
-        let format: Int64 = row["format"]
+        // A table of this name that Tandem did not make may lack columns, or hold anything in them.
+        func optional<T: DatabaseValueConvertible>(_ column: String) -> T? {
+            let stored: (any DatabaseValueConvertible)? = row[column]
+            guard let stored else { return nil }
+            return T.fromDatabaseValue(stored.databaseValue)
+        }
+        func required<T: DatabaseValueConvertible>(_ column: String) throws -> T {
+            guard let value: T = optional(column) else {
+                throw JournalError(
+                    .corrupt, "the journal's identity row has no valid \(column)",
+                    hint: "Restore the file from a peer or a backup.")
+            }
+            return value
+        }
+        let format: Int64 = try required("format")
         guard (1...JournalSchema.format).contains(format) else {
             throw JournalError(
                 .unsupportedFormat,
                 "the journal has format \(format), and this release reads formats up to \(JournalSchema.format)",
                 hint: "Upgrade Tandem on this machine.")
         }
-        let bytes: Data = row["origin"]
+        let bytes: Data = try required("origin")
         guard let origin = OriginID(bytes: bytes) else {
             throw JournalError(
                 .corrupt, "the journal's origin id is not valid", hint: "Restore the file from a backup.")
         }
         self.origin = origin
-        self.cluster = row["cluster"]
+        self.cluster = try required("cluster")
         self.format = format
-        self.sealedSeq = row["sealed_seq"]
-        self.sealedStamp = Stamp(rawValue: row["sealed_stamp"])
-        self.schemaVersion = row["schema_version"]
+        self.sealedSeq = try required("sealed_seq")
+        let sealedStamp: Int64 = try required("sealed_stamp")
+        self.sealedStamp = Stamp(rawValue: sealedStamp)
+        self.schemaVersion = try required("schema_version")
         // Files made before there were these columns do not have them.
-        self.fingerprint = (row["fingerprint"] as String?).flatMap { FileFingerprint(text: $0) }
-        self.instance = (row["instance"] as Data?).map { Array($0) }
+        let fingerprint: String? = optional("fingerprint")
+        self.fingerprint = fingerprint.flatMap { FileFingerprint(text: $0) }
+        let instance: Data? = optional("instance")
+        self.instance = instance.map { Array($0) }
     }
 }

@@ -71,6 +71,9 @@ final class JournalCursor {
         let shapeID = statement.int64(2)
         if shapeID != entry.id {
             guard let known = registry[shapeID] else { throw damage("names an unknown shape") }
+            guard known.shape.keyCount > 0, known.shape.keyCount <= known.shape.columns.count else {
+                throw damage("names a shape whose key is not among its columns")
+            }
             entry = known
         }
         guard let operation = Operation(rawValue: statement.int64(3)) else { throw damage("has an unknown operation") }
@@ -86,13 +89,21 @@ final class JournalCursor {
     }
 
     /// The columns that the row carries; the key columns too for an insert.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for one that the row's shape does not have.
     func mask() throws -> ColumnMask {
         switch operation {
         case .insert where statement.isNull(6): return ColumnMask(all: entry.shape.columns.count)
         case .delete: return ColumnMask()
         case .insert, .update:
-            if maskWords == 1 { return ColumnMask(word: UInt64(bitPattern: statement.int64(6))) }
-            return ColumnMask(words: (0..<maskWords).map { UInt64(bitPattern: statement.int64(6 + $0)) })
+            let mask =
+                maskWords == 1
+                ? ColumnMask(word: UInt64(bitPattern: statement.int64(6)))
+                : ColumnMask(words: (0..<maskWords).map { UInt64(bitPattern: statement.int64(6 + $0)) })
+            guard !mask.reaches(beyond: entry.shape.columns.count, words: Int(maskWords)) else {
+                throw damage("names a column that its shape does not have")
+            }
+            return mask
         }
     }
 
@@ -145,5 +156,19 @@ final class JournalCursor {
         JournalError(
             .corrupt, "entry \(seq) of the journal \(what)",
             hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
+    }
+}
+
+extension ColumnMask {
+    /// True when a column at position `count` or later is in the set, which has at most `words` words.
+    fileprivate func reaches(beyond count: Int, words: Int) -> Bool {
+        let (last, bit) = count.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
+        if word(last) >> UInt64(bit) != 0 { return true }
+        var index = last + 1
+        while index < words {
+            if word(index) != 0 { return true }
+            index += 1
+        }
+        return false
     }
 }

@@ -107,7 +107,8 @@ public struct JournalReader {
     ///
     /// - Parameters:
     ///   - changes: The most changes in a batch, 1 or more.
-    ///   - bytes: The weight of values (``Value/weight``) after which a batch is handed out.
+    ///   - bytes: The weight of values (``Value/weight``), with 24 for each entry of a run's known vector, after which a batch is
+    ///     handed out.
     public func forEachBatch(
         after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
     ) throws {
@@ -165,6 +166,11 @@ public struct JournalReader {
 
 /// Collects cursor rows into a ``ChangeBatch``.
 private struct BatchBuilder {
+    /// An origin and a version. Of Sync's `Limits`, a `bytesPerBatch` of 1 MiB ends a batch with the run that brings its known
+    /// entries to 43 691; that run has at most `originsPerVector`, 10 000. A receiver counts each vector at most twice, once as
+    /// what the next run adds to: about a tenth of `knownEntriesPerBatch`, 1 << 20, at which it refuses a batch for ever.
+    private static let bytesPerKnownEntry = 24
+
     var batch = ChangeBatch()
     var weight = 0
     private var shapes: [Int64: Int] = [:]
@@ -191,6 +197,7 @@ private struct BatchBuilder {
         {
             batch.runs[last].changes = batch.runs[last].changes.lowerBound..<(index + 1)
         } else {
+            weight += BatchBuilder.bytesPerKnownEntry * run.known.entries.count
             batch.runs.append(
                 Run(
                     origin: run.origin, firstVersion: cursor.version, changes: index..<(index + 1), known: run.known))

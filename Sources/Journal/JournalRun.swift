@@ -48,7 +48,8 @@ struct RunList {
         return try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT r.*, (SELECT min(first_seq) FROM _journal_runs WHERE first_seq > r.first_seq) AS end_seq
+                    SELECT r.first_seq, r.origin, r.first_version, r.floor, r.known,
+                      (SELECT min(first_seq) FROM _journal_runs WHERE first_seq > r.first_seq) AS end_seq
                     FROM _journal_runs AS r WHERE r.origin = ? AND r.first_version <= ?
                     ORDER BY r.first_version DESC, r.first_seq DESC LIMIT 1
                     """), arguments: [number, version]
@@ -58,21 +59,43 @@ struct RunList {
     /// The last run, which is local; nil only in a damaged file.
     func last() throws -> JournalRun? {
         try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT *, NULL AS end_seq FROM _journal_runs ORDER BY first_seq DESC LIMIT 1")
+            db.cachedStatement(
+                sql: """
+                    SELECT first_seq, NULL AS end_seq, origin, first_version, floor, known
+                    FROM _journal_runs ORDER BY first_seq DESC LIMIT 1
+                    """)
         ).map(run)
     }
 
     private func run(_ row: Row) throws -> JournalRun {
         let number: Int64 = row["origin"]
         guard let origin = origins.origins[number] else {
-            throw JournalError(.corrupt, "a run of the journal names an unknown origin")
+            throw damage("names an unknown origin")
+        }
+        let firstSeq: Int64 = row["first_seq"]
+        let firstVersion: Int64 = row["first_version"]
+        let latest = RunList.latest
+        guard (0...latest).contains(firstSeq), (1...latest).contains(firstVersion), lastSeq < latest else {
+            throw damage("lies beyond what can be counted")
+        }
+        let endSeq = (row["end_seq"] as Int64?) ?? max(lastSeq + 1, firstSeq)
+        guard endSeq <= latest, firstVersion + (endSeq - firstSeq) <= latest else {
+            throw damage("ends beyond what can be counted")
         }
         let known: Data = row["known"]
-        let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(row["first_seq"])
+        let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(firstSeq)
         return JournalRun(
-            firstSeq: row["first_seq"], endSeq: row["end_seq"] ?? max(lastSeq + 1, row["first_seq"]), origin: origin,
-            firstVersion: row["first_version"], floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known),
-            isCaptured: isCaptured)
+            firstSeq: firstSeq, endSeq: endSeq, origin: origin, firstVersion: firstVersion,
+            floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known), isCaptured: isCaptured)
+    }
+
+    /// No position and no version of a run lies beyond, so that the sum of two, or of one and what a peer may claim, is a number.
+    private static let latest: Int64 = 1 << 60
+
+    private func damage(_ what: String) -> JournalError {
+        JournalError(
+            .corrupt, "a run of the journal \(what)",
+            hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
     }
 
     private func isCaptured(_ seq: Int64) throws -> Bool {

@@ -186,7 +186,9 @@ extension JournalError {
                 .notADatabase, text, hint: "The file is not a SQLite database, or it is encrypted.", sqliteCode: code)
         case SQLITE_CORRUPT:
             return JournalError(
-                .corrupt, text, hint: "Run PRAGMA integrity_check, and restore the file or clone it from a peer.",
+                .corrupt, text,
+                hint:
+                    "Run PRAGMA integrity_check, and restore the file, or make a new replica and sync it with a peer.",
                 sqliteCode: code)
         case SQLITE_READONLY where code == readOnlyRollback:
             return JournalError(

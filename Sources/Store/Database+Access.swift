@@ -19,8 +19,15 @@ extension Database {
     /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds the write lock for
     ///   longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside of a read.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try transaction(operation: "writing", body)
+    }
+
+    /// - Parameters:
+    ///   - operation: Named in errors that name none, as is `table`.
+    ///   - table: nil when it may be any.
+    func transaction<Result>(operation: String, table: String? = nil, _ body: () throws -> Result) throws -> Result {
         if let context = ThreadContext.access(to: self) as? WriteContext { return try context.savepoint(body) }
-        return try write { _ in try body() }
+        return try write(operation: operation, table: table) { _ in try body() }
     }
 
     /// Runs `body` in a transaction that sends no change events. Live objects, caches, live queries and observers follow all the
@@ -46,32 +53,39 @@ extension Database {
     // MARK: - The two ways to SQLite
 
     /// Runs `body` in the access that the calling thread is inside of, or in a snapshot of its own.
-    func access<Result>(_ body: (AccessContext) throws -> Result) throws -> Result {
+    ///
+    /// - Parameters:
+    ///   - operation: Named in errors that leave a snapshot of its own and name none, as is `table`.
+    ///   - table: nil when it may be any.
+    func access<Result>(
+        operation: String = "reading", table: String? = nil, _ body: (AccessContext) throws -> Result
+    ) throws -> Result {
         if let context = ThreadContext.access(to: self) {
             try (context as? WriteContext)?.checkOpen()
             return try body(context)
         }
-        try checkOpen()
         let settled = pipeline.clock.announcedSettled.load(ordering: .sequentiallyConsistent)
         var stale: [any Refreshable] = []
         defer { recheck(stale) }
         do {
+            try checkOpen()
             return try replica.read { db in
                 let context = ReadContext(self, db, settled: settled)
                 defer { stale = context.stale }
                 return try ThreadContext.with(context) { try body(context) }
             }
         } catch {
-            throw options.failed(error, operation: "reading")
+            throw options.failed(error, operation: operation, table: table)
         }
     }
 
-    /// Runs `body` like ``write(enforcingForeignKeys:_:)``. Errors name the model's table, also where no statement was reached.
+    /// Runs `body` like ``write(enforcingForeignKeys:operation:table:_:)``. Errors name the model's table, also where no statement
+    /// was reached.
     func write<M: Model, Result>(
         _ type: M.Type, _ operation: String, _ body: (WriteContext) throws -> Result
     ) throws -> Result {
         do {
-            return try write(body)
+            return try write(operation: operation, table: M.schema.table, body)
         } catch let error as StoreError {
             throw error.during(operation, table: M.schema.table)
         }
@@ -79,9 +93,13 @@ extension Database {
 
     /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own.
     ///
-    /// - Parameter enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
+    /// - Parameters:
+    ///   - enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
+    ///   - operation: Named in errors that leave a transaction of its own and name none, as is `table`.
+    ///   - table: nil when it may be any.
     func write<Result>(
-        enforcingForeignKeys: Bool = true, _ body: (WriteContext) throws -> Result
+        enforcingForeignKeys: Bool = true, operation: String = "writing", table: String? = nil,
+        _ body: (WriteContext) throws -> Result
     ) throws -> Result {
         if let access = ThreadContext.access(to: self) {
             guard let context = access as? WriteContext else {
@@ -91,10 +109,10 @@ extension Database {
             try context.checkOpen()
             return try body(context)
         }
-        try checkOpen()
-        try checkWritable()
         var context: WriteContext?
         do {
+            try checkOpen()
+            try checkWritable()
             let result = try replica.write(enforcingForeignKeys: enforcingForeignKeys) { db in
                 let current = WriteContext(self, db)
                 context = current
@@ -120,7 +138,7 @@ extension Database {
         } catch {
             context?.rolledBack()
             recheck(context?.recheck ?? [])
-            throw options.failed(error, operation: "writing")
+            throw options.failed(error, operation: operation, table: table)
         }
     }
 }

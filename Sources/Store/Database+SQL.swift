@@ -20,7 +20,7 @@ extension Database {
 
     func execute(_ sql: SQL, operation: String, table: String? = nil) throws -> Int {
         do {
-            return try write { context in
+            return try write(operation: operation, table: table) { context in
                 // A savepoint, so that a script that fails in a transaction leaves nothing behind.
                 try context.savepoint {
                     try context.confirm()
@@ -70,7 +70,11 @@ extension Database {
 
     /// The first column of the first row; nil when there is no row, or when it holds NULL.
     public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> T? {
-        try query(sql.binding(arguments)) { statement in
+        try value(type, sql.binding(arguments), operation: "querying")
+    }
+
+    func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, operation: String, table: String? = nil) throws -> T? {
+        try query(sql, operation: operation, table: table) { statement in
             guard try statement.step() else { return nil }
             let value: T? = try statement.row.read(0)
             return value
@@ -86,9 +90,11 @@ extension Database {
         }
     }
 
-    private func query<Result>(_ sql: SQL, _ body: (PreparedStatement) throws -> Result) throws -> Result {
+    private func query<Result>(
+        _ sql: SQL, operation: String = "querying", table: String? = nil, _ body: (PreparedStatement) throws -> Result
+    ) throws -> Result {
         do {
-            return try access { context in
+            return try access(operation: operation, table: table) { context in
                 // An `INSERT … RETURNING` in a transaction writes too.
                 try (context as? WriteContext)?.confirm()
                 let statement = try context.prepare(sql.text)
@@ -101,7 +107,7 @@ extension Database {
                 return result
             }
         } catch let error as StoreError {
-            throw error.during("querying")
+            throw error.during(operation, table: table)
         }
     }
 

@@ -202,20 +202,24 @@ public final class Database: Sendable {
     ///
     /// - Throws: ``StoreError`` when the file cannot be read, and inside of an access to this database.
     public func refresh() throws {
-        try checkOpen()
+        if isClosed { throw failed(StoreError.closed, operation: "refreshing") }
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(.writeInsideRead, "a refresh waits for the end of the access", hint: "Call it afterwards.")
         }
+        try takeUp()
+    }
+
+    private func takeUp() throws {
         // In memory nobody else writes. And the one connection may be a writer's, who waits for the pipeline.
         if watch == nil { return }
         do {
             guard try pipeline.advance(self) else { return }
             // Rows that another program evicted unseen by the triggers are found here, and changes of the schema.
             if try replica.settle() != nil { try pipeline.advance(self) }
-            try followTextIndexes()
         } catch {
             throw options.failed(error, operation: "refreshing")
         }
+        try followTextIndexes()
     }
 
     private func follow() {
@@ -244,7 +248,7 @@ public final class Database: Sendable {
         // to the log must not have someone look at the file all the time.
         if isClosed || pipeline.clock.writer.load(ordering: .sequentiallyConsistent) != 0 { return }
         do {
-            try refresh()
+            try takeUp()
         } catch {
             // The next signal tries again from the same position; nothing is skipped.
             if !isClosed { options.logger?.warning("following \(path): \(error)") }

@@ -13,9 +13,13 @@ extension Database {
     public struct Options: Sendable {
         /// How long a write waits for another process's write lock.
         public var busyTimeout: Duration = .seconds(10)
+        /// What a commit waits for. `.full`, the default: the disk, so it survives a loss of power. `.normal`: it does not wait; the
+        /// newest commits may be lost with the power, until ``Database/flush()``, and the file is never torn.
         public var durability: Replica.Durability = .full
         /// The most reads at once, 1 or more.
         public var maximumReaders = 5
+        /// True, the default, to make a file that is not there, and to take an empty one. False: opening it throws
+        /// ``StoreError/Code/notFound``, for an empty one ``StoreError/Code/notAReplica``.
         public var createIfMissing = true
         /// True to give a SQLite file that has tables, but no journal, a journal: its rows become this replica's first
         /// changes. False refuses such a file.
@@ -38,6 +42,7 @@ extension Database {
         /// The count survives closing.
         public var analyzeInterval: Int64? = 500_000
 
+        /// Where warnings go: slow statements, and failures of following other processes. nil, the default, for nowhere.
         public var logger: Logger?
         /// Called after each statement, on the thread that ran it. Keep it short; it must not use the database.
         public var profile: (@Sendable (StatementProfile) -> Void)?

@@ -4,7 +4,7 @@ import Logging
 /// The door to replication: one replica and its peers.
 ///
 /// ```swift
-/// let replicator = try Replicator(replica: replica, peers: [PeerConfiguration("https://b:7337", token: token)])
+/// let replicator = try Replicator(replica: replica, peers: [PeerConfiguration("https://b:7707", token: token)])
 /// try await replicator.run()   // until the task is cancelled
 /// ```
 public final class Replicator: Sendable {
@@ -23,17 +23,23 @@ public final class Replicator: Sendable {
     private let logger: Logger
 
     /// - Parameters:
+    ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``); rows that need a function which is not
+    ///     among them are held.
     ///   - entropy: 64 random bits at each call, for the jitter of retries.
     /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of the file.
     public convenience init(
         replica: Replica, peers: [PeerConfiguration] = [], limits: Limits = .standard,
-        clock: any SyncClock = SystemClock(), logger: Logger = Logger(label: "tandem.sync"),
+        functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock = SystemClock(),
+        logger: Logger = Logger(label: "tandem.sync"),
         entropy: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     ) throws {
         let watch = try FileWatch(path: replica.path)
         try self.init(
-            replica: replica, transports: peers.map { try Self.transport(to: $0, limits: limits, clock: clock) },
-            limits: limits, clock: clock, logger: logger, entropy: entropy, watch: watch
+            replica: replica,
+            transports: peers.map {
+                try Self.transport(to: $0, limits: limits, functions: functions, clock: clock)
+            },
+            limits: limits, functions: functions, clock: clock, logger: logger, entropy: entropy, watch: watch
         ) { watch.changes }
     }
 
@@ -41,17 +47,19 @@ public final class Replicator: Sendable {
     ///
     /// - Parameters:
     ///   - transports: The way to each peer that is followed.
+    ///   - functions: For tables whose conflicts a function decides.
     ///   - watch: Stopped at the end.
     ///   - changes: Gives a stream that yields when the file may have changed.
     package init(
-        replica: Replica, transports: [any Transport], limits: Limits, clock: any SyncClock, logger: Logger,
+        replica: Replica, transports: [any Transport], limits: Limits,
+        functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock, logger: Logger,
         entropy: @escaping @Sendable () -> UInt64, watch: FileWatch? = nil,
         changes: @escaping @Sendable () -> AsyncStream<Void>
     ) throws {
         self.replica = replica
         self.limits = limits
         self.clock = clock
-        let inbox = try Inbox(replica: replica, limits: limits, logger: logger) {
+        let inbox = try Inbox(replica: replica, limits: limits, functions: functions, logger: logger) {
             Stamp(milliseconds: clock.wallMilliseconds())
         }
         let endpoint = Endpoint(
@@ -196,7 +204,6 @@ public final class Replicator: Sendable {
                     try await self.endAlarm(with: session)
                     return report
                 }
-                let before = report.total
                 report = try await blocking { [inbox = self.inbox, report] in
                     var report = report
                     try inbox.repair(found, into: &report)
@@ -211,7 +218,7 @@ public final class Replicator: Sendable {
                 }
                 // Only so many differences are listed at a time; what a round did not mend, the next would not.
                 let isCut = found.tables.contains { $0.differences.count >= self.limits.listedDifferences }
-                guard isCut, report.total > before else { return report }
+                guard isCut, report.after.differenceCount < found.differenceCount else { return report }
             }
         }
     }
@@ -230,18 +237,19 @@ public final class Replicator: Sendable {
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followers.map(\.currentStatus)) }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
-        let transport = try await blocking { [limits, clock] in
-            try Replicator.transport(to: peer, limits: limits, clock: clock)
+        let transport = try await blocking { [limits, clock, inbox] in
+            try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
         }
         return SyncSession(replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
     }
 
     private static func transport(
-        to peer: PeerConfiguration, limits: Limits, clock: any SyncClock
+        to peer: PeerConfiguration, limits: Limits, functions: ConflictFunctions, clock: any SyncClock
     ) throws -> any Transport {
         switch peer.address {
         case .http: try CurlTransport(peer, limits: limits)
-        case .file(let path): try LocalTransport.open(path: path, limits: limits, clock: clock)
+        case .file(let path):
+            try LocalTransport.open(path: path, limits: limits, functions: functions, clock: clock)
         }
     }
 

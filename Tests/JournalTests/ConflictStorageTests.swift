@@ -81,6 +81,37 @@ struct ConflictStorageTests {
         try merge.close()
     }
 
+    @Test("a column that the peer spells otherwise is one that lost, and is restored")
+    func spelling() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
+        try fixture.execute("INSERT INTO t VALUES (1, 'mine')")
+        let merge = try fixture.replica.openMergeConnection()
+        try merge.write { db in
+            let appender = try JournalAppender(db)
+            let entry = try appender.register(TableShape(table: "T", columns: ["ID", "Name"], keyCount: 1))
+            try appender.begin(origin: OriginID(high: 5, low: 1), firstVersion: 1, known: VersionVector())
+            let change = Change(
+                shape: 0, operation: .insert, life: 1, stamp: Stamp(milliseconds: 1), mask: ColumnMask(all: 2),
+                values: 0..<2, endsTransaction: true)
+            let seq = try appender.append([change], shapes: [entry], values: [.integer(1), .text("theirs")])
+            try appender.finish()
+            try db.execute(
+                sql: """
+                    INSERT INTO _journal_conflicts
+                      (tbl, key, kind, columns, lost_origin, lost_version, lost_seq, kept_seq, kept_life, kept_stamp,
+                       kept_origin, time)
+                    VALUES (?, x'01', 'insert/insert', '["name"]', 1, 1, ?, 1, 1, 1, x'', 0)
+                    """, arguments: [entry.table, seq])
+        }
+        try merge.close()
+        let conflict = try #require(try fixture.replica.read { try ConflictLedger($0).entry(1) })
+        #expect(conflict.lost.map(\.column) == ["Name"] && conflict.lost.map(\.value) == [.text("theirs")])
+        #expect(conflict.kept.map(\.column) == ["name"] && conflict.kept.map(\.value) == [.text("mine")])
+        let restored = try fixture.replica.restoreConflicts([1], time: 1)
+        #expect(restored.map(\.state) == [.restored])
+        #expect(try fixture.replica.read { try String.fetchOne($0, sql: "SELECT name FROM t") } == "theirs")
+    }
+
     @Test("a row image reads back as it was written, and damaged bytes are refused")
     func image() throws {
         var image = RowImage()

@@ -29,8 +29,18 @@ struct DamagedJournalTests {
         Damage("no identity", "DELETE FROM _journal_replica", by: .identity),
         Damage("an unknown shape", "UPDATE _journal SET shape = 99 WHERE seq = 1", by: .journal),
         Damage("an unknown operation", "UPDATE _journal SET op = 9 WHERE seq = 1", by: .journal),
+        Damage("a mask beyond the shape", "UPDATE _journal SET mask = 1 << 62 WHERE op = 2", by: .journal),
+        Damage("a key of no column", "UPDATE _journal_tables SET key_count = -1", by: .journal),
+        Damage("a key wider than its table", "UPDATE _journal_tables SET key_count = 9", by: .journal),
         Damage("names that are no list", "UPDATE _journal_tables SET columns = '{'", by: .journal),
         Damage("an origin of one byte", "UPDATE _journal_origins SET origin = x'01'", by: .journal),
+        Damage(
+            "a run of the last version that there can be", "UPDATE _journal_runs SET first_version = \(Int64.max)",
+            by: .journal),
+        Damage(
+            "a run at the last position that there can be", "UPDATE _journal_runs SET first_seq = \(Int64.max)",
+            by: .journal),
+        Damage("a run of a version before the first", "UPDATE _journal_runs SET first_version = 0", by: .journal),
         Damage("a run of nobody", "UPDATE _journal_runs SET origin = 99", by: .journal),
         Damage("a vector that ends in a number", "UPDATE _journal_runs SET known = x'80'", by: .journal),
         Damage("a vector with a number too many", "UPDATE _journal_runs SET known = x'00'", by: .journal),
@@ -76,6 +86,26 @@ struct DamagedJournalTests {
         case .held: _ = try replica.read { try HeldEntries($0).all() }
         case .notices: _ = try replica.read { try SettledRows.all(after: 0, $0) }
         }
+    }
+
+    @Test(
+        "an identity that lacks columns, or whose columns hold something else, is damage",
+        arguments: [
+            "CREATE TABLE _journal_replica (id INTEGER); INSERT INTO _journal_replica VALUES (1)",
+            "CREATE TABLE _journal_replica (id INTEGER, format); INSERT INTO _journal_replica VALUES (1, NULL)",
+            "CREATE TABLE _journal_replica (id INTEGER, format); INSERT INTO _journal_replica VALUES (1, 'one')",
+            "CREATE TABLE _journal_replica (id INTEGER, format); INSERT INTO _journal_replica VALUES (1, 1)",
+            """
+            CREATE TABLE _journal_replica (id INTEGER, format, origin, cluster);
+            INSERT INTO _journal_replica VALUES (1, 1, x'0102030405060708090A0B0C0D0E0F10', 'main')
+            """,
+        ])
+    func foreignIdentity(_ sql: String) throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("a.sqlite")
+        try RawConnection(path: path).run(sql)
+        let error = #expect(throws: JournalError.self) { _ = try Replica.reading(path) }
+        #expect(error?.code == .corrupt && error?.hint?.isEmpty == false)
     }
 
     @Test("a database with a damaged page is not made a replica")

@@ -240,6 +240,31 @@ struct BadInputTests {
         try again.close()
     }
 
+    @Test(
+        "[B13] a sequence that is asked for after the close ends at once, one that waits ends with the close",
+        .timeLimit(.minutes(1)))
+    func closedSequences() async throws {
+        let db = test.db
+        let conflicts = try db.newConflicts()
+        let changes = Person.changes(in: db)
+        let waiting = Task {
+            for try await _ in conflicts {}
+            for await _ in changes {}
+        }
+        try db.close()
+        try await waiting.value
+        for await _ in Person.changes(in: db) { Issue.record("a change") }
+        for await _ in Item.changes(in: db) { Issue.record("a change of a model that was not used before") }
+        for await _ in Person.changes(in: db, columns: [\.name]) { Issue.record("a change") }
+        for await _ in bob.changes() { Issue.record("a change") }
+        for try await _ in bob.live() { Issue.record("a value") }
+        for try await _ in Person.query.live(in: db) { Issue.record("a value") }
+        for try await _ in db.live({ try Person.count(in: db) }) { Issue.record("a value") }
+        #expect(code { _ = try db.newConflicts() } == .closed)
+        #expect(code { _ = try Person.query.cached(in: db) } == .closed)
+        #expect(code { _ = try db.cached("count") { try Person.count(in: db) } } == .closed)
+    }
+
     @Test("[B19] a full disk: the write fails, nothing of it is kept, and smaller ones go on")
     func full() throws {
         var options = TestDatabase.options
@@ -308,6 +333,48 @@ struct BadInputTests {
         #expect(failures.all.map(\.code) == [.unique, .check])
         #expect(failures.all.allSatisfy { !$0.description.contains("secret") && !$0.description.contains("700") })
         try db.close()
+    }
+
+    @Test(
+        "[52] [B21] the failure handler is told each error once, with what was tried and the table; closed and read-only too"
+    )
+    func handlerPlaces() throws {
+        let failures = Collected<StoreError>()
+        var options = TestDatabase.options
+        options.onFailure = { failures.append($0) }
+        let path = test.directory.file("places.sqlite")
+        let db = try Store.Database(path: path, options: options, schema: TestDatabase.declareSchema)
+        let ann = try Person.create(in: db) {
+            $0.name = "Ann"; $0.createdTime = .now
+        }
+        #expect(code { try ann.save { $0.age = 700 } } == .check)
+        #expect(code { try db.execute("nonsense") } == .sql)
+        #expect(code { _ = try db.rows("SELECT * FROM Nowhere") } == .missingTable)
+        #expect(code { _ = try Person.count(where: "nonsense = 1", in: db) } == .missingColumn)
+        #expect(code { try Person.query.update(.set(\.age, to: 700), in: db) } == .check)
+        #expect(code { _ = try db.read { try ann.delete() } } == .writeInsideRead)
+        try db.close()
+        #expect(code { try ann.save { $0.age = 1 } } == .closed)
+        #expect(code { try db.execute("DELETE FROM Person") } == .closed)
+        #expect(code { _ = try db.value(Int.self, "SELECT 1") } == .closed)
+        #expect(code { _ = try Person.find(ann.id, in: db) } == .closed)
+        #expect(code { try db.flush() } == .closed)
+        #expect(code { try db.refresh() } == .closed)
+        options.isReadOnly = true
+        let reader = try Store.Database(path: path, options: options)
+        #expect(code { try reader.execute("DELETE FROM Person") } == .readOnly)
+        #expect(code { try Person.query.delete(in: reader) } == .readOnly)
+        try reader.close()
+        let told: [[String?]] = failures.all.map { [$0.code.rawValue, $0.operation, $0.table] }
+        let expected: [[String?]] = [
+            ["check", "saving", "Person"], ["sql", "executing SQL", nil], ["missing_table", "querying", "Nowhere"],
+            ["missing_column", "counting", "Person"], ["check", "updating", "Person"],
+            ["write_inside_read", "deleting", "Person"], ["closed", "saving", "Person"],
+            ["closed", "executing SQL", nil], ["closed", "querying", nil], ["closed", "finding", "Person"],
+            ["closed", "flushing", nil], ["closed", "refreshing", nil], ["read_only", "executing SQL", nil],
+            ["read_only", "deleting", "Person"],
+        ]
+        #expect(told == expected)
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Store
+import TestSupport
 import Testing
 
 /// Degrees, stored as whole tenths.
@@ -155,6 +156,45 @@ struct TypeTests {
             #expect(try made.save { $0.moment = moment } == false)
         }
     }
+
+    @Test("[28] DateAsReferenceSeconds keeps every bit of a date, also those that the other forms round away")
+    func exactMoments() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.file("moments.sqlite")
+        let dates: [Date] = [
+            Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 0.1),
+            Date(timeIntervalSinceReferenceDate: -0.1), Date(timeIntervalSinceReferenceDate: 1e-9),
+            Date(timeIntervalSinceReferenceDate: 123_456_789.123456789),
+            Date(timeIntervalSinceReferenceDate: .leastNormalMagnitude), .distantPast, .distantFuture,
+        ]
+        let rounded = dates.filter { Date(timeIntervalSince1970: $0.timeIntervalSince1970) != $0 }
+        #expect(rounded.count >= 3)
+        let db = try Database(path: path) { $0.automatic(ExactMoment.self) }
+        for (index, date) in dates.enumerated() {
+            let made = try ExactMoment.create(Int64(index + 1), in: db) {
+                $0.moment = date
+                $0.maybe = date
+            }
+            #expect(made.moment == date && made.maybe == date)
+            #expect(try made.save { $0.moment = date } == false)
+        }
+        #expect(try db.values(String.self, "SELECT DISTINCT typeof(moment) FROM ExactMoment") == ["real"])
+        try db.close()
+        // Nothing of it comes from memory.
+        let again = try Database(path: path) { $0.automatic(ExactMoment.self) }
+        for (index, date) in dates.enumerated() {
+            let read = try #require(try ExactMoment.find(Int64(index + 1), in: again))
+            #expect(read.moment == date && read.maybe == date)
+        }
+        try again.close()
+    }
+}
+
+@Model
+final class ExactMoment {
+    var id: Int64
+    @Column(as: DateAsReferenceSeconds.self) var moment: Date = Date(timeIntervalSinceReferenceDate: 0)
+    @Column(as: DateAsReferenceSeconds.self) var maybe: Date?
 }
 
 /// The integers of ``Reading`` as values.

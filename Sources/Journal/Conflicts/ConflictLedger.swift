@@ -94,10 +94,13 @@ public struct ConflictLedger {
     }
 
     private func entry(_ row: Row, lost: JournalEntry, kept: JournalEntry) throws -> ConflictEntry {
-        let columns = Set(try NameList.decode(row["columns"]))
+        // The ledger spells names as they are spelled here, an entry as its writer does.
+        let columns = Set(try NameList.decode(row["columns"]).map(SQLText.foldedName))
         let own = reader.identity.origin
         func concerned(_ entry: JournalEntry) -> [ConflictEntry.Column] {
-            entry.columns.filter { columns.contains($0.name) }.map { (column: $0.name, value: $0.value) }
+            entry.columns.filter { columns.contains(SQLText.foldedName($0.name)) }.map {
+                (column: $0.name, value: $0.value)
+            }
         }
         return ConflictEntry(
             id: row["id"], table: lost.shape.table, key: lost.keyColumns,

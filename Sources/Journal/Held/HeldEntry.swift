@@ -10,7 +10,7 @@ public struct HeldEntry: Sendable {
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
     /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `key`, `incomplete`, `policy`, `missing_table`, `missing_column`,
-    /// `different_key`; more may come.
+    /// `different_key`, `needs_program`; more may come.
     public let reason: String
     /// The same for a person.
     public let detail: String

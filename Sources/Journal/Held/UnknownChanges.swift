@@ -12,11 +12,13 @@ struct UnknownChanges {
         case column = "missing_column"
         /// The table here has another primary key, so rows cannot be told to be the same.
         case key = "different_key"
+        /// Only the program that made the table here can write it; see ``ApplicationDefined``.
+        case program = "needs_program"
     }
 
     func all() throws -> [HeldEntry] {
         var shapes: [(reason: Reason, entry: ShapeRegistry.Entry)] = []
-        for entry in registry.entries.values where !entry.isTracked {
+        for entry in registry.entries.values {
             if let reason = reason(entry) { shapes.append((reason, entry)) }
         }
         guard !shapes.isEmpty else { return [] }
@@ -30,7 +32,11 @@ struct UnknownChanges {
     }
 
     private func reason(_ entry: ShapeRegistry.Entry) -> Reason? {
-        guard let here = registry.tracked(table: entry.shape.table)?.shape else { return .table }
+        guard let tracked = registry.tracked(table: entry.shape.table) else { return .table }
+        // Who merges has found that it can show nothing of the table.
+        if tracked.joined == [] { return .program }
+        guard !entry.isTracked else { return nil }
+        let here = tracked.shape
         guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {
             return .key
         }
@@ -60,6 +66,11 @@ struct UnknownChanges {
                 try TableInspection.named(name, db) == nil
                 ? "there is no such table in this file" : "the table is here, but is not tracked"
             return entry(name, reason, detail, columns: [], changes: changes)
+        case .program:
+            return entry(
+                name, reason,
+                "only the table's own program can write it: it has a function or a collation that SQLite lacks",
+                columns: [], changes: changes)
         case .key:
             let key = shapes.map { "(\($0.shape.keyColumns.joined(separator: ", ")))" }
             return entry(

@@ -8,18 +8,23 @@ extension Database {
     /// for try await conflict in db.newConflicts() { notify(conflict) }
     /// ```
     ///
-    /// - Throws: ``StoreError`` when the file cannot be read or watched.
+    /// - Throws: ``StoreError`` when the database is closed, or the file cannot be read or watched.
     public func newConflicts() throws -> NewConflicts {
+        let operation = "watching for conflicts"
+        let last = try access(operation: operation) { context in try ConflictLedger.lastID(context.db) }
         do {
-            let last = try access { context in try ConflictLedger.lastID(context.db) }
-            return NewConflicts(database: self, last: last, watch: try FileWatch(path: path))
+            let watch = ConflictWatch(try FileWatch(path: path))
+            dependents.add(watch)
+            // After it was registered: a close before that has missed it.
+            if isClosed { watch.finish() }
+            return NewConflicts(database: self, last: last, watch: watch)
         } catch {
-            throw StoreError.wrapping(error, operation: "watching for conflicts")
+            throw failed(error, operation: operation)
         }
     }
 }
 
-/// Conflicts as they are noticed. Ends when its task is cancelled; after ``Database/close()`` with the next signal.
+/// Conflicts as they are noticed. Ends when its task is cancelled or the database closed.
 ///
 /// For one consumer. What was dropped by the ledger's bounds before it was read is left out.
 public struct NewConflicts: AsyncSequence, Sendable {
@@ -27,22 +32,22 @@ public struct NewConflicts: AsyncSequence, Sendable {
 
     let database: Database
     let last: Int64
-    let watch: FileWatch
+    let watch: ConflictWatch
 
     public func makeAsyncIterator() -> Iterator {
         // Before the first look, so that no commit falls between the two.
-        Iterator(database: database, watch: watch, signals: watch.changes.makeAsyncIterator(), last: last)
+        Iterator(database: database, watch: watch, signals: watch.file.changes.makeAsyncIterator(), last: last)
     }
 
     public struct Iterator: AsyncIteratorProtocol {
         let database: Database
         /// Watches for as long as it is held.
-        let watch: FileWatch
+        let watch: ConflictWatch
         var signals: AsyncStream<Void>.Iterator
         var last: Int64
         private var waiting: ArraySlice<ConflictEntry> = []
 
-        init(database: Database, watch: FileWatch, signals: AsyncStream<Void>.Iterator, last: Int64) {
+        init(database: Database, watch: ConflictWatch, signals: AsyncStream<Void>.Iterator, last: Int64) {
             self.database = database
             self.watch = watch
             self.signals = signals
@@ -57,7 +62,13 @@ public struct NewConflicts: AsyncSequence, Sendable {
                     return next
                 }
                 if Task.isCancelled || database.isClosed { return nil }
-                waiting = try await read()[...]
+                do {
+                    waiting = try await read()[...]
+                } catch {
+                    // Closed while it was read.
+                    if database.isClosed { return nil }
+                    throw error
+                }
                 if waiting.isEmpty, await signals.next() == nil { return nil }
             }
         }
@@ -77,4 +88,17 @@ public struct NewConflicts: AsyncSequence, Sendable {
             }
         }
     }
+}
+
+/// Watches the file for a sequence of conflicts, until the database is closed.
+final class ConflictWatch: Dependent {
+    let file: FileWatch
+
+    init(_ file: FileWatch) { self.file = file }
+
+    // It looks at the ledger, not at what commits change.
+    func committed(_ summary: CommitSummary) {}
+    var isIdle: Bool { true }
+
+    func finish() { file.stop() }
 }

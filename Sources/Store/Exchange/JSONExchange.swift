@@ -27,7 +27,7 @@ extension Model {
     public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
         let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
         do {
-            return try database.access { context in
+            return try database.access(operation: "exporting", table: schema.table) { context in
                 try PreparedStatement(context.db, sql.text).run { statement in
                     try statement.bind(sql.bindings)
                     var lines: [String] = []

@@ -78,9 +78,9 @@ extension Model {
         in database: Database, texts: (String, TextIndexDefinition) -> SQL, hit: (Self, Double, [String]) -> Hit
     ) throws -> [Hit] {
         if query.expression.isEmpty { return [] }
-        try database.prepareSearch()
+        try database.prepareSearch(schema.table)
         do {
-            return try database.access { context in
+            return try database.access(operation: "searching", table: schema.table) { context in
                 let index = try TextIndexStore(context.db).index(name, of: schema.table)
                 guard let table = try TableInspection.named(schema.table, context.db) else { return [] }
                 let quotedName = SQLText.quote(identifier: index.name)
@@ -158,9 +158,11 @@ extension TextIndexStore {
 
 extension Database {
     /// Brings the text indexes up to date before a search, as far as the place that it is called from allows.
-    fileprivate func prepareSearch() throws {
+    fileprivate func prepareSearch(_ table: String) throws {
         switch ThreadContext.access(to: self) {
-        case nil: try followTextIndexes()
+        case nil:
+            if isClosed { throw failed(StoreError.closed, operation: "searching", table: table) }
+            try followTextIndexes()
         case let context as WriteContext:
             try context.confirm()
             let store = TextIndexStore(context.db)

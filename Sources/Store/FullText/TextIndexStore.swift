@@ -258,11 +258,17 @@ extension Database {
     /// Lets the full-text indexes take up what came from peers.
     func followTextIndexes() throws {
         if replica.isReadOnly { return }
+        let operation = "following the text indexes"
         let checked = textPosition.load(ordering: .relaxed)
-        let (isBehind, last) = try replica.read { db in
-            (try TextIndexStore(db).isBehind(checked: checked), try JournalTail.lastSeq(db))
+        let state: (isBehind: Bool, last: Int64)
+        do {
+            state = try replica.read { db in
+                (try TextIndexStore(db).isBehind(checked: checked), try JournalTail.lastSeq(db))
+            }
+        } catch {
+            throw options.failed(error, operation: operation)
         }
-        if isBehind { try write { try TextIndexStore($0.db).follow() } }
-        textPosition.max(last, ordering: .relaxed)
+        if state.isBehind { try write(operation: operation) { try TextIndexStore($0.db).follow() } }
+        textPosition.max(state.last, ordering: .relaxed)
     }
 }

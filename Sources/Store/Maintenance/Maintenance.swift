@@ -66,6 +66,10 @@ extension Database {
     /// try db.flush()                                                // one
     /// ```
     public func flush() throws {
+        do { try flushLog() } catch { throw failed(error, operation: "flushing") }
+    }
+
+    private func flushLog() throws {
         try checkOpen()
         try checkWritable()
         // The log is the one file that a commit writes. Closing a descriptor of the database itself would drop SQLite's locks
@@ -75,14 +79,13 @@ extension Database {
         defer { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
         guard descriptor >= 0, fdatasync(descriptor) == 0 else {
             throw StoreError(
-                .sqlite, "the log could not be written to the disk: \(String(cString: strerror(errno)))",
-                operation: "flushing")
+                .sqlite, "the log could not be written to the disk: \(String(cString: strerror(errno)))")
         }
     }
 
     /// Runs `body`, which must not be called by an access to this database.
     func outside<Result>(_ operation: String, _ body: () throws -> Result) throws -> Result {
-        try checkOpen()
+        if isClosed { throw failed(StoreError.closed, operation: operation) }
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(
                 .busy, "it waits for the end of the access that calls it", hint: "Call it afterwards.",

@@ -65,7 +65,7 @@ extension Model {
     @usableFromInline
     static func insert(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {
         do {
-            return try database.transaction {
+            return try database.transaction(operation: "inserting", table: schema.table) {
                 try database.write { try $0.insert(Self.self, fillNext) }
             }
         } catch let error as StoreError {

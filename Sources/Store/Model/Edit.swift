@@ -112,7 +112,7 @@ public final class Edit<M: Model>: PendingChange {
     ///   throws. Row and edit are as before then.
     @discardableResult
     public func save() throws -> Bool {
-        try database.write { context in
+        try database.write(M.self, "saving") { context in
             let before = state.withLock { $0 }
             var after = before
             let written = try context.save(object) { fields in

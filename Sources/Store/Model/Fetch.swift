@@ -32,7 +32,9 @@ extension Model {
     }
 
     private static func held(_ id: ID, in database: Database) throws -> Self? {
-        try database.checkOpen()
+        if database.isClosed {
+            throw database.failed(StoreError.closed, operation: "finding", table: schema.table)
+        }
         // What is found in memory was read too, for whoever wants to know of changes.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
         guard let object = database.instances(of: Self.self).held(id),
@@ -80,11 +82,7 @@ extension Model {
         let bound = try condition?.binding(arguments)
         let tail: SQL = bound.map { " WHERE " + $0 } ?? ""
         let sql = ("SELECT count(*) FROM $T" + tail).expanding(schema)
-        do {
-            return try database.value(Int.self, sql) ?? 0
-        } catch let error as StoreError {
-            throw error.during("counting", table: schema.table)
-        }
+        return try database.value(Int.self, sql, operation: "counting", table: schema.table) ?? 0
     }
 
     /// The objects of the rows that `SELECT … FROM table` gives with this tail: WHERE, ORDER BY, LIMIT, joins.
@@ -98,6 +96,8 @@ extension Model {
     /// Reads the row again, whatever the journal says.
     ///
     /// - Returns: True when the row is there. When it is gone, the object is marked as deleted.
+    /// - Throws: ``StoreError/Code/undecodable`` when the row holds a value that a property's type cannot take: the object keeps its
+    ///   last values, and ``refreshError`` says the same. Other ``StoreError``s when the file cannot be read.
     @discardableResult
     public func reload() throws -> Bool {
         var due: Publication?

@@ -60,9 +60,11 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     func willUpdate(_ fields: inout Fields) throws
     /// Called before the row is deleted. Throwing refuses it.
     func willDelete() throws
+    /// Called after the commit that made the row, on the thread that committed.
     func didInsert()
     /// - Parameter columns: The names of the columns that were written.
     func didUpdate(_ columns: Set<String>)
+    /// Called after the commit that deleted the row, on the thread that committed. `self` keeps the last values.
     func didDelete()
 }
 

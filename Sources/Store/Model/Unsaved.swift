@@ -18,7 +18,9 @@ extension Model {
     public static func make(
         _ id: ID? = nil, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
-        try database.checkOpen()
+        if database.isClosed {
+            throw database.failed(StoreError.closed, operation: "making", table: schema.table)
+        }
         var fields = Fields()
         if let id { fields._key = id }
         try fill(&fields)

@@ -40,7 +40,7 @@ extension Model {
 
     private static func upsert(_ rows: [Fields], in database: Database) throws -> [Self] {
         do {
-            return try database.write { context in
+            return try database.write(operation: "upserting", table: schema.table) { context in
                 try context.savepoint {
                     try context.confirm()
                     for var fields in rows {

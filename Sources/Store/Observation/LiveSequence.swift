@@ -36,11 +36,18 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
             while await watcher.wait() {
                 if database.isClosed { return nil }
                 let (compute, watcher) = (compute, watcher)
-                let value: Element = try await offPool {
-                    watcher.begin()
-                    let (value, region) = try compute()
-                    watcher.watch(region)
-                    return value
+                let value: Element
+                do {
+                    value = try await offPool {
+                        watcher.begin()
+                        let (value, region) = try compute()
+                        watcher.watch(region)
+                        return value
+                    }
+                } catch {
+                    // Closed while it was computed.
+                    if database.isClosed { return nil }
+                    throw error
                 }
                 if isNew(value) { return value }
             }

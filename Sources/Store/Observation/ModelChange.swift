@@ -46,7 +46,9 @@ public struct ModelChange<M: Model>: Sendable {
     /// more than ``rowLimit`` rows, or a key did not decode. Read the table again then.
     public internal(set) var isComplete: Bool
 
+    /// The most commits that wait for a slow listener.
     public static var queueLimit: Int { 1_024 }
+    /// The most rows of one commit that are told.
     public static var rowLimit: Int { 100_000 }
 
     public var ids: [M.ID] { changes.map(\.id) }
@@ -60,7 +62,8 @@ public struct ModelChange<M: Model>: Sendable {
     private func ids(_ kind: RowChange<M>.Kind) -> [M.ID] { changes.filter { $0.kind == kind }.map(\.id) }
 }
 
-/// The changes of one model, commit by commit, from the moment of the call on. Ends when the database is closed.
+/// The changes of one model, commit by commit, from the moment of the call on. Ends when the database is closed, at once when it
+/// is closed already.
 ///
 /// For one consumer; ask for another sequence for another.
 public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
@@ -86,9 +89,11 @@ final class Subscription<M: Model>: Sendable {
     let mailbox = Mailbox<ModelChange<M>>(limit: ModelChange<M>.queueLimit) { $0.isComplete = false }
     private let registry: LiveInstances<M>
 
-    init(_ registry: LiveInstances<M>, _ filter: ChangeFilter<M>) {
-        self.registry = registry
+    init(_ database: Database, _ filter: ChangeFilter<M>) {
+        registry = database.instances(of: M.self)
         registry.subscribe(mailbox, filter)
+        // After it was registered: a close before that has missed it.
+        if database.isClosed { mailbox.finish() }
     }
 
     deinit { registry.unsubscribe(mailbox) }
@@ -127,6 +132,6 @@ extension Model {
     public static func changes(in database: Database, id: ID) -> ModelChanges<Self> { changes(in: database, ids: [id]) }
 
     private static func changes(in database: Database, _ filter: ChangeFilter<Self>) -> ModelChanges<Self> {
-        ModelChanges(subscription: Subscription(database.instances(of: Self.self), filter))
+        ModelChanges(subscription: Subscription(database, filter))
     }
 }

@@ -25,7 +25,7 @@ extension Database {
         _ key: CacheKey, ignoring ignored: Set<String>, _ compute: () throws -> (value: T, region: ReadRegion)
     ) throws -> T {
         guard ThreadContext.access(to: self) == nil else { return try compute().value }
-        try checkOpen()
+        if isClosed { throw failed(StoreError.closed, operation: "reading") }
         if let known = cache.value(key, as: T.self) { return known }
         let commits = dependents.commits
         let (value, region) = try compute()

@@ -6,7 +6,7 @@ extension Database {
         _ sql: SQL, operation: String, table: String, _ read: (PreparedStatement) throws -> Element
     ) throws -> [Element] {
         do {
-            return try access { context in
+            return try access(operation: operation, table: table) { context in
                 try context.prepare(sql.text).run { statement in
                     try statement.bind(sql.bindings)
                     var elements: [Element] = []

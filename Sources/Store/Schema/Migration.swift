@@ -31,7 +31,7 @@ struct Migration {
         // Rebuilding a table that others refer to needs foreign keys off; they are checked before the commit instead.
         let rebuilds =
             automatic.contains { $0.allowed.contains(.rebuildTables) } || versions.contains(where: \.rebuildsTables)
-        try database.write(enforcingForeignKeys: !rebuilds) { context in
+        try database.write(enforcingForeignKeys: !rebuilds, operation: "opening the database") { context in
             let violations = rebuilds ? try ForeignKeyViolations(context.db) : nil
             let autoincrements = try TrackedKeys.autoincrements(context.db)
             try keepLocal(context)

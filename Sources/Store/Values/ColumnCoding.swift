@@ -86,6 +86,18 @@ public enum DateAsMilliseconds: ColumnCoding {
     }
 }
 
+/// A date as a REAL of seconds since 2001-01-01T00:00:00Z, which is how `Date` itself counts: every date reads back equal to the
+/// one that was stored. The other forms round. An INTEGER is read alike; a date that is not a number is refused.
+public enum DateAsReferenceSeconds: ColumnCoding {
+    public static func decode(_ value: Value) throws -> Date {
+        Date(timeIntervalSinceReferenceDate: try Double(columnValue: value))
+    }
+
+    public static func encode(_ property: Date) throws -> Value {
+        try property.timeIntervalSinceReferenceDate.columnValue
+    }
+}
+
 /// A date as the TEXT that SQLite's own date functions write, `2026-01-31 12:00:00.123`, in UTC; milliseconds are left out
 /// when they are 0. Reads also a date without a time, a `T` between the two, and a `Z` at the end.
 public enum DateAsText: ColumnCoding {

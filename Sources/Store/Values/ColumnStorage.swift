@@ -88,6 +88,10 @@ extension DateAsMilliseconds {
     public static var columnStorage: ColumnStorage { .integer }
 }
 
+extension DateAsReferenceSeconds {
+    public static var columnStorage: ColumnStorage { .real }
+}
+
 extension DateAsText {
     public static var columnStorage: ColumnStorage { .text }
 }

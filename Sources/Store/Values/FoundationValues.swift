@@ -27,7 +27,8 @@ extension Data: ColumnValue, ColumnPlaceholder {
 }
 
 extension Date: ColumnValue, ColumnPlaceholder {
-    /// Seconds since 1970, as REAL; an INTEGER is read alike.
+    /// Seconds since 1970, as REAL; an INTEGER is read alike. ``DateAsReferenceSeconds`` keeps the last bit too, which is rounded
+    /// away here.
     public init(columnValue: Value) throws {
         self.init(timeIntervalSince1970: try Double(columnValue: columnValue))
     }

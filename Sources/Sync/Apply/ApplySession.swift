@@ -23,6 +23,8 @@ final class ApplySession {
     let foreignKeys: ForeignKeyMap
     /// By what all names of a table have in common (``TableNames/folded(_:)``).
     private let policies: [String: MergePolicy]
+    /// What ``policies`` were made of.
+    private let policyRows: [Row]
     let concurrent = ConcurrentChanges()
     let claims: ClaimReader
 
@@ -35,10 +37,14 @@ final class ApplySession {
         names = registry.names
         // By this very name: a table that took an older name of another one is not tracked.
         let tracked = Set(registry.entries.values.filter(\.isTracked).map { SQLText.foldedName($0.shape.table) })
-        let tables = try TableInspection.all(db).filter { tracked.contains(SQLText.foldedName($0.name)) }
+        // What only its own program can write is like a table that is not here: its changes stay in the journal, and travel on.
+        let tables = try TableInspection.all(db).filter {
+            try tracked.contains(SQLText.foldedName($0.name)) && $0.canBeWritten(db)
+        }
         inspections = Dictionary(
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
+        policyRows = try ApplySession.policyRows(db)
         policies = Dictionary(
             try MergePolicy.all(db).sorted { $0.key < $1.key }.map { [names] in (names.folded($0.key), $0.value) },
             // Set under two names: the same one on every machine.
@@ -49,12 +55,13 @@ final class ApplySession {
             ).map(SQLText.foldedName))
     }
 
-    /// False after a schema change, when a table got another name, and when another process gave the replica a new one: changes are
-    /// remembered by name.
+    /// False after a schema change, when a table got another name or another policy, and when another process gave the replica a new
+    /// name: changes are remembered by name.
     ///
     /// - Parameter db: Any connection of the same file.
     func isCurrent(in db: Database) throws -> Bool {
         try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
+            && ApplySession.policyRows(db) == policyRows
     }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
@@ -145,6 +152,12 @@ final class ApplySession {
     }
 
     func hasCheck(_ table: TableInspection) -> Bool { checked.contains(SQLText.foldedName(table.name)) }
+
+    /// `_journal_policies`, which moves no schema version.
+    private static func policyRows(_ db: Database) throws -> [Row] {
+        try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT name, policy FROM _journal_policies ORDER BY name"))
+    }
 
     private static func schemaVersion(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0

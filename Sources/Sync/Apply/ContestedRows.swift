@@ -38,8 +38,12 @@ final class ContestedRows {
             guard let (history, isWhole) = histories[key] else { continue }
             switch session.policy(ofTable: row.table.name) {
             case .column: continue
-            case .row: try store.replace(row, with: history.latestRow(), isWhole: isWhole)
+            case .row: try replace(row, with: history.latestRow(), of: history, isWhole: isWhole, in: store)
             case .custom(let name):
+                guard history.hasConflict else {
+                    try replace(row, with: history.latestRow(), of: history, isWhole: isWhole, in: store)
+                    continue
+                }
                 guard let function = functions[name] else {
                     try store.holdUndecided(row, function: name)
                     continue
@@ -47,13 +51,29 @@ final class ContestedRows {
                 let image = history.row { earlier, later in
                     decide(function, row: row, earlier, later)
                 }
-                try store.replace(row, with: image, isWhole: isWhole)
+                try replace(row, with: image, of: history, isWhole: isWhole, in: store)
             }
         }
         rows = [:]
     }
 
     // MARK: - Pieces
+
+    /// Makes a row show `image`, and the default in each column that only versions carry that lost: one of them may stand in the table.
+    private func replace(
+        _ row: RowStore.RowID, with image: KeyHistory.Image, of history: KeyHistory, isWhole: Bool, in store: RowStore
+    ) throws {
+        var image = image
+        if isWhole {
+            let defaults = try session.defaults(of: row.context, row.table)
+            for change in history.changes {
+                for column in change.values.keys where column < defaults.count && image[column] == nil {
+                    if let value = defaults[column] { image[column] = value }
+                }
+            }
+        }
+        try store.replace(row, with: image, isWhole: isWhole)
+    }
 
     private func function(of context: TableContext) -> ConflictFunctions.Function? {
         guard let table = context.inspection, case .custom(let name) = session.policy(ofTable: table.name)
@@ -112,6 +132,14 @@ final class ContestedRows {
             }
             return (KeyHistory(changes: history), isWhole: changes.contains { $0.operation == .insert })
         }
+    }
+}
+
+extension KeyHistory {
+    /// True when two of the changes have not seen each other; else each knows the one with the claim before.
+    fileprivate var hasConflict: Bool {
+        let sorted = changes.sorted { $0.claim < $1.claim }
+        return zip(sorted.dropFirst(), sorted).contains { !$0.knows($1) }
     }
 }
 

@@ -144,9 +144,11 @@ private struct ForeignKeyDefinition {
         }
     }
 
-    /// - Returns: nil when the parent is no table here: the key cannot be checked then.
+    /// - Returns: nil when the parent is no table here, or one that only its own program can read: the key cannot be checked then.
     func resolve(_ db: Database, id: Int, child: TableInspection) throws -> ForeignKey? {
-        guard let parentTable = try TableInspection.named(parent, db) else { return nil }
+        guard let parentTable = try TableInspection.named(parent, db), try parentTable.canBeWritten(db) else {
+            return nil
+        }
         let childColumns = from.compactMap { position(of: $0, in: child) }
         let parentColumns = to.isEmpty ? parentTable.stored.prefix(parentTable.keyCount).map(\.name) : to
         guard childColumns.count == from.count, parentColumns.count == from.count else { return nil }

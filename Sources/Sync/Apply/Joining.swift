@@ -8,6 +8,8 @@ import Journal
 struct Joining {
     let db: Database
     let session: ApplySession
+    /// For tables whose conflicts a function decides; ``run()`` alone needs them.
+    var functions = ConflictFunctions()
 
     /// Which columns of a shape rows here can show: none, when there is no such table or it has another key.
     static func visible(_ entry: ShapeRegistry.Entry, session: ApplySession) -> [String] {
@@ -37,9 +39,11 @@ struct Joining {
         }
         guard !due.isEmpty else { return }
         let rows = try RowStore(db, session: session, registry: registry)
+        let contested = ContestedRows(db, session: session, functions: functions)
         for (key, merged) in try mergedRows(of: due).sorted(by: { $0.key < $1.key }) {
-            try join(key, merged, rows: rows, registry: registry)
+            try join(key, merged, rows: rows, contested: contested, registry: registry)
         }
+        try contested.resolve(into: rows)
         try rows.settle(all: true)
         // What rows have gained stands in the journal since long.
         for table in due.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
@@ -60,6 +64,16 @@ struct Joining {
         var isWhole = false
         /// By position in the common column space; the key columns too.
         var winners: [Int: Winner] = [:]
+        /// True when changes of this life may not have seen each other; only noted where a policy decides such rows.
+        var isContested = false
+        /// The change of this life that was read last.
+        var latest: (origin: OriginID, version: Int64)?
+
+        /// Who knows a change knows all that its writer knew, so one look back at each is enough.
+        mutating func follow(_ change: ScannedChange) {
+            if let latest, !change.knows(latest.origin, latest.version) { isContested = true }
+            latest = (origin: change.origin, version: change.version)
+        }
     }
 
     /// - Parameter keys: The rows that are asked for; nil for all of the tables.
@@ -77,6 +91,7 @@ struct Joining {
             guard change.life >= row.life else { return }
             if change.life > row.life { row = MergedRow(life: change.life) }
             if change.operation == .insert { row.isWhole = true }
+            if !context.mergesByColumn { row.follow(change) }
             let claim = Claim(stamp: change.stamp, origin: change.origin)
             func offer(_ column: Int, _ claim: Claim) {
                 let position = translation.positions[column]
@@ -95,7 +110,8 @@ struct Joining {
     }
 
     private func join(
-        _ key: ConcurrentChanges.TableKey, _ merged: MergedRow, rows: RowStore, registry: ShapeRegistry
+        _ key: ConcurrentChanges.TableKey, _ merged: MergedRow, rows: RowStore, contested: ContestedRows,
+        registry: ShapeRegistry
     ) throws {
         guard let (context, table) = session.table(key.table, registry: registry) else { return }
         let values = JournalValues(db)
@@ -106,13 +122,29 @@ struct Joining {
             if position >= table.keyCount { columns.insert(position) }
         }
         let keys = image.prefix(table.keyCount).compactMap { $0 }
-        guard keys.count == table.keyCount, context.keeps(keys[...]) else { return }
+        guard keys.count == table.keyCount else { return }
         let row = RowStore.RowID(key: key, context: context, table: table, values: keys)
+        guard context.keeps(keys[...]) else {
+            return holdMisfit(row, isAlive: merged.life % 2 == 1, columns: columns, image: image, in: rows.held)
+        }
         guard merged.life % 2 == 1 else {
             // It may have been deleted under another name of the table.
             rows.held.release(key)
             return try rows.remove(row)
         }
+        // By column first, as a change that arrives: without its function a contested row is held as that.
         try rows.write(columns, isWhole: merged.isWhole, row: row, image: image)
+        if merged.isContested { contested.add(row) }
+    }
+
+    /// Sets a row aside whose key would become another one, as ``RowStore`` does with one that arrives.
+    private func holdMisfit(
+        _ row: RowStore.RowID, isAlive: Bool, columns: ColumnMask, image values: [Value?], in held: HeldRows
+    ) {
+        guard isAlive else { return held.release(row.key) }
+        var image = RowImage()
+        image.overlay(row: row, columns: columns, of: values)
+        held.hold(
+            row.key, HeldRow(reason: .key, detail: "the table here stores its key as another one", image: image))
     }
 }

@@ -61,7 +61,8 @@ public struct PushReceiver: Sendable {
         guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
         let (have, heldBack) = try await blocking { [endpoint, theirs] in
             try endpoint.inbox.makePendingDurable()
-            return (try endpoint.inbox.have(), try endpoint.inbox.heldBack(from: theirs))
+            // A pull may put more into memory meanwhile: only what is in the file is confirmed.
+            return (try endpoint.inbox.durable(), try endpoint.inbox.heldBack(from: theirs))
         }
         return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
     }

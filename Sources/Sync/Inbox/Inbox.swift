@@ -89,8 +89,8 @@ public final class Inbox: Sendable {
         try replica.read { try JournalReader($0).vector() }
     }
 
-    /// Writes down what is in memory of transactions whose ends have not come, so that all of ``have()`` is durable: before a peer is
-    /// told that it is here.
+    /// Writes down what is in memory of transactions whose ends have not come: before a peer is told that it is here. What comes into
+    /// memory afterwards is not part of ``durable()``.
     func makePendingDurable() throws {
         try session.withLock { box in
             guard !box.pending.isEmpty else { return }
@@ -106,6 +106,11 @@ public final class Inbox: Sendable {
                 throw error
             }
         }
+    }
+
+    /// What is applied or staged in the file: what a peer may be told that it need not keep for this replica.
+    func durable() throws -> VersionVector {
+        try replica.read { db in try Staging(db: db).raise(JournalReader(db).vector()) }
     }
 
     /// What need not be sent any more: what is applied or staged here, and what is in memory (``makePendingDurable()``).
@@ -223,7 +228,7 @@ public final class Inbox: Sendable {
         try Seal.run(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
-        try Joining(db: db, session: session).run()
+        try Joining(db: db, session: session, functions: functions).run()
         box.session = session
         return session
     }

@@ -21,11 +21,14 @@ public struct LocalTransport: Transport {
 
     /// Opens the replica at `path`, which must exist.
     ///
+    /// - Parameter functions: For tables whose conflicts a function decides, there as here.
     /// - Throws: ``SyncError`` when it cannot be opened, or is not a replica.
-    public static func open(path: String, limits: Limits, clock: any SyncClock) throws -> LocalTransport {
+    public static func open(
+        path: String, limits: Limits, functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock
+    ) throws -> LocalTransport {
         do {
             let replica = try Replica.open(at: path)
-            let inbox = try Inbox(replica: replica, limits: limits) {
+            let inbox = try Inbox(replica: replica, limits: limits, functions: functions) {
                 Stamp(milliseconds: clock.wallMilliseconds())
             }
             // A file without a daemon is never followed, only exchanged with, so it needs no watch.

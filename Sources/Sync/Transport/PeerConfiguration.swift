@@ -67,7 +67,7 @@ public struct PeerConfiguration: Sendable, Hashable {
             let host = parts.encodedHost, !host.isEmpty, host.hasPrefix("[") || !host.contains("%")
         else {
             throw SyncError(
-                .configuration, "The peer's address cannot be read", hint: "It looks like https://host:7337.")
+                .configuration, "The peer's address cannot be read", hint: "It looks like https://host:7707.")
         }
         guard scheme == "http" || scheme == "https" else {
             throw SyncError(

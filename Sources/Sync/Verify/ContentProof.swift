@@ -40,12 +40,11 @@ struct ContentProof: Sendable {
 
     private func compare(_ shape: TableShape) async throws -> ContentMismatch? {
         var mismatch = ContentMismatch(table: shape.table)
-        var after: [Value]?
+        var position = PagePosition(after: nil, peer: transport.name)
         while true {
+            let after = position.after
             let reply = try await ask(.digests(shape: shape, after: after, rowsPerDigest: limits.rowsPerDigest))
-            guard !reply.more || !reply.digests.isEmpty else {
-                throw SyncError(.invalid, "\(transport.name) has more rows, but sent no digest of them")
-            }
+            if reply.more { try position.advance(to: reply.digests.last?.last) }
             let found = try await blocking { [inbox, limits, mismatch, after] () throws -> ContentMismatch? in
                 try inbox.replica.read { db in
                     guard try JournalReader(db).vector() == reply.vector else { return nil }
@@ -58,7 +57,6 @@ struct ContentProof: Sendable {
             guard let found else { return nil }
             mismatch = found
             guard reply.more else { return mismatch }
-            after = reply.digests.last?.last
         }
     }
 

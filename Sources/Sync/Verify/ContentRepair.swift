@@ -31,10 +31,28 @@ struct ContentRepair {
     let session: ApplySession
     let functions: ConflictFunctions
 
+    /// What ``mend`` found a row to be.
+    private enum Mending {
+        /// What the journal says.
+        case right
+        /// Something else; it is now what the journal says.
+        case rebuilt
+        /// A row that its policy works out anew, and what it shows before that.
+        case contested(visible: [Value]?)
+    }
+
+    private struct Contested {
+        let id: RowStore.RowID
+        let difference: VerifyReport.Difference
+        let entry: ShapeRegistry.Entry
+        let visible: [Value]?
+    }
+
     func run(_ report: VerifyReport, into outcome: inout RepairReport) throws {
         let registry = try ShapeRegistry(db)
         let store = try RowStore(db, session: session, registry: registry)
         let contested = ContestedRows(db, session: session, functions: functions)
+        var undecided: [Contested] = []
         var announcements: [Announcement] = []
         var rebuilt: Set<Int64> = []
         for table in report.tables where table.problem == nil {
@@ -45,7 +63,8 @@ struct ContentRepair {
             var rows: [(difference: VerifyReport.Difference, id: RowStore.RowID)] = []
             for difference in table.differences {
                 let values = difference.key.map(\.value)
-                guard values.count == inspection.keyCount else { continue }
+                // An older release also tells of rows with NULL in their key, which are not replicated.
+                guard values.count == inspection.keyCount, !values.contains(.null) else { continue }
                 let key = ConcurrentChanges.TableKey(
                     table: entry.table, key: Key(values, collations: context.collations))
                 rows.append((difference, .init(key: key, context: context, table: inspection, values: values)))
@@ -59,13 +78,17 @@ struct ContentRepair {
                 }
                 if let row = merged[id.key] {
                     if row.life % 2 == 1, !row.isWhole { continue }
-                    if try mend(id, row, store: store, contested: contested) {
+                    switch try mend(id, row, store: store, contested: contested) {
+                    case .rebuilt:
                         outcome.rebuilt += 1
                         rebuilt.insert(entry.table)
-                    } else {
+                    case .right:
                         announcements.append(
                             try announcement(of: id, difference, isAlive: row.life % 2 == 1, entry: entry))
                         outcome.announced += 1
+                    case .contested(let visible):
+                        undecided.append(
+                            Contested(id: id, difference: difference, entry: entry, visible: visible))
                     }
                 } else if try session.writer(of: context, inspection).select(key: id.values) != nil {
                     announcements.append(try announcement(of: id, difference, isAlive: true, entry: entry))
@@ -78,6 +101,18 @@ struct ContentRepair {
         }
         try contested.resolve(into: store)
         try store.settle(all: true)
+        for row in undecided {
+            let visible = try session.writer(of: row.id.context, row.id.table).select(key: row.id.values)
+            if store.held[row.id.key] != nil {
+                outcome.held += 1
+            } else if visible != row.visible {
+                outcome.rebuilt += 1
+                rebuilt.insert(row.entry.table)
+            } else if visible != nil {
+                announcements.append(try announcement(of: row.id, row.difference, isAlive: true, entry: row.entry))
+                outcome.announced += 1
+            }
+        }
         // The journal does not tell of these rows, so whoever follows it is told to look at all of their tables.
         for table in rebuilt.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
         try SettledRows.prune(db)
@@ -88,17 +123,15 @@ struct ContentRepair {
         }
     }
 
-    /// Makes a row what the journal says.
-    ///
-    /// - Returns: False when it is that already.
+    /// Makes a row what the journal says, or leaves that to `contested`.
     private func mend(
         _ id: RowStore.RowID, _ merged: Joining.MergedRow, store: RowStore, contested: ContestedRows
-    ) throws -> Bool {
+    ) throws -> Mending {
         let visible = try session.writer(of: id.context, id.table).select(key: id.values)
         guard merged.life % 2 == 1 else {
-            guard visible != nil else { return false }
+            guard visible != nil else { return .right }
             try store.remove(id)
-            return true
+            return .rebuilt
         }
         let values = JournalValues(db)
         var image = [Value?](repeating: nil, count: id.table.stored.count)
@@ -112,14 +145,15 @@ struct ContentRepair {
         }
         switch session.policy(ofTable: id.table.name) {
         case .column:
-            if isUndisturbed == true { return false }
+            if isUndisturbed == true { return .right }
             try store.write(columns, isWhole: true, row: id, image: image)
+            return .rebuilt
         case .row, .custom:
             // Which columns count is for the policy to say: the row is worked out anew, and may turn out to be what it was.
             if visible == nil { try store.write(columns, isWhole: true, row: id, image: image) }
             contested.add(id)
+            return .contested(visible: visible)
         }
-        return true
     }
 
     /// The change that tells everybody again what a row is here.
@@ -202,14 +236,21 @@ extension Inbox {
     func repair(_ report: VerifyReport, into outcome: inout RepairReport) throws {
         try replica.settle()
         outcome = try session.withLock { box in
-            try connection.write { db in
-                guard try JournalReader(db).vector() == report.ours else {
-                    throw SyncError(
-                        .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
+            do {
+                return try connection.write { db in
+                    guard try JournalReader(db).vector() == report.ours else {
+                        throw SyncError(
+                            .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
+                    }
+                    var outcome = outcome
+                    try ContentRepair(db: db, session: current(&box, db), functions: functions)
+                        .run(report, into: &outcome)
+                    return outcome
                 }
-                var outcome = outcome
-                try ContentRepair(db: db, session: current(&box, db), functions: functions).run(report, into: &outcome)
-                return outcome
+            } catch {
+                // What the session has read and registered may have been rolled back.
+                box = SessionBox()
+                throw error
             }
         }
     }

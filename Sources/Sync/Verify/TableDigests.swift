@@ -24,9 +24,9 @@ struct TableDigests {
         return reply
     }
 
-    /// The tracked tables under the names that all machines know, by name.
+    /// The tracked tables under the names that all machines know, by name; without those into which nothing can be merged here.
     static func tables(_ db: Database) throws -> [TableShape] {
-        try ShapeRegistry(db).entries.values.filter(\.isTracked).map(\.wireShape)
+        try ShapeRegistry(db).entries.values.filter { $0.isTracked && $0.joined != [] }.map(\.wireShape)
             .sorted { $0.table.utf8.lexicographicallyPrecedes($1.table.utf8) }
     }
 

@@ -1,7 +1,8 @@
 import GRDB
 import Journal
 
-/// The rows of one table in key order, between keys, within one snapshot.
+/// The rows of one table in key order, between keys, within one snapshot. Rows with NULL in their key are left out: they are not
+/// replicated.
 struct TableRows {
     /// The columns that are read, key first, in the order that was asked for.
     let shape: TableShape
@@ -9,6 +10,8 @@ struct TableRows {
     private let db: Database
     private let select: String
     private let key: String
+    /// Leaves out rows with NULL in their key; empty for a table that cannot have any.
+    private let notNull: [String]
 
     /// - Parameter asked: Names are looked up in the tracked table of that name; they never reach SQL themselves.
     /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key or not all columns.
@@ -35,13 +38,28 @@ struct TableRows {
         select =
             "SELECT " + columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."
             + SQLText.quote(identifier: own.table)
+        notNull = try TableRows.nullableKeyColumns(of: own.table, db)
+            .map { "\(SQLText.quote(identifier: $0)) IS NOT NULL" }
+    }
+
+    /// The key columns that SQLite lets be NULL (https://sqlite.org/lang_createtable.html, section 3.5). An alias of the rowid, whose key
+    /// has no index of its own, is none of them.
+    private static func nullableKeyColumns(of table: String, _ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT name FROM pragma_table_xinfo(?, 'main') WHERE pk > 0 AND "notnull" = 0
+                      AND EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')
+                    ORDER BY pk
+                    """), arguments: [table, table])
     }
 
     /// Calls `body` with each row after the key `after` up to the key `through`, until it returns false.
     func forEach(after: [Value]?, through: [Value]?, _ body: ([Value]) throws -> Bool) throws {
         let marks = "(" + Array(repeating: "?", count: shape.keyCount).joined(separator: ", ") + ")"
-        let conditions = [after.map { _ in "(\(key)) > \(marks)" }, through.map { _ in "(\(key)) <= \(marks)" }]
-            .compactMap { $0 }
+        var conditions = notNull
+        if after != nil { conditions.append("(\(key)) > \(marks)") }
+        if through != nil { conditions.append("(\(key)) <= \(marks)") }
         var sql = select
         if !conditions.isEmpty { sql += " WHERE " + conditions.joined(separator: " AND ") }
         let statement = try RawStatement(db, sql + " ORDER BY " + key)

@@ -28,9 +28,11 @@ struct Verification: Sendable {
         table.unmatchedColumns = pair.unmatchedColumns
         table.problem = pair.problem
         guard let shape = pair.shape else { return table }
-        var after: [Value]?
+        var position = PagePosition(after: nil, peer: transport.name)
         while true {
+            var after = position.after
             let reply = try await ask(.digests(shape: shape, after: after, rowsPerDigest: limits.rowsPerDigest))
+            if reply.more { try position.advance(to: reply.digests.last?.last) }
             var ranges = reply.digests
             if ranges.isEmpty { ranges = [RangeDigest(last: [], rows: 0, sha256: RowDigest.ofNothing)] }
             for (index, range) in ranges.enumerated() {
@@ -52,16 +54,15 @@ struct Verification: Sendable {
     private func compareRows(
         of shape: TableShape, after: [Value]?, through: [Value]?, into table: inout VerifyReport.Table
     ) async throws {
-        var after = after
+        var position = PagePosition(after: after, peer: transport.name)
         while true {
+            let after = position.after
             let reply = try await ask(.rows(shape: shape, after: after, through: through))
             guard reply.rows.allSatisfy({ $0.count == shape.columns.count }) else {
                 throw SyncError(.invalid, "\(transport.name) answered with rows of another length")
             }
-            let end = reply.more ? reply.rows.last.map { Array($0.prefix(shape.keyCount)) } : through
-            guard !reply.more || !reply.rows.isEmpty else {
-                throw SyncError(.invalid, "\(transport.name) has more rows, but sent none")
-            }
+            if reply.more { try position.advance(to: reply.rows.last.map { Array($0.prefix(shape.keyCount)) }) }
+            let end = reply.more ? position.after : through
             table = try await blocking { [replica, limits, table, after] in
                 var table = table
                 try replica.read { db in
@@ -72,7 +73,6 @@ struct Verification: Sendable {
                 return table
             }
             guard reply.more else { return }
-            after = end
         }
     }
 

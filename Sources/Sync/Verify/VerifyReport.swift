@@ -20,7 +20,7 @@ public struct VerifyReport: Sendable {
     public struct Table: Sendable {
         public let name: String
 
-        /// Rows here.
+        /// Rows here, without those that have NULL in their key: they are not replicated.
         public var rows = 0
         public var onlyHere = 0
         public var onlyThere = 0
@@ -53,6 +53,9 @@ public struct VerifyReport: Sendable {
     public var theirs = VersionVector()
 
     public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
+
+    /// In how many rows the two differ, also beyond those that are listed.
+    var differenceCount: Int { tables.reduce(0) { $0 + $1.onlyHere + $1.onlyThere + $1.differing } }
 
     init(peer: String) { self.peer = peer }
 }

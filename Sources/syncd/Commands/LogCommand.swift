@@ -69,7 +69,8 @@ struct LogFilter: Sendable {
     let key: String?
 
     func accepts(_ entry: JournalEntry) -> Bool {
-        if let table, entry.shape.table != table { return false }
+        // Entries spell the name of a table as their writer does.
+        if let table, SQLText.foldedName(entry.shape.table) != SQLText.foldedName(table) { return false }
         return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSON.init)) } ?? true
     }
 }

@@ -54,8 +54,10 @@ struct StatusReport: Sendable {
     ///   - live: What a running daemon knows of the peers that it follows; fresher than what the file remembers.
     init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
         path = replica.path
+        // A symbolic link has a size of its own, and no log.
+        let file = replica.options.files.resolved(replica.path)
         let size = { (suffix: String) -> Int64 in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: replica.path + suffix)
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file + suffix)
             return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
         }
         fileBytes = size("")

@@ -108,12 +108,12 @@ struct ReferenceView {
         return hasParent(key, substituted, id, among: present)
     }
 
-    /// True also when a NULL makes that there is no parent to find.
+    /// True also when there is no parent to find: for a NULL, and when the parent is no table here.
     private func hasParent(
         _ key: ReferenceForeignKey, _ row: [String: Value], _ id: ReferenceRowID, among present: Rows
     ) -> Bool {
         let values = key.columns.map { row[$0] ?? .null }
-        guard !values.contains(.null), let parent = schema.table(key.parent) else { return values.contains(.null) }
+        guard !values.contains(.null), let parent = schema.table(key.parent) else { return true }
         let folds = key.parentColumns.map { parent.column($0)?.ignoresCase ?? false }
         let wanted = zip(values, folds).map { $0.compared(ignoringCase: $1) }
         return present.contains { other, candidate in

@@ -193,6 +193,30 @@ struct ContentProofTests {
         #expect(report.after.isEqual)
     }
 
+    @Test("a table that merges by the row is announced where the peer is damaged, and rebuilt where this file is")
+    func rowPolicy() async throws {
+        var limits = Limits.standard
+        limits.listedDifferences = 7
+        limits.rowsPerDigest = 10
+        let pair = try ReplicaPair(.local, limits: limits)
+        for replica in [pair.a, pair.b] {
+            try replica.write { try MergePolicy.set(.row, table: "person", $0) }
+        }
+        try ReplicaPair.insert(pair.a, 1..<61)
+        try await pair.sync()
+        try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id < 40")
+        let announced = try await pair.replicatorA.repair(pair.peerB)
+        #expect(announced.rebuilt == 0 && announced.announced == 39)
+        #expect(announced.after.isEqual)
+        #expect(try row(pair.b, 3) == "somebody 3")
+
+        try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id = 50; DELETE FROM person WHERE id = 51")
+        let rebuilt = try await pair.replicatorA.repair(pair.peerB)
+        #expect(rebuilt.rebuilt == 2 && rebuilt.announced == 0)
+        #expect(rebuilt.after.isEqual)
+        #expect(try row(pair.a, 50) == "somebody 50")
+    }
+
     @Test("what a comparison found survives in the file; what cannot be read counts as nothing")
     func storedForm() throws {
         var mismatch = ContentMismatch(table: "a \"b\"")

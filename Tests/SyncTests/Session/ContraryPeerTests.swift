@@ -53,11 +53,16 @@ struct ContraryPeerTests {
         }
         let proof = ContentProof(inbox: pair.replicatorA.inbox, transport: peer, limits: pair.limits)
         #expect(await code { _ = try await proof.run() } == .invalid)
+        let first = Verification(replica: pair.a, transport: peer, limits: pair.limits)
+        #expect(await code { _ = try await first.run() } == .invalid)
 
         let lies: [@Sendable (inout DigestReply) -> Void] = [
             {
                 $0.rows = []; $0.more = true
             }, { $0.rows = [[.integer(1)]] },
+            {
+                $0.rows = [[.integer(1), .null, .null, .null]]; $0.more = true
+            },
         ]
         for lie in lies {
             peer.compared = { request, reply in
@@ -73,6 +78,26 @@ struct ContraryPeerTests {
             let verification = Verification(replica: pair.a, transport: peer, limits: pair.limits)
             #expect(await code { _ = try await verification.run() } == .invalid)
         }
+    }
+
+    @Test("pages that go in a circle end a comparison", .timeLimit(.minutes(1)), arguments: 1...3)
+    func circles(pages: Int) async throws {
+        try await pair.sync()
+        var peer = ContraryPeer(base: base)
+        peer.compared = { request, reply in
+            guard case .digests(let shape, let after, _) = request.question else { return reply }
+            var next: Int64 = 0
+            if case .integer(let last)? = after?.first { next = (last + 1) % Int64(pages) }
+            let key = Array(repeating: Value.integer(next), count: shape.keyCount)
+            var reply = reply
+            reply.digests = [RangeDigest(last: key, rows: 1, sha256: RowDigest.ofNothing)]
+            reply.more = true
+            return reply
+        }
+        let proof = ContentProof(inbox: pair.replicatorA.inbox, transport: peer, limits: pair.limits)
+        #expect(await code { _ = try await proof.run() } == .invalid)
+        let verification = Verification(replica: pair.a, transport: peer, limits: pair.limits)
+        #expect(await code { _ = try await verification.run() } == .invalid)
     }
 
     @Test("a push that goes on after its end, or that does not say who sends it, is refused")

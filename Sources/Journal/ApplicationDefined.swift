@@ -1,0 +1,44 @@
+import GRDB
+
+/// What a program adds to its own connections: functions (https://sqlite.org/appfunc.html) and collations
+/// (https://sqlite.org/datatype3.html#collation). A table whose schema uses them cannot be written, or not even read, by any other
+/// program; the file's other tables are not concerned.
+public enum ApplicationDefined {
+    /// What is missing on this connection, in SQLite's words; nil for any other error.
+    public static func missing(_ error: any Error) -> String? {
+        let message: String
+        switch error {
+        case let error as DatabaseError: message = error.message ?? ""
+        case let error as JournalError: message = error.message
+        default: return nil
+        }
+        // The last one is what a key's unknown collation leaves to the planner.
+        for mark in ["no such collation sequence: ", "no such function: ", "unknown function: ", "no query solution"] {
+            if let range = message.firstRange(of: mark) { return String(message[range.lowerBound...]) }
+        }
+        return nil
+    }
+}
+
+extension TableInspection {
+    /// False when only the program that made the table can write it; see ``ApplicationDefined``.
+    ///
+    /// - Parameter db: A connection that may write: one that may not leaves CHECK constraints out of the schema.
+    public func canBeWritten(_ db: Database) throws -> Bool {
+        let table = SQLText.quote(identifier: name)
+        let columns = stored.map { SQLText.quote(identifier: $0.name) }
+        do {
+            // Only prepared: that resolves CHECK constraints, generated columns, and the keys of all indexes.
+            _ = try RawStatement(
+                db,
+                "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "
+                    + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))")
+            _ = try RawStatement(
+                db, "SELECT 1 FROM \(table) ORDER BY \(columns.prefix(max(1, keyCount)).joined(separator: ", "))")
+            return true
+        } catch {
+            guard ApplicationDefined.missing(error) != nil else { throw error }
+            return false
+        }
+    }
+}

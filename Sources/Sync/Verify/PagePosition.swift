@@ -1,0 +1,38 @@
+import Journal
+
+/// Where the next page of a peer's rows begins, and what stops a peer whose pages lead nowhere.
+///
+/// Keys are told apart, not put in order: the peer's collations and text encoding may be others than those here. A circle is found as in
+/// R. P. Brent, "An improved Monte Carlo factorization algorithm" (https://doi.org/10.1007/BF01933190): each position is compared
+/// with one before it, which moves on after 1, 2, 4, … pages. So memory is one key, and a circle is noticed after few rounds.
+struct PagePosition {
+    /// The key after which the next page begins; nil at the first row of the table.
+    private(set) var after: [Value]?
+
+    private let peer: String
+    private var mark: [Value]?
+    private var steps = 0
+    private var span = 1
+
+    /// - Parameter peer: The name of the peer, for errors.
+    init(after: [Value]?, peer: String) {
+        self.after = after
+        self.peer = peer
+        mark = after
+    }
+
+    /// Moves on to the end of a page after which there are more.
+    ///
+    /// - Parameter last: The last key of the page; nil when the page is empty.
+    /// - Throws: ``SyncError/Code/invalid`` when the page is empty, or ends where an earlier one ended.
+    mutating func advance(to last: [Value]?) throws(SyncError) {
+        guard let last else { throw SyncError(.invalid, "\(peer) has more rows, but sent none") }
+        guard last != mark else { throw SyncError(.invalid, "\(peer) has more rows, but sent the same ones again") }
+        after = last
+        steps += 1
+        guard steps == span else { return }
+        mark = last
+        steps = 0
+        span *= 2
+    }
+}
