@@ -40,6 +40,9 @@ struct DamagedJournalTests {
         Damage(
             "a run at the last position that there can be", "UPDATE _journal_runs SET first_seq = \(Int64.max)",
             by: .journal),
+        Damage(
+            "a run that reaches beyond the last version", "UPDATE _journal_runs SET first_version = 1 << 60",
+            by: .journal),
         Damage("a run of a version before the first", "UPDATE _journal_runs SET first_version = 0", by: .journal),
         Damage("a run of nobody", "UPDATE _journal_runs SET origin = 99", by: .journal),
         Damage("a vector that ends in a number", "UPDATE _journal_runs SET known = x'80'", by: .journal),
