@@ -109,13 +109,7 @@ import Testing
 
     @Test("what a push is answered is durable, also of a transaction whose end has not come")
     func durableAnswer() async throws {
-        var limits = Limits.standard
-        limits.changesPerBatch = 4
-        let pair = try ReplicaPair(.local, limits: limits)
-        try ReplicaPair.insert(pair.a, 1..<10)
-        let origin = try pair.a.identity().origin
-        let source = FrameSource(replica: pair.a, limits: limits, encoding: .zstd)
-        let portion = try await source.portion(after: VersionVector(), bytes: 1 << 20)
+        let (pair, limits, origin, portion) = try await ReplicaPair.sendingInParts()
         let open = Frame(body: .open(cluster: "main", origin: origin))
         var push = pair.replicatorB.endpoint.beginPush()
         try await push.receive(open.encoded() + portion.frames[0].encoded())

@@ -11,27 +11,16 @@ struct KeylessRowsTests {
 
     private let directory = TemporaryDirectory()
 
-    private func make(_ path: String, schema: String, number: UInt64) throws -> Replica {
-        let queue = try DatabaseQueue(path: path)
-        try queue.write { try $0.execute(sql: schema) }
-        try queue.close()
-        var options = Replica.Options()
-        options.durability = .normal
-        return try Replica.create(
-            at: path, InitializeRequest(cluster: "main", origin: OriginID(high: number, low: 7)), options: options
-        ).replica
-    }
-
     @Test("they are no difference, and a repair leaves them alone")
     func ignored() async throws {
-        let a = try make(
+        let a = try ReplicaPair.make(
             directory.file("a.sqlite"),
             schema: Self.schema
                 + """
                 INSERT INTO t VALUES (NULL, 'x'), ('a', 'y'), (NULL, 'z');
                 INSERT INTO u VALUES (1, NULL, 'x'), (1, 2, 'y'), (NULL, 3, 'z');
                 """, number: 1)
-        let b = try make(directory.file("b.sqlite"), schema: Self.schema, number: 2)
+        let b = try ReplicaPair.make(directory.file("b.sqlite"), schema: Self.schema, number: 2)
         var limits = Limits.standard
         limits.comparisonIntervalMilliseconds = 0
         let replicator = try Replicator(replica: a, limits: limits)
@@ -52,7 +41,7 @@ struct KeylessRowsTests {
 
     @Test("a peer that tells of one gets no repair for it")
     func told() throws {
-        let a = try make(directory.file("a.sqlite"), schema: Self.schema, number: 1)
+        let a = try ReplicaPair.make(directory.file("a.sqlite"), schema: Self.schema, number: 1)
         let replicator = try Replicator(replica: a)
         let seq = try a.read { try JournalReader($0).lastSeq() }
         var report = VerifyReport(peer: "old")

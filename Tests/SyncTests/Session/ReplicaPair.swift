@@ -51,7 +51,7 @@ final class ReplicaPair: Sendable {
 
     deinit { server?.stop() }
 
-    private static func make(_ path: String, schema: String, cluster: String, number: UInt64) throws -> Replica {
+    static func make(_ path: String, schema: String, cluster: String = "main", number: UInt64) throws -> Replica {
         let queue = try DatabaseQueue(path: path)
         try queue.write { try $0.execute(sql: schema) }
         try queue.close()
@@ -64,6 +64,19 @@ final class ReplicaPair: Sendable {
 
     @discardableResult
     func sync() async throws -> SyncReport { try await replicatorA.syncOnce(peerB) }
+
+    /// Nine rows of A in one transaction, as it sends them: four changes in a frame.
+    static func sendingInParts() async throws -> (
+        pair: ReplicaPair, limits: Limits, origin: OriginID, portion: FrameSource.Portion
+    ) {
+        var limits = Limits.standard
+        limits.changesPerBatch = 4
+        let pair = try ReplicaPair(.local, limits: limits)
+        try insert(pair.a, 1..<10)
+        let source = FrameSource(replica: pair.a, limits: limits, encoding: .zstd)
+        let portion = try await source.portion(after: VersionVector(), bytes: 1 << 20)
+        return (pair, limits, try pair.a.identity().origin, portion)
+    }
 
     func count(_ replica: Replica, _ table: String = "person") throws -> Int {
         try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
