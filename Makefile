@@ -84,7 +84,7 @@ soak: system-packages ## the same for HOURS (8); goes on where it was interrupte
 stress-tsan: system-packages ## 100 tasks read and write for 10 s under the thread sanitizer: TASKS, DURATION, SEED
 	scripts/stress-tsan
 
-sanitize: system-packages ## the tests under the address sanitizer: FILTER
+sanitize: system-packages ## the tests under a sanitizer: SANITIZER (address; or thread), FILTER
 	SANITIZER="$(SANITIZER)" FILTER="$(FILTER)" scripts/sanitize
 
 coverage: system-packages ## the tests with coverage; each refusal of Journal and Sync must have been seen to happen

@@ -180,13 +180,17 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "Store", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.
         .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/StoreStress"),
         .testTarget(
             name: "StoreArticleTests",
-            dependencies: ["Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "Store", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "StoreMacrosTests",
             dependencies: [

@@ -24,6 +24,8 @@ extension TableInspection {
     /// False when only the program that made the table can write it; see ``ApplicationDefined``.
     ///
     /// - Parameter db: A connection that may write: one that may not leaves CHECK constraints out of the schema.
+    /// - Throws: ``JournalError`` when SQLite refuses for another reason than something missing, as for a damaged
+    ///   schema. Nothing is written.
     public func canBeWritten(_ db: Database) throws -> Bool {
         let table = SQLText.quote(identifier: name)
         let columns = stored.map { SQLText.quote(identifier: $0.name) }

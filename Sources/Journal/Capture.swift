@@ -2,7 +2,9 @@ import GRDB
 
 /// What a look at the schema found and did.
 public struct CaptureReport: Sendable {
+    /// A table whose changes are captured.
     public struct Tracked: Sendable {
+        /// The table's name.
         public let table: String
         /// Rows that were journalled because the table was new to the journal.
         public let adoptedRows: Int64
@@ -12,12 +14,17 @@ public struct CaptureReport: Sendable {
         public let warnings: [String]
     }
 
+    /// A table whose changes are not.
     public struct Untracked: Sendable {
+        /// The table's name.
         public let table: String
+        /// Why, in a few words.
         public let reason: String
     }
 
+    /// The tables that are captured now, by name.
     public var tracked: [Tracked] = []
+    /// The ordinary tables that are not, by name.
     public var untracked: [Untracked] = []
     /// Tables whose triggers were written anew.
     public var changed: [String] = []
@@ -73,6 +80,8 @@ public enum Capture {
     /// Leaves tables of this file out of capture from now on: they stay local. They need not exist yet.
     ///
     /// - Returns: True when one of them was not left out before; ``refresh(_:)`` then removes its triggers.
+    /// - Throws: ``JournalError/Code/corrupt`` when the list that stands there cannot be read; errors of SQLite. The
+    ///   transaction must then be rolled back.
     public static func exclude(_ tables: [String], _ db: Database) throws -> Bool {
         let excluded = try NameList.decode(
             String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
@@ -88,6 +97,7 @@ public enum Capture {
     /// ``refresh(_:)`` puts them back, in the same transaction, and journals what happened meanwhile.
     ///
     /// - Returns: False when it is no trigger of capture.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
         let prefix = JournalSchema.prefix + "_"
         guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {

@@ -1,7 +1,10 @@
 /// What a change does to its row.
 public enum Operation: Int64, Sendable {
+    /// A row was made, or came to life again. It carries every column.
     case insert = 1
+    /// Columns of a row were changed. It carries those, and the key.
     case update = 2
+    /// A row was deleted. It carries the key.
     case delete = 3
 }
 
@@ -9,10 +12,12 @@ public enum Operation: Int64, Sendable {
 public struct Change: Hashable, Sendable {
     /// The index of the row's ``TableShape`` in ``ChangeBatch/shapes``.
     public var shape: Int
+    /// What was done to the row.
     public var operation: Operation
 
     /// The life of the key after this change: odd alive, even dead, 1 for a key that was never deleted.
     public var life: Int64
+    /// When it was written, by the clock of its writer.
     public var stamp: Stamp
 
     /// The columns that the change carries besides the key: all for an insert, the changed ones for an update, none for a
@@ -30,6 +35,7 @@ public struct Change: Hashable, Sendable {
     /// new key. For merging it is a delete like any other; people who look at a conflict want to know the difference.
     public var isKeyChange: Bool
 
+    /// A change as given; ``ChangeBatch/checkInvariants()`` tells whether it fits its batch.
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
         endsTransaction: Bool, isKeyChange: Bool = false
@@ -47,6 +53,7 @@ public struct Change: Hashable, Sendable {
 
 /// Consecutive versions of one origin, written with one state of knowledge.
 public struct Run: Hashable, Sendable {
+    /// The replica that wrote the changes.
     public var origin: OriginID
 
     /// The version of the first change of ``changes``; the others follow without a gap.
@@ -58,6 +65,11 @@ public struct Run: Hashable, Sendable {
     /// What the origin had merged from others when it wrote these changes. Holds no entry for ``origin`` itself.
     public var known: VersionVector
 
+    /// - Parameters:
+    ///   - origin: The replica that wrote the changes.
+    ///   - firstVersion: 1 or more.
+    ///   - changes: Positions in ``ChangeBatch/changes``; not empty.
+    ///   - known: Without an entry for `origin`.
     public init(origin: OriginID, firstVersion: Int64, changes: Range<Int>, known: VersionVector) {
         self.origin = origin
         self.firstVersion = firstVersion
@@ -65,6 +77,7 @@ public struct Run: Hashable, Sendable {
         self.known = known
     }
 
+    /// The version of the last change.
     public var lastVersion: Int64 { firstVersion + Int64(changes.count) - 1 }
 }
 
@@ -75,13 +88,19 @@ public struct Run: Hashable, Sendable {
 /// 2. Each change's values follow those of the change before, and cover ``values`` exactly.
 /// 3. A change has as many values as its shape has key columns plus non-key columns in its mask.
 public struct ChangeBatch: Hashable, Sendable {
+    /// The tables that changes name, each once.
     public var shapes: [TableShape] = []
+    /// The changes by writer and knowledge, in the order of ``changes``.
     public var runs: [Run] = []
+    /// The changes, in the order in which the sender holds them.
     public var changes: [Change] = []
+    /// The values of all changes, one after another.
     public var values: [Value] = []
 
+    /// A batch without changes.
     public init() {}
 
+    /// True when it has no change.
     public var isEmpty: Bool { changes.isEmpty }
 
     /// The values of the primary key of `change`.

@@ -83,6 +83,7 @@ final class Checkpointer: Sendable {
 
 /// What a checkpoint did (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
 public struct Checkpoint: Sendable, Hashable {
+    /// For whom it waits, and what becomes of the log (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
     public enum Mode: String, Sendable {
         /// Moves what no reader still needs, and waits for nobody.
         case passive = "PASSIVE"
@@ -94,7 +95,8 @@ public struct Checkpoint: Sendable, Hashable {
 
     /// True when readers or writers kept it from moving all of the log.
     public let isBlocked: Bool
-    /// The pages in the log, and how many of them are in the database now.
+    /// The pages in the log.
     public let logPages: Int
+    /// How many of them are in the database now.
     public let movedPages: Int
 }

@@ -3,11 +3,13 @@
 /// The first 63 columns, all that most tables have, need no allocation. A word holds 63 bits, so that each fits a
 /// non-negative `Int64` in SQL.
 public struct ColumnMask: Hashable, Sendable {
+    /// Columns in one word of ``words``.
     public static let bitsPerWord = 63
 
     private var first: UInt64 = 0
     private var rest: [UInt64] = []
 
+    /// No column.
     public init() {}
 
     /// - Parameter words: As in ``words``; missing words are 0, trailing zero words are dropped.
@@ -30,34 +32,41 @@ public struct ColumnMask: Hashable, Sendable {
         }
     }
 
+    /// True when no column is in the set.
     public var isEmpty: Bool { first == 0 && rest.isEmpty }
 
     /// 63 columns a word, the lowest column in the lowest bit; at least one word, no trailing zero words after it.
     public var words: [UInt64] { [first] + rest }
 
+    /// How many columns are in the set.
     public var count: Int { first.nonzeroBitCount + rest.reduce(0) { $0 + $1.nonzeroBitCount } }
 
+    /// True when the column at this position, 0 or more, is in the set.
     public func contains(_ column: Int) -> Bool {
         let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         if word == 0 { return first >> UInt64(bit) & 1 == 1 }
         return word <= rest.count && rest[word - 1] >> UInt64(bit) & 1 == 1
     }
 
+    /// Puts the column at this position, 0 or more, into the set.
     public mutating func insert(_ column: Int) {
         let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         set(word: word, to: self.word(word) | 1 << UInt64(bit))
     }
 
+    /// Takes the column at this position, 0 or more, out of the set.
     public mutating func remove(_ column: Int) {
         let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         set(word: word, to: self.word(word) & ~(1 << UInt64(bit)))
     }
 
+    /// Puts in what is in `other`.
     public mutating func formUnion(_ other: ColumnMask) {
         first |= other.first
         for index in other.rest.indices { set(word: index + 1, to: word(index + 1) | other.rest[index]) }
     }
 
+    /// Takes out what is in `other`.
     public mutating func subtract(_ other: ColumnMask) {
         first &= ~other.first
         for index in other.rest.indices where index < rest.count {
@@ -65,6 +74,7 @@ public struct ColumnMask: Hashable, Sendable {
         }
     }
 
+    /// What is in both sets.
     public func intersection(_ other: ColumnMask) -> ColumnMask {
         var result = ColumnMask()
         result.first = first & other.first

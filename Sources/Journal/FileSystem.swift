@@ -34,32 +34,53 @@ public enum FileAccess: Hashable, Sendable {
 /// A file that ``FileSystem/withFile(_:_:_:)`` has open. All of its functions throw ``FileError``.
 public protocol OpenFile {
     /// The first `count` bytes, fewer if the file is shorter.
+    ///
+    /// - Throws: ``FileError``.
     func read(_ count: Int) throws -> [UInt8]
 
     /// In one call of the system, so that a crash of the process leaves all of it or nothing.
+    ///
+    /// - Throws: ``FileError``, `ENOSPC` for a write that came to an end early; a part of the bytes may stand there
+    ///   then.
     func write(_ bytes: [UInt8], at offset: Int) throws
 
     /// Returns when a loss of power cannot take the bytes any more.
+    ///
+    /// - Throws: ``FileError``. Whether the bytes are durable is not known then, and no later sync makes them so.
     func sync() throws
 
     /// Returns when a loss of power cannot take the file's name any more.
+    ///
+    /// - Throws: ``FileError``.
     func syncName() throws
 }
 
+/// What a path leads to.
 public struct FileStatus: Hashable, Sendable {
+    /// What it is, after symbolic links.
     public enum Kind: Hashable, Sendable {
+        /// A regular file.
         case file
+        /// A directory.
         case directory
+        /// Anything else: a device, a socket, a pipe.
         case other
     }
 
+    /// What it is.
     public var kind: Kind
     /// Bytes.
     public var size: Int64
-    /// Which file it is, as long as it is there: the numbers of its device and of the file on it.
+    /// The number of its device. With ``inode`` it tells which file it is, for as long as it is there.
     public var device: UInt64
+    /// Its number on the device.
     public var inode: UInt64
 
+    /// - Parameters:
+    ///   - kind: What it is.
+    ///   - size: Bytes.
+    ///   - device: The number of its device.
+    ///   - inode: Its number on the device.
     public init(kind: Kind, size: Int64, device: UInt64, inode: UInt64) {
         self.kind = kind
         self.size = size
@@ -75,6 +96,9 @@ public struct FileError: Error, Hashable, Sendable {
     /// `errno`.
     public var code: Int32
 
+    /// - Parameters:
+    ///   - operation: What could not be done with the file: "opened", "synced".
+    ///   - code: `errno`.
     public init(_ operation: String, code: Int32) {
         self.operation = operation
         self.code = code

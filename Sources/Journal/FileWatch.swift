@@ -1,9 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// Tells that some process may have committed to a SQLite file.
 ///
 /// Watches the file and its write-ahead log with inotify, so an idle file costs no wake-up. SQLite writes the log before it
@@ -28,11 +24,7 @@ public final class FileWatch: Sendable {
     /// - Parameter path: The database; its directory must exist. A symbolic link is followed: the log is beside the file itself.
     /// - Throws: ``JournalError`` when the system's limit of watches is reached.
     public init(path: String) throws {
-        let resolved = realpath(path, nil).map { pointer in
-            defer { free(pointer) }
-            return String(cString: pointer)
-        }
-        let path = resolved ?? path
+        let path = SystemFiles().resolved(path)
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path

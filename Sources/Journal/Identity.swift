@@ -3,9 +3,11 @@ import GRDB
 
 /// Who a replica is, and how far its derived state is written down.
 public struct Identity: Sendable, Hashable {
+    /// The name of the replica. Another one after ``Rekey`` and ``ClockRepair``.
     public let origin: OriginID
     /// Replicas of different clusters refuse to talk to each other.
     public let cluster: String
+    /// The format of the journal, 1 or more; it rises when an older release would misread the file.
     public let format: Int64
 
     /// The position up to which lives are written and stamps are known.

@@ -5,6 +5,7 @@ import GRDB
 public struct InitializeRequest: Sendable {
     /// The tables to track; nil for every ordinary one, also those that come later.
     public var tables: [String]?
+    /// Tables to leave out, also of those that come later; each must be there now.
     public var excluding: [String]
     /// Tables that have, or will have, another name here than on other machines; see ``TableNames``.
     public var renamed: [TableNames.Renaming]
@@ -13,6 +14,7 @@ public struct InitializeRequest: Sendable {
     /// The new identity, from a source of randomness; ignored when the file already has one.
     public var origin: OriginID
 
+    /// All ordinary tables in the default cluster under a random name, but for what is given.
     public init(
         tables: [String]? = nil, excluding: [String] = [], renamed: [TableNames.Renaming] = [],
         cluster: String = InitializeRequest.defaultCluster,
@@ -25,6 +27,7 @@ public struct InitializeRequest: Sendable {
         self.origin = origin
     }
 
+    /// The cluster of a replica of which nothing was said.
     public static let defaultCluster = "main"
 }
 
@@ -45,9 +48,16 @@ enum Initialization {
         let tables = try TableInspection.all(db)
         let existing = Set(tables.map { SQLText.foldedName($0.name) })
         for name in (request.tables ?? []) + request.excluding where !existing.contains(SQLText.foldedName(name)) {
+            let untrackable = try TableInspection.untrackable(db)
+            if let other = untrackable.first(where: { SQLText.foldedName($0.table) == SQLText.foldedName(name) }) {
+                throw JournalError(
+                    .unsupportedTable, "\(other.table) cannot be tracked: \(other.reason)",
+                    hint: "Leave it out of the list.")
+            }
             throw JournalError(
                 .unknownTable, "there is no ordinary table named \(name)",
-                hint: existing.isEmpty ? "The database has no tables." : "Check the spelling; views cannot be tracked.")
+                hint: existing.isEmpty
+                    ? "The database has no tables." : "Check the spelling; `.tables` in the sqlite3 shell lists them.")
         }
         // Left out in silence, a table that was asked for by name would look like a tracked one.
         let named = Set((request.tables ?? []).map { SQLText.foldedName($0) })
@@ -136,9 +146,14 @@ enum Initialization {
         if let tables = request.tables {
             try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
         }
-        if !request.excluding.isEmpty {
-            try db.execute(
-                sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(request.excluding)])
+        // Added to those of before, which may be tables that a program keeps to itself: only naming one gives it up to others.
+        let named = Set((request.tables ?? []).map(SQLText.foldedName))
+        let before = try NameList.decode(
+            String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
+        let kept = before.filter { !named.contains(SQLText.foldedName($0)) }
+        if kept != before {
+            try db.execute(sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(kept)])
         }
+        _ = try Capture.exclude(request.excluding, db)
     }
 }

@@ -8,7 +8,9 @@ import GRDB
 public final class JournalAppender {
     private let db: Database
     private let own: OriginID
+    /// The origins that the file knows, with what was appended so far.
     public private(set) var origins: OriginTable
+    /// The shapes that the file knows, with what was registered so far.
     public private(set) var registry: ShapeRegistry
     private var nextSeq: Int64
     private var floor: Stamp
@@ -19,6 +21,10 @@ public final class JournalAppender {
     private var inserts: [Int: JournalInsert] = [:]
     private var hasAppended = false
 
+    /// Seals the local tail, and gets ready to append behind it.
+    ///
+    /// - Throws: As ``JournalReader/init(_:)``, and ``JournalError/Code/corrupt`` when the journal does not end with a
+    ///   local run.
     public init(_ db: Database) throws {
         self.db = db
         try Seal.run(db)
@@ -39,16 +45,22 @@ public final class JournalAppender {
     public var position: Int64 { nextSeq }
 
     /// The id of the local shape equal to a peer's, added when it is new.
+    ///
+    /// - Throws: Errors of SQLite.
     public func register(_ shape: TableShape) throws -> ShapeRegistry.Entry {
         try registry.register(shape, in: db)
     }
 
     /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/joined``.
+    ///
+    /// - Throws: Errors of SQLite.
     public func join(_ columns: [String], of shape: Int64) throws {
         try registry.join(columns, of: shape, in: db)
     }
 
     /// Starts a stretch of consecutive versions of one origin.
+    ///
+    /// - Throws: Errors of SQLite.
     public func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {
             hasAppended = true
@@ -75,6 +87,8 @@ public final class JournalAppender {
     ///   - shapes: What ``Change/shape`` is a position in: the local shapes from ``register(_:)``.
     ///   - values: What ``Change/values`` are positions in.
     /// - Returns: The position of the first; the others follow it.
+    /// - Throws: ``JournalError``: `invalid` before ``begin(origin:firstVersion:known:)``, otherwise with the code of
+    ///   SQLite.
     @discardableResult
     public func append(
         _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value]
@@ -97,6 +111,9 @@ public final class JournalAppender {
     }
 
     /// Closes the appended part: what is written locally from now on knows it.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` when something else has written to the journal meanwhile; errors of
+    ///   SQLite.
     public func finish() throws {
         guard hasAppended else { return }
         guard try JournalReader.lastSeq(db) == nextSeq - 1 else {

@@ -1,6 +1,9 @@
 extension JournalReader {
     /// The entries at these positions, read in one pass over the runs. Positions that were never written, or whose entries
     /// were compacted, are left out.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func entries(at positions: [Int64]) throws -> [Int64: JournalEntry] {
         var wanted = Set(positions).sorted()[...]
         var found: [Int64: JournalEntry] = [:]
@@ -25,12 +28,18 @@ extension JournalReader {
     }
 
     /// Where version `version` of `origin` stands in this file; nil when it is not here.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func position(of origin: OriginID, version: Int64) throws -> Int64? {
         guard let run = try runs.run(of: origin, holding: version), version < run.endVersion else { return nil }
         return run.seq(of: version)
     }
 
     /// The stamp after which that of the next local write will lie.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func latestStamp() throws -> Stamp {
         guard let run = try runs.last() else { return .zero }
         guard let newest = try entry(at: lastSeq()), newest.seq >= run.firstSeq else { return run.floor }

@@ -2,27 +2,36 @@ import GRDB
 
 /// One entry of the journal by itself, for people, for change events and for single decisions.
 public struct JournalEntry: Sendable {
+    /// The position in this file, from 1 on.
     public let seq: Int64
     /// nil for a change of this replica.
     public let origin: OriginID?
     /// True for a change made on this file, also for one that it made under an earlier name.
     public let isLocal: Bool
+    /// The version of its origin, from 1 on.
     public let version: Int64
+    /// The table and its columns as the entry was written.
     public let shape: TableShape
     /// The id that all shapes of the table share.
     public let tableID: Int64
+    /// What was done to the row.
     public let operation: Operation
+    /// As in ``Change/life``.
     public let life: Int64
+    /// When it was written, by the clock of its writer.
     public let stamp: Stamp
     /// As in ``Change/mask``.
     public let mask: ColumnMask
     /// As in ``Change/values``: key columns first, then the masked others.
     public let values: [Value]
+    /// The primary key, to compare rows by.
     public let key: Key
+    /// As in ``Change/endsTransaction``.
     public let endsTransaction: Bool
     /// As in ``Change/isKeyChange``.
     public let isKeyChange: Bool
 
+    /// The values of the primary key, in key order.
     public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
 
     /// The changed columns that are not part of the key, with their values.
@@ -43,8 +52,11 @@ public struct JournalEntry: Sendable {
 /// Use it inside of one `read` or `write` of a ``Replica``. What it tells depends on the snapshot alone, so two readers of one
 /// snapshot agree on every version, stamp and life.
 public struct JournalReader {
+    /// Who the replica is.
     public let identity: Identity
+    /// The origins that the file knows, and how far.
     public let origins: OriginTable
+    /// The tables that the journal has entries of.
     public let registry: ShapeRegistry
     let db: Database
     let runs: RunList
@@ -65,6 +77,8 @@ public struct JournalReader {
     }
 
     /// The position of the newest entry, 0 for an empty journal.
+    ///
+    /// - Throws: Nothing: it was read when the reader was made.
     public func lastSeq() throws -> Int64 { last }
 
     static func lastSeq(_ db: Database) throws -> Int64 {
@@ -72,6 +86,8 @@ public struct JournalReader {
     }
 
     /// What this replica knows, its own changes included.
+    ///
+    /// - Throws: Nothing: it was read when the reader was made.
     public func vector() throws -> VersionVector {
         var vector = origins.merged(except: identity.origin)
         if let tail { vector.advance(tail.origin, to: tail.endVersion - 1) }
@@ -82,6 +98,8 @@ public struct JournalReader {
     ///
     /// - Parameter limit: The most entries to return, 1 or more.
     /// - Returns: An empty array when there is nothing newer.
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func entries(after seq: Int64, limit: Int) throws -> [JournalEntry] {
         var entries: [JournalEntry] = []
         guard seq < last else { return entries }
@@ -96,6 +114,9 @@ public struct JournalReader {
     }
 
     /// The entry at `seq`; nil when it was compacted or never written.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func entry(at seq: Int64) throws -> JournalEntry? {
         try entries(after: seq - 1, limit: 1).first { $0.seq == seq }
     }
@@ -109,6 +130,8 @@ public struct JournalReader {
     ///   - changes: The most changes in a batch, 1 or more.
     ///   - bytes: The weight of values (``Value/weight``), with 24 for each entry of a run's known vector, after which a batch is
     ///     handed out.
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
+    ///   writes, which `body` has not got then; errors of SQLite.
     public func forEachBatch(
         after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
     ) throws {
@@ -123,6 +146,9 @@ public struct JournalReader {
                 // The end of the snapshot is the end of a transaction, whoever wrote it.
                 try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == last)
                 if builder.batch.changes.count >= limit || builder.weight >= bytes {
+                    if let before = builder.takeBeforeHeavyEnd(bytes) {
+                        guard try body(before) else { return }
+                    }
                     guard try body(builder.take()) else { return }
                 }
             }
@@ -133,6 +159,8 @@ public struct JournalReader {
     /// The first position of the journal that `have` does not cover; nil when it covers everything.
     ///
     /// - Parameter ignored: An origin whose changes do not count.
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func firstPosition(beyond have: VersionVector, ignoring ignored: OriginID? = nil) throws -> Int64? {
         try vector().entries.compactMap { entry -> Int64? in
             let known = have[entry.origin]
@@ -173,6 +201,7 @@ private struct BatchBuilder {
 
     var batch = ChangeBatch()
     var weight = 0
+    private var weightOfLast = 0
     private var shapes: [Int64: Int] = [:]
 
     mutating func append(_ cursor: JournalCursor, run: JournalRun, endsTransaction: Bool) throws {
@@ -186,7 +215,8 @@ private struct BatchBuilder {
         }
         let mask = try cursor.mask()
         let start = batch.values.count
-        weight += cursor.appendValues(of: mask, to: &batch.values)
+        weightOfLast = cursor.appendValues(of: mask, to: &batch.values)
+        weight += weightOfLast
         let index = batch.changes.count
         batch.changes.append(
             Change(
@@ -207,5 +237,32 @@ private struct BatchBuilder {
     mutating func take() -> ChangeBatch {
         defer { self = BatchBuilder() }
         return batch
+    }
+
+    /// Takes out what stands before a last change that weighs `bytes` or more by itself, and keeps that one: it is to travel alone, so
+    /// that peers refuse it only when it is too large for them itself.
+    ///
+    /// - Returns: nil when the last change is none of these, or when nothing stands before it.
+    mutating func takeBeforeHeavyEnd(_ bytes: Int) -> ChangeBatch? {
+        guard weightOfLast >= bytes, batch.changes.count > 1, var last = batch.changes.last,
+            let run = batch.runs.last
+        else { return nil }
+        var alone = ChangeBatch()
+        alone.shapes = [batch.shapes[last.shape]]
+        alone.values = Array(batch.values[last.values])
+        var before = batch
+        before.values.removeSubrange(last.values)
+        before.changes.removeLast()
+        if run.changes.count > 1 {
+            before.runs[before.runs.count - 1].changes = run.changes.dropLast()
+        } else {
+            before.runs.removeLast()
+        }
+        last.shape = 0
+        last.values = alone.values.indices
+        alone.changes = [last]
+        alone.runs = [Run(origin: run.origin, firstVersion: run.lastVersion, changes: 0..<1, known: run.known)]
+        batch = alone
+        return before
     }
 }

@@ -2,18 +2,28 @@ import GRDB
 
 /// A journal entry without its values, as merging needs many of them.
 public struct ScannedChange: Sendable {
+    /// The position in this file, from 1 on.
     public let seq: Int64
+    /// The replica that wrote the change; this one by its name.
     public let origin: OriginID
+    /// The version of ``origin``, from 1 on.
     public let version: Int64
+    /// When it was written, by the clock of its writer.
     public let stamp: Stamp
+    /// As in ``Change/life``.
     public let life: Int64
+    /// What was done to the row.
     public let operation: Operation
+    /// As in ``Change/mask``.
     public let mask: ColumnMask
+    /// The table and its columns as the entry was written.
     public let shape: ShapeRegistry.Entry
+    /// The primary key, to compare rows by.
     public let key: Key
     /// What the writer had merged when it wrote the change.
     public let known: VersionVector
 
+    /// A change as given, for merging what is not in a journal yet.
     public init(
         seq: Int64, origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Operation, mask: ColumnMask,
         shape: ShapeRegistry.Entry, key: Key, known: VersionVector
@@ -38,12 +48,16 @@ public struct ScannedChange: Sendable {
 
 /// What the entries of a stretch of the journal share.
 public struct ScannedRun: Sendable {
+    /// The replica that wrote them; this one by its name.
     public let origin: OriginID
     /// What the writer had merged when it wrote them.
     public let known: VersionVector
+    /// The position of the first, from 1 on; the others follow without a gap.
     public let firstSeq: Int64
+    /// The version of the first, from 1 on; the others follow without a gap.
     public let firstVersion: Int64
 
+    /// A stretch as given, for merging what is not in a journal yet.
     public init(origin: OriginID, known: VersionVector, firstSeq: Int64, firstVersion: Int64) {
         self.origin = origin
         self.known = known
@@ -51,7 +65,9 @@ public struct ScannedRun: Sendable {
         self.firstVersion = firstVersion
     }
 
+    /// The version of the entry at position `seq`.
     public func version(at seq: Int64) -> Int64 { firstVersion + (seq - firstSeq) }
+    /// The position of the entry with `version`.
     public func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
 }
 
@@ -59,19 +75,32 @@ public struct ScannedRun: Sendable {
 public struct ScannedRow {
     let cursor: JournalCursor
 
+    /// The position in this file.
     public var seq: Int64 { cursor.seq }
+    /// The id that all shapes of the table share.
     public var tableID: Int64 { cursor.entry.table }
+    /// The shape's id in this file.
     public var shapeID: Int64 { cursor.entry.id }
+    /// When it was written, by the clock of its writer.
     public var stamp: Stamp { cursor.stamp }
+    /// As in ``Change/life``.
     public var life: Int64 { cursor.life }
+    /// What was done to the row.
     public var operation: Operation { cursor.operation }
 
+    /// As in ``Change/mask``; an insert carries the key columns too.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a column that the shape does not have.
     public func mask() throws -> ColumnMask { try cursor.mask() }
+    /// Appends the bytes of the primary key (``Key``).
     public func appendKey(to bytes: inout [UInt8]) { cursor.appendKey(to: &bytes) }
 }
 
 extension JournalReader {
     /// Calls `body` with each entry from position `seq` on, in journal order.
+    ///
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
+    ///   writes; errors of SQLite.
     public func scan(from seq: Int64, _ body: (ScannedRun, ScannedRow) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let scanned = ScannedRun(
@@ -86,6 +115,9 @@ extension JournalReader {
 
 extension JournalReader {
     /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order.
+    ///
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
+    ///   writes; errors of SQLite.
     public func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let cursor = try cursor(over: run, from: max(seq, run.firstSeq), reading: .keys)
@@ -106,9 +138,13 @@ public final class JournalValues {
     private let db: Database
     private var statements: [Int: RawStatement] = [:]
 
+    /// Statements are made when they are first needed. Use it inside of the access that hands out `db`.
     public init(_ db: Database) { self.db = db }
 
     /// The value that the entry at `seq` has for the column at `column` of its shape; the mask must name that column.
+    ///
+    /// - Returns: NULL also when there is no such entry.
+    /// - Throws: ``JournalError`` with the code of SQLite, also when no table is that wide.
     public func value(at seq: Int64, column: Int) throws -> Value {
         let statement: RawStatement
         if let known = statements[column] {

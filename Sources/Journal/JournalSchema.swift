@@ -28,7 +28,8 @@ enum JournalSchema {
           sealed_stamp INTEGER NOT NULL DEFAULT 0,
           fingerprint TEXT,
           instance BLOB,
-          checked_seq INTEGER NOT NULL DEFAULT 0
+          checked_seq INTEGER NOT NULL DEFAULT 0,
+          checked_keys TEXT
         ) STRICT;
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,

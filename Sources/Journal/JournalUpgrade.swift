@@ -9,6 +9,7 @@ enum JournalUpgrade {
             db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
+                      OR NOT EXISTS (SELECT 1 FROM pragma_table_info('_journal_replica') WHERE name = 'checked_keys')
                     FROM _journal_replica
                     """), arguments: [JournalSchema.format]) ?? true
     }
@@ -22,7 +23,9 @@ enum JournalUpgrade {
         try addColumns(["joined TEXT", "wire TEXT"], to: "_journal_tables", db)
         try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
         try addColumns(
-            ["fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0"], to: "_journal_replica", db)
+            [
+                "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
+            ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
         // Claims are read from the journal now.

@@ -2,8 +2,11 @@ import GRDBSQLite
 
 /// How SQLite compares the text of a key column, as far as the journal can follow it.
 public enum KeyCollation: String, Sendable {
+    /// By their bytes.
     case binary = "BINARY"
+    /// Without regard to the case of the 26 ASCII letters, up to the first NUL.
     case nocase = "NOCASE"
+    /// Without regard to spaces at the end.
     case rtrim = "RTRIM"
 }
 
@@ -14,13 +17,16 @@ public enum KeyCollation: String, Sendable {
 /// integer, because SQLite's indexes compare numbers by value across the two classes
 /// (https://sqlite.org/datatype3.html, section 4).
 public struct Key: Hashable, Sendable {
+    /// What keys are compared, ordered and stored by.
     public let bytes: [UInt8]
 
+    /// - Parameter bytes: As an earlier ``bytes``; they are not looked at.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Parameter collations: One for each value; missing ones count as BINARY.
     public init(_ values: [Value], collations: [KeyCollation] = []) { self.init(values[...], collations: collations) }
 
+    /// - Parameter collations: One for each value; missing ones count as BINARY.
     public init(_ values: ArraySlice<Value>, collations: [KeyCollation] = []) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)

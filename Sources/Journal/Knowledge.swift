@@ -3,13 +3,18 @@ import GRDB
 
 /// The origins that a file knows, under the small numbers that its journal uses for them.
 public struct OriginTable: Sendable {
+    /// The numbers of the origins, 0 for the name that the file bore first.
     public private(set) var numbers: [OriginID: Int64] = [:]
+    /// The origins by their numbers.
     public private(set) var origins: [Int64: OriginID] = [:]
     /// The highest version known of each remote origin.
     public private(set) var versions: [Int64: Int64] = [:]
     /// The names that this file bore before: some of their changes were captured here, others may have been received.
     private(set) var retired: Set<Int64> = []
 
+    /// Reads what the snapshot of `db` holds.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an id that is not valid; errors of SQLite.
     public init(_ db: Database) throws {
         for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM _journal_origins")) {
             let bytes: Data = row["origin"]
@@ -22,6 +27,8 @@ public struct OriginTable: Sendable {
     }
 
     /// The number of `origin`, added to the file when it is new.
+    ///
+    /// - Throws: Errors of SQLite; nothing is added then.
     public mutating func number(of origin: OriginID, in db: Database) throws -> Int64 {
         if let number = numbers[origin] { return number }
         let number = (origins.keys.max() ?? -1) + 1
@@ -31,6 +38,9 @@ public struct OriginTable: Sendable {
         return number
     }
 
+    /// Writes down that everything of an origin up to `version` is known; a lower version changes nothing.
+    ///
+    /// - Throws: Errors of SQLite; the table in memory is as before then.
     public mutating func advance(_ number: Int64, to version: Int64, in db: Database) throws {
         guard version > versions[number, default: 0] else { return }
         try db.execute(sql: "UPDATE _journal_origins SET version = ? WHERE id = ?", arguments: [version, number])

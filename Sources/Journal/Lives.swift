@@ -2,11 +2,19 @@ import GRDB
 
 /// `_journal_lives`: the life counts of the keys that were ever deleted.
 public enum Lives {
+    /// The life of one key, as in ``Change/life``.
     public struct Entry: Sendable {
+        /// The id that all shapes of the table share.
         public let table: Int64
+        /// The primary key.
         public let key: Key
+        /// 1 or more.
         public let life: Int64
 
+        /// - Parameters:
+        ///   - table: The id that all shapes of the table share.
+        ///   - key: The primary key.
+        ///   - life: 1 or more; 1 is not written.
         public init(table: Int64, key: Key, life: Int64) {
             self.table = table
             self.key = key
@@ -15,6 +23,8 @@ public enum Lives {
     }
 
     /// Raises the lives of keys; a life never falls.
+    ///
+    /// - Throws: ``JournalError`` with the code of SQLite; the transaction must then be rolled back.
     public static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
         let statement = try RawStatement(
             db,
@@ -47,6 +57,9 @@ public final class LifeReader {
     /// Made for the first key that may be in the table.
     private var statement: RawStatement?
 
+    /// Looks up in which tables keys have died. Use it inside of the access that hands out `db`.
+    ///
+    /// - Throws: Errors of SQLite.
     public init(_ db: Database) throws {
         self.db = db
         tables = try Set(
@@ -64,6 +77,8 @@ public final class LifeReader {
     func hasLives(table: Int64) -> Bool { tables.contains(table) }
 
     /// 1 for a key that was never deleted.
+    ///
+    /// - Throws: ``JournalError`` with the code of SQLite.
     public func life(table: Int64, key: Key) throws -> Int64 {
         try life(of: LocalFold.TableKey(table: table, key: key))
     }

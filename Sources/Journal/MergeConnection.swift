@@ -49,5 +49,8 @@ public final class MergeConnection: Sendable {
         }
     }
 
+    /// Waits for the write under way, and closes the connection. Every use from then on throws `SQLITE_MISUSE`.
+    ///
+    /// - Throws: `DatabaseError` when SQLite cannot close; closing again does nothing.
     public func close() throws { try queue.close() }
 }

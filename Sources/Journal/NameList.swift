@@ -2,6 +2,7 @@ import Foundation
 
 /// A list of names as the JSON array that the journal's own tables hold, readable with SQLite's json_each().
 public enum NameList {
+    /// The JSON of the names, in their order.
     public static func encode(_ names: [String]) -> String {
         // Encoding an array of strings cannot fail.
         (try? JSONEncoder().encode(names)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"

@@ -6,6 +6,9 @@ public struct OriginID: Hashable, Comparable, Sendable {
     let high: UInt64
     let low: UInt64
 
+    /// - Parameters:
+    ///   - high: Bytes 0 to 7, big-endian.
+    ///   - low: Bytes 8 to 15, big-endian. Both 0, or both all ones, make an id that ``init(bytes:)`` refuses to read.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -38,6 +41,7 @@ public struct OriginID: Hashable, Comparable, Sendable {
         self.init(bytes: stride(from: 0, to: 32, by: 2).map { nibbles[$0] << 4 | nibbles[$0 + 1] })
     }
 
+    /// The 16 bytes, as they are stored and sent.
     public var bytes: [UInt8] {
         (0..<16).map { index in
             let word = index < 8 ? high : low
@@ -45,6 +49,7 @@ public struct OriginID: Hashable, Comparable, Sendable {
         }
     }
 
+    /// By the bytes, the first one first.
     public static func < (a: OriginID, b: OriginID) -> Bool {
         (a.high, a.low) < (b.high, b.low)
     }

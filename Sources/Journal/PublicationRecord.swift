@@ -19,10 +19,17 @@
 public final class PublicationRecord: Sendable {
     /// The highest version that was handed out under one name, with the ``ChangeDigest`` of that very change.
     public struct Entry: Hashable, Sendable {
+        /// The name.
         public let origin: OriginID
+        /// The highest version that was handed out, 1 or more.
         public let version: Int64
+        /// The ``ChangeDigest`` of that version.
         public let digest: UInt64
 
+        /// - Parameters:
+        ///   - origin: The name.
+        ///   - version: The highest version that was handed out, 1 or more.
+        ///   - digest: The ``ChangeDigest`` of that version.
         public init(origin: OriginID, version: Int64, digest: UInt64) {
             self.origin = origin
             self.version = version
@@ -37,6 +44,7 @@ public final class PublicationRecord: Sendable {
     /// Older names are of no use: a file that old would have to be restored over one that was renamed so often since.
     private static let mostEntries = 10
 
+    /// Where the record is: beside the database, whatever link led to it.
     public let path: String
     private let files: any FileSystem
 

@@ -17,6 +17,7 @@ public final class RawStatement {
         try self.init(connection, sql)
     }
 
+    /// - Throws: ``JournalError`` with the SQLite code when `sql` does not compile.
     public init(_ connection: OpaquePointer, _ sql: String) throws {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -30,6 +31,11 @@ public final class RawStatement {
     deinit { sqlite3_finalize(handle) }
 
     /// Binds `value` to the parameter at `index`, counted from 1. Bytes are copied by SQLite.
+    ///
+    /// A REAL that is no number becomes NULL, as SQLite has it.
+    ///
+    /// - Throws: ``JournalError`` with the code of SQLite for an index that the statement does not have, a value that
+    ///   is too long, and while a row is being read; the parameter is to be bound anew then.
     public func bind(_ value: Value, at index: Int32) throws {
         try bind(value, at: index, destructor: unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
@@ -38,11 +44,15 @@ public final class RawStatement {
     ///
     /// The caller keeps the array that `value` is a slice of alive and unchanged until the statement has run: its elements lie in one
     /// heap buffer that does not move. For the rows of a batch, which outlives the statements that write it.
+    ///
+    /// - Throws: As ``bind(_:at:)``.
     public func bindBorrowed(_ value: Value, at index: Int32) throws {
         try bind(value, at: index, destructor: nil)
     }
 
     /// Binds consecutive values like ``bindBorrowed(_:at:)``, the first at `index`.
+    ///
+    /// - Throws: As ``bind(_:at:)``; those before the failing one are bound then.
     public func bindBorrowed(_ values: ArraySlice<Value>, from index: Int32) throws {
         // In place: copying a value out of the array first would count references up and down.
         try values.withUnsafeBufferPointer { values in
@@ -64,10 +74,16 @@ public final class RawStatement {
         guard code == SQLITE_OK else { throw failure("binding a value") }
     }
 
+    /// Binds an integer to the parameter at `index`, counted from 1.
+    ///
+    /// - Throws: As for any value.
     public func bind(_ number: Int64, at index: Int32) throws {
         guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("binding a value") }
     }
 
+    /// Binds NULL to the parameter at `index`, counted from 1.
+    ///
+    /// - Throws: As ``bind(_:at:)``.
     public func bindNull(at index: Int32) throws {
         guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("binding a value") }
     }
@@ -75,6 +91,7 @@ public final class RawStatement {
     /// Runs to the next row.
     ///
     /// - Returns: False when the statement is done; it is then reset and can be bound and run again.
+    /// - Throws: ``JournalError`` with the extended code of SQLite; the statement is reset then and can be run again.
     public func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -89,6 +106,8 @@ public final class RawStatement {
     }
 
     /// Runs to the end, ignoring rows, and makes the statement ready to run again.
+    ///
+    /// - Throws: As ``step()``.
     public func run() throws { while try step() {} }
 
     /// Runs to the end like ``run()``, and gives the extended result code instead of throwing.
@@ -100,11 +119,13 @@ public final class RawStatement {
         return code
     }
 
+    /// Leaves the row on which the statement stands. What is bound stays bound.
     public func reset() { sqlite3_reset(handle) }
 
     /// How many rows the statement that finished last on this connection inserted, changed or deleted itself.
     public var changesCount: Int { Int(sqlite3_changes(connection)) }
 
+    /// How many columns a row has; 0 for a statement without rows.
     public var columnCount: Int32 { sqlite3_column_count(handle) }
 
     /// The value of a column of the current row, counted from 0, with its storage class and its exact bytes.
@@ -129,14 +150,17 @@ public final class RawStatement {
         return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, index))))
     }
 
+    /// A column of the current row as an integer, counted from 0; SQLite converts other classes, NULL to 0.
     public func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
 
+    /// True when a column of the current row, counted from 0, holds NULL.
     public func isNull(_ index: Int32) -> Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
 
     func double(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
 
     func type(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
 
+    /// A column of the current row as text, counted from 0; what is no UTF-8 in it is replaced.
     public func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
     private func bindBytes(

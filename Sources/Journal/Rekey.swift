@@ -8,6 +8,7 @@ import GRDB
 ///
 /// Runs inside of a write transaction, which must be rolled back after a throw.
 public struct Rekey: Sendable, Hashable {
+    /// Why the old name cannot be kept.
     public enum Reason: String, Sendable, Hashable {
         /// The file has another fingerprint than the one for which its name was taken: a copy, or a restored backup.
         case copied
@@ -25,8 +26,11 @@ public struct Rekey: Sendable, Hashable {
 
     /// What a re-identification did.
     public struct Outcome: Sendable, Hashable {
+        /// Why.
         public let reason: Reason
+        /// The name until now.
         public let old: OriginID
+        /// The name from now on: it wins and loses ties of stamps as the old one, where there is room.
         public let new: OriginID
         /// The cut: how many versions keep the old name.
         public let kept: Int64
@@ -34,6 +38,7 @@ public struct Rekey: Sendable, Hashable {
         public let reissued: Int64
     }
 
+    /// Why; it is reported, and decides nothing.
     public var reason: Reason
     /// The name to give up. Another process may have done it meanwhile; then nothing is to do.
     public var origin: OriginID
@@ -44,6 +49,12 @@ public struct Rekey: Sendable, Hashable {
     /// Seconds since 1970.
     public var time: Double
 
+    /// - Parameters:
+    ///   - reason: Why.
+    ///   - origin: The name to give up.
+    ///   - shared: Versions up to this are known to stand elsewhere with the same content; 0 for none.
+    ///   - mostKept: Versions above this are known to have another content elsewhere.
+    ///   - time: Now, in seconds since 1970.
     public init(
         _ reason: Reason, of origin: OriginID, shared: Int64 = 0, mostKept: Int64 = .max, time: Double
     ) {
@@ -57,6 +68,8 @@ public struct Rekey: Sendable, Hashable {
     /// - Parameters:
     ///   - fingerprint: Of the file as it is now; nil leaves the one that stands there.
     /// - Returns: nil when the replica does not bear ``origin`` any more.
+    /// - Throws: ``JournalError``: `corrupt` when the journal is damaged, and as ``Identity/init(_:)``; errors of
+    ///   SQLite. The transaction must then be rolled back.
     public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
         try Seal.run(db)
@@ -77,6 +90,8 @@ public struct Rekey: Sendable, Hashable {
     }
 
     /// Since when the name was given up, of each name that this file bore before, in seconds since 1970.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func times(_ db: Database) throws -> [Double] {
         try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins").compactMap { $0["retired"] as Double? }
     }

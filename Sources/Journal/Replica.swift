@@ -16,10 +16,13 @@ public final class Replica: Sendable {
         case normal = 1
     }
 
+    /// How a file is opened and used: a value, given once.
     public struct Options: Sendable {
         /// How long a write waits for another process's write lock.
         public var busyTimeout: Duration = .seconds(10)
+        /// What a commit waits for.
         public var durability: Durability = .full
+        /// Where replication warns of what it holds back or drops, unless it is given a logger of its own; nil for nowhere.
         public var logger: Logger?
         /// The most connections that read at once.
         public var maximumReaders = 5
@@ -31,6 +34,7 @@ public final class Replica: Sendable {
         /// Called for each new connection, after Tandem's own settings.
         public var prepare: (@Sendable (Database) throws -> Void)?
 
+        /// The defaults.
         public init() {}
 
         var busySeconds: TimeInterval {
@@ -39,10 +43,13 @@ public final class Replica: Sendable {
         }
     }
 
+    /// The path as it was given; SQLite's name for a database in memory.
     public let path: String
     /// For SQL that needs no journal: reads of any kind. Write through ``write(_:)``, which marks transactions.
     public let connections: any DatabaseWriter
+    /// How it was opened.
     public let options: Options
+    /// True when it was opened by ``reading(_:options:)``: every write fails.
     public let isReadOnly: Bool
     /// False for a file without journal, which only ``reading(_:options:)`` opens.
     public let hasJournal: Bool
@@ -87,6 +94,9 @@ public final class Replica: Sendable {
     /// A replica in memory, for one process and as long as it is open.
     ///
     /// There is one connection: reads wait for writes.
+    ///
+    /// - Throws: ``JournalError``: `unknownTable` for a table that `request` names and that ``Options/prepare`` has not made;
+    ///   with the code of SQLite for its errors; `sqlite` for what `prepare` throws of its own. Nothing is left then.
     public static func inMemory(_ request: InitializeRequest, options: Options = Options()) throws -> Replica {
         do {
             let queue = try DatabaseQueue(configuration: Replica.configuration(options))
@@ -198,11 +208,17 @@ public final class Replica: Sendable {
         connections = queue
     }
 
+    /// Who the replica is, read anew.
+    ///
+    /// - Throws: As ``Identity/init(_:)``, and as ``read(_:)``.
     public func identity() throws -> Identity {
         try read { try Identity($0) }
     }
 
     /// Runs `body` on one snapshot of the file.
+    ///
+    /// - Throws: What `body` throws; `DatabaseError` of SQLite when no connection can be had, `SQLITE_MISUSE` once the
+    ///   replica is closed.
     public func read<T>(_ body: (Database) throws -> T) throws -> T {
         try gate.pass { try connections.read(body) }
     }
@@ -252,6 +268,8 @@ public final class Replica: Sendable {
     /// Reads only, when nothing is due.
     ///
     /// - Returns: What changed in capture, nil when nothing did.
+    /// - Throws: As ``write(enforcingForeignKeys:_:)``; ``JournalError/Code/corrupt`` when the journal is damaged. The
+    ///   file is then unchanged.
     @discardableResult
     public func settle() throws -> CaptureReport? {
         if isReadOnly { return nil }
@@ -270,6 +288,9 @@ public final class Replica: Sendable {
     /// A connection of its own for changes of peers: triggers and foreign-key actions off, the schema not trusted.
     ///
     /// Triggers off means no echo into the journal; the effects of a user's triggers arrive as changes of their own.
+    ///
+    /// - Throws: ``JournalError``: `readOnly` for a replica in memory or for reading only, `displaced`; `DatabaseError`
+    ///   when the file cannot be opened.
     public func openMergeConnection() throws -> MergeConnection {
         guard let checkpointer, let place else {
             throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
@@ -281,6 +302,8 @@ public final class Replica: Sendable {
     /// Moves the write-ahead log into the database, under the lock that all processes with Tandem agree on.
     ///
     /// - Returns: nil when another process is at it, and where there is no log: in memory, and for reading only.
+    /// - Throws: ``JournalError/Code/displaced``, with nothing moved; `DatabaseError` of SQLite, which leaves the log
+    ///   whole.
     public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
         guard let checkpointer else { return nil }
         return try gate.pass {

@@ -21,6 +21,9 @@ public enum Seal {
     }
 
     /// Brings everything that is derived from local changes up to date with the journal; does nothing when it is.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` when the journal is damaged; errors of SQLite. The transaction must then
+    ///   be rolled back.
     public static func run(_ db: Database) throws {
         try foldTail(db)
         let hasSuspects = try Bool.fetchOne(

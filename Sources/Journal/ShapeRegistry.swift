@@ -2,7 +2,9 @@ import GRDB
 
 /// The shapes that a file's journal has ever used, and which of them the triggers write now.
 public struct ShapeRegistry: Sendable {
+    /// One shape, with what this file knows of its table.
     public struct Entry: Sendable {
+        /// The number by which journal entries name the shape, from 1 on.
         public let id: Int64
         /// Shared by all shapes of one table, under whatever name of ``TableNames``; stable until another name is declared.
         public fileprivate(set) var table: Int64
@@ -10,17 +12,29 @@ public struct ShapeRegistry: Sendable {
         public fileprivate(set) var shape: TableShape
         /// The name under which the entries travel. It never changes, so that a version never has two contents.
         public fileprivate(set) var wireName: String
-        public let collations: [KeyCollation]
+        /// Of the key columns, in key order; missing ones are BINARY. All shapes of one table with one key have the same: those of the
+        /// table here, also for what came before there was one.
+        public fileprivate(set) var collations: [KeyCollation]
+        /// True for the shape that the triggers of a table here write now.
         public var isTracked: Bool
-        /// The columns that rows here show as entries of this shape have them; nil when nobody has looked yet.
+        /// The columns that rows here show as entries of this shape have them; nil when no entry of others has come yet. Empty where
+        /// rows cannot show any: there is no such table, it has another key, or only its own program can write it.
         public var joined: [String]?
+
+        /// ``joined`` of a table that has just come here, before its rows were made to show what had arrived. No column has such a name.
+        static let joinedLater = ["\u{0}"]
     }
 
+    /// The shapes by their ids.
     public private(set) var entries: [Int64: Entry] = [:]
+    /// Which names mean one table.
     public let names: TableNames
     /// The most key columns of a shape.
     private(set) var widestKey = 1
 
+    /// Reads what the snapshot of `db` holds.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a list of names that cannot be read; errors of SQLite.
     public init(_ db: Database) throws {
         try self.init(db, names: TableNames(db))
     }
@@ -44,6 +58,7 @@ public struct ShapeRegistry: Sendable {
         for entry in entries.values where entry.isTracked { name(table: entry.table, entry.shape.table) }
     }
 
+    /// The shape with this id; nil when there is none.
     public subscript(id: Int64) -> Entry? { entries[id] }
 
     /// The shape that the triggers of the table write now, by any name of the table.
@@ -57,35 +72,39 @@ public struct ShapeRegistry: Sendable {
         entries.values.first { $0.isTracked && $0.table == table }
     }
 
+    /// The id that all shapes of the table share, by any name of the table; nil when the journal does not know it.
     public func tableID(named name: String) -> Int64? {
         let folded = names.folded(name)
         return entries.values.first { names.folded($0.wireName) == folded }?.table
     }
 
     /// The registered shape equal to that of a peer, added when there is none.
+    ///
+    /// - Throws: Errors of SQLite; nothing is registered in memory then.
     public mutating func register(_ shape: TableShape, in db: Database) throws -> Entry {
         try register(shape, wireName: shape.table, collations: nil, in: db)
     }
 
     /// The registered shape of a table of this file, added when there is none.
     mutating func register(_ table: TableInspection, in db: Database) throws -> Entry {
-        try register(
+        let entry = try register(
             table.shape, wireName: names.wireName(of: table.name), collations: table.keyCollations, in: db)
+        try adopt(table.keyCollations, of: entry, in: db)
+        return entries[entry.id] ?? entry
     }
 
-    /// - Parameter collations: Of the key columns; nil takes those that this file's own table of that name has.
+    /// - Parameter collations: Of the key columns; nil takes those of the other shapes of the table.
     private mutating func register(
         _ shape: TableShape, wireName: String, collations: [KeyCollation]?, in db: Database
     ) throws -> Entry {
         let folded = names.folded(wireName)
         let siblings = entries.values.filter { names.folded($0.wireName) == folded }
         let tracked = siblings.first { $0.isTracked }
-        let collations = collations ?? tracked?.collations ?? []
-        let known = siblings.first {
-            $0.wireName == wireName && $0.shape.columns == shape.columns && $0.shape.keyCount == shape.keyCount
-                && $0.collations == collations
-        }
-        if let known { return known }
+        let alike = siblings.filter { $0.shape.hasKey(of: shape) }
+        let known = alike.filter { $0.wireName == wireName && $0.shape.columns == shape.columns }
+        // A file of an earlier release may have the same shape with several collations.
+        if let known = known.first(where: \.isTracked) ?? known.min(by: { $0.id < $1.id }) { return known }
+        let collations = collations ?? alike.first?.collations ?? []
         let id = (entries.keys.max() ?? 0) + 1
         var entry = Entry(
             id: id, table: siblings.first?.table ?? id, shape: shape, wireName: wireName, collations: collations,
@@ -106,7 +125,33 @@ public struct ShapeRegistry: Sendable {
         return entry
     }
 
+    /// Gives all shapes of a table the collations that its key has here, and all that the file remembers by key the keys that follow.
+    ///
+    /// Changes may come before their table does, and a migration may change how its key compares. Local entries must be sealed.
+    private mutating func adopt(_ collations: [KeyCollation], of entry: Entry, in db: Database) throws {
+        // Missing ones are BINARY.
+        func folding(_ collations: [KeyCollation]) -> [KeyCollation] {
+            collations.contains { $0 != .binary } ? collations : []
+        }
+        let others = entries.values.filter {
+            $0.table == entry.table && folding($0.collations) != folding(collations)
+                && $0.shape.hasKey(of: entry.shape)
+        }
+        guard !others.isEmpty else { return }
+        for other in others {
+            entries[other.id]?.collations = collations
+            try db.execute(
+                sql: "UPDATE _journal_tables SET collations = ? WHERE shape = ?",
+                arguments: [NameList.encode(collations.map(\.rawValue)), other.id])
+            // Rows are to show what is one row now.
+            if other.joined != nil { try join(Entry.joinedLater, of: other.id, in: db) }
+        }
+        try KeyRenewal(db: db, table: entry.table).run()
+    }
+
     /// Notes which columns of a shape rows here show as its entries have them.
+    ///
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read anew.
     public mutating func join(_ columns: [String], of id: Int64, in db: Database) throws {
         guard entries[id]?.joined != columns else { return }
         entries[id]?.joined = columns
@@ -121,6 +166,7 @@ public struct ShapeRegistry: Sendable {
             arguments: [id, table, id])
         for entry in entries.values where entry.table == table && entry.isTracked != (entry.id == id) {
             entries[entry.id]?.isTracked = entry.id == id
+            if entry.id == id, entry.joined == [] { try join(Entry.joinedLater, of: entry.id, in: db) }
         }
     }
 

@@ -15,12 +15,15 @@ public struct Stamp: Hashable, Comparable, Sendable {
         rawValue = min(max(milliseconds, 0), Stamp.latestMilliseconds) << 16
     }
 
+    /// Before every stamp of a change.
     public static let zero = Stamp(rawValue: 0)
 
     /// The greatest time a stamp can hold: 2^47 - 1 ms, in the year 6429.
     static let latestMilliseconds: Int64 = (1 << 47) - 1
 
+    /// Since 1970.
     public var milliseconds: Int64 { rawValue >> 16 }
+    /// 0...65535: tells stamps of one millisecond apart.
     public var counter: Int64 { rawValue & 0xFFFF }
 
     /// The stamp of the next local change: after `previous`, and not before the wall clock `now`.

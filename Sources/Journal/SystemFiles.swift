@@ -4,8 +4,12 @@
 
 /// The files of the machine.
 public struct SystemFiles: FileSystem {
+    /// Asks the operating system at each call; nothing is kept.
     public init() {}
 
+    /// As ``FileSystem/status(of:)``, by stat(2).
+    ///
+    /// - Throws: ``FileError`` for anything but a missing file, as a directory on the way that may not be searched.
     public func status(of path: String) throws -> FileStatus? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -22,14 +26,20 @@ public struct SystemFiles: FileSystem {
             kind: kind, size: Int64(status.st_size), device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
+    /// As ``FileSystem/fingerprint(of:)``.
     public func fingerprint(of path: String) -> FileFingerprint? { FileFingerprint(path: path) }
 
+    /// As ``FileSystem/resolved(_:)``, by realpath(3).
     public func resolved(_ path: String) -> String {
         guard let pointer = realpath(path, nil) else { return path }
         defer { free(pointer) }
         return String(cString: pointer)
     }
 
+    /// As ``FileSystem/withFile(_:_:_:)``, with flock(2), which closing the file gives up. A file that is made is the
+    /// user's alone (0600).
+    ///
+    /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
     public func withFile<T>(
         _ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T
     ) throws -> T? {

@@ -6,6 +6,7 @@ extension TableInspection {
     ///
     /// - Parameter number: Tells the copies of one connection apart.
     /// - Returns: The copy as SQL names it; nil when the definition has no meaning under another name.
+    /// - Throws: Errors of SQLite but for a definition that does not compile.
     public func makeTemporaryCopy(_ db: Database, number: Int64) throws -> String? {
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?", arguments: [name])

@@ -3,13 +3,19 @@ import GRDBSQLite
 
 /// What capture and merge need to know of one table of the user's schema, as SQLite itself describes it.
 public struct TableInspection: Sendable, Hashable {
+    /// One column, as `pragma_table_xinfo` tells it (https://sqlite.org/pragma.html#pragma_table_xinfo).
     public struct Column: Sendable, Hashable {
+        /// As the schema spells it.
         public let name: String
+        /// As the schema spells it; empty when it names no type.
         public let declaredType: String
+        /// The collation by which the column compares text, BINARY by default.
         public let collation: String
         /// 1-based place in the primary key; 0 when not part of it.
         public let keyPosition: Int
+        /// True when the schema says NOT NULL.
         public let isNotNull: Bool
+        /// True when SQLite computes it, stored or not.
         public let isGenerated: Bool
         /// The SQL text of the DEFAULT clause.
         public let defaultSQL: String?
@@ -37,20 +43,26 @@ public struct TableInspection: Sendable, Hashable {
         }
     }
 
+    /// As the schema spells it.
     public let name: String
     /// All columns, generated ones included, in table order; hidden columns of virtual tables never get here.
     public let columns: [Column]
+    /// True for a WITHOUT ROWID table.
     public let isWithoutRowid: Bool
+    /// True for a STRICT table.
     public let isStrict: Bool
 
     /// Stored columns, primary key first: the order of ``TableShape/columns``.
     public let stored: [Column]
+    /// How many columns the primary key has; 0 for a table without one.
     public let keyCount: Int
 
+    /// The table as journal entries describe it.
     public var shape: TableShape {
         TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
     }
 
+    /// Of the key columns, in key order; one that a program made counts as BINARY.
     public var keyCollations: [KeyCollation] {
         stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
     }
@@ -76,6 +88,8 @@ public struct TableInspection: Sendable, Hashable {
 extension TableInspection {
     /// Every ordinary table of the user in the main schema, by name; Tandem's own, SQLite's own, virtual and shadow tables
     /// and views are left out.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func all(_ db: Database) throws -> [TableInspection] {
         try Row.fetchAll(
             db,
@@ -91,6 +105,7 @@ extension TableInspection {
     }
 
     /// - Returns: nil when there is no such ordinary table. Names compare as SQLite compares them.
+    /// - Throws: Errors of SQLite.
     public static func named(_ name: String, _ db: Database) throws -> TableInspection? {
         try Row.fetchOne(
             db,
@@ -141,4 +156,62 @@ extension TableInspection {
         else { return "BINARY" }
         return String(cString: collation)
     }
+}
+
+extension TableInspection {
+    /// What stands in the main schema like a table, and is never tracked, by name: views, virtual tables with the tables that hold their
+    /// content, and tables of the user whose names are Tandem's own. Tandem's tables and SQLite's own are not among them.
+    ///
+    /// - Throws: Errors of SQLite.
+    public static func untrackable(_ db: Database) throws -> [CaptureReport.Untracked] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, type FROM pragma_table_list
+                WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                  AND (type <> 'table' OR name LIKE '\\_journal\\_%' ESCAPE '\\')
+                ORDER BY name
+                """)
+        let virtual = rows.filter { ($0["type"] as String) == "virtual" }.map { $0["name"] as String }
+        var untrackable: [CaptureReport.Untracked] = []
+        for row in rows {
+            let name: String = row["name"]
+            guard let reason = reason(untrackable: name, type: row["type"], virtual: virtual) else { continue }
+            untrackable.append(CaptureReport.Untracked(table: name, reason: reason))
+        }
+        return untrackable
+    }
+
+    /// - Parameters:
+    ///   - type: As `pragma_table_list` gives it.
+    ///   - virtual: The names of the virtual tables.
+    /// - Returns: nil for a table of Tandem.
+    private static func reason(untrackable name: String, type: String, virtual: [String]) -> String? {
+        switch type {
+        case "view": return "it is a view, which has no rows of its own"
+        case "virtual": return "it is a virtual table, whose content stays on this machine"
+        case "shadow":
+            // It is called `<virtual table>_<something>` (https://sqlite.org/vtab.html#the_xshadowname_method).
+            let owners = virtual.filter { SQLText.foldedName(name).hasPrefix(SQLText.foldedName($0) + "_") }
+            let owner = owners.max { $0.count < $1.count }
+            return "it holds the content of the virtual table" + (owner.map { " \($0)" } ?? "")
+        default: return isTandems(name) ? nil : "its name is one of Tandem's own, which begin with _journal_"
+        }
+    }
+
+    private static func isTandems(_ name: String) -> Bool {
+        let name = SQLText.foldedName(name)
+        return ownTables.contains(name) || name.hasPrefix("_journal_docs_")
+    }
+
+    /// Folded names: those of the journal; and those that Store makes, where text indexes have a `_journal_docs_…` each.
+    private static let ownTables: Set<String> = {
+        var names: Set = ["_journal_text", "_journal_maintenance", "_journal_rebuilt"]
+        for statement in JournalSchema.statements.split(separator: ";") {
+            let words = statement.split { $0 == " " || $0 == "\n" }
+            guard words.count > 2, words[0] == "CREATE", words[1] == "TABLE" else { continue }
+            names.insert(String(words[2]))
+        }
+        return names
+    }()
 }

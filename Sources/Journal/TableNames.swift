@@ -13,6 +13,9 @@ public struct TableNames: Sendable, Hashable {
     /// By folded older name, the folded name after.
     private var newer: [String: String] = [:]
 
+    /// Reads what the snapshot of `db` holds; no names in a file of an earlier release.
+    ///
+    /// - Throws: Errors of SQLite.
     public init(_ db: Database) throws {
         // A file of an earlier release, opened for reading only, does not have the table.
         guard try db.tableExists("_journal_names") else { return }
@@ -21,6 +24,7 @@ public struct TableNames: Sendable, Hashable {
         while let row = try rows.next() { add(row["old"], row["new"]) }
     }
 
+    /// True when no table was ever declared renamed.
     public var isEmpty: Bool { older.isEmpty }
 
     /// The oldest name of the table that is called `name` here.
@@ -53,9 +57,14 @@ public struct TableNames: Sendable, Hashable {
 extension TableNames {
     /// One table that got, or will get, another name.
     public struct Renaming: Sendable, Hashable {
+        /// The name before, which machines that have not renamed the table use.
         public let old: String
+        /// The name after.
         public let new: String
 
+        /// - Parameters:
+        ///   - old: The name before.
+        ///   - new: The name after.
         public init(old: String, new: String) {
             self.old = old
             self.new = new

@@ -2,15 +2,19 @@ import GRDB
 
 /// A UNIQUE constraint or index of a table besides its primary key: what can make two rows with different keys clash.
 public struct UniqueIndex: Sendable, Hashable {
+    /// One column or expression of the index.
     public struct Term: Sendable, Hashable {
         /// The column's quoted name, or the text of the indexed expression, as SQL.
         public let sql: String
         /// The column, or nil for an expression.
         public let column: String?
+        /// The collation by which the term compares text.
         public let collation: String
     }
 
+    /// As `pragma_index_list` tells it; SQLite makes names for constraints.
     public let name: String
+    /// In the order of the index.
     public let terms: [Term]
     /// The WHERE clause of a partial index.
     public let condition: String?
@@ -42,6 +46,8 @@ public struct UniqueIndex: Sendable, Hashable {
 
 extension UniqueIndex {
     /// The unique indexes of `table`, without the one of its primary key, by name.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
         try Row.fetchAll(
             db,

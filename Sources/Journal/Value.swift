@@ -6,10 +6,15 @@ public typealias Bytes = ArraySlice<UInt8>
 /// TEXT is kept as bytes, never as `String`: SQLite stores invalid UTF-8, embedded NULs and both normal forms of one
 /// word as different values, and Swift's `String` would merge or repair them.
 public enum Value: Sendable {
+    /// NULL.
     case null
+    /// An INTEGER.
     case integer(Int64)
+    /// A REAL. SQLite stores no NaN.
     case real(Double)
+    /// A TEXT by its bytes, which need not be valid UTF-8.
     case text(Bytes)
+    /// A BLOB.
     case blob(Bytes)
 }
 

@@ -4,10 +4,14 @@ import GRDB
 ///
 /// Two histories that have the same change, with the same stamp, at one version are the same up to there.
 public struct VersionSample: Hashable, Sendable {
+    /// 1 or more.
     public let version: Int64
     /// ``ChangeDigest``.
     public let digest: UInt64
 
+    /// - Parameters:
+    ///   - version: 1 or more.
+    ///   - digest: The ``ChangeDigest`` of that version.
     public init(version: Int64, digest: UInt64) {
         self.version = version
         self.digest = digest
@@ -21,6 +25,9 @@ extension JournalReader {
     }
 
     /// The digest of one version; nil when it is not in the journal.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func digest(of origin: OriginID, version: Int64) throws -> UInt64? {
         guard let cursor = try cursor(of: origin, version: version) else { return nil }
         var values: [Value] = []
@@ -31,6 +38,9 @@ extension JournalReader {
 
     /// What is known here of the history of `origin`, newest first: version `limit` or the newest below it, then versions at
     /// distances that double, and the first. At most 64.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
+    ///   SQLite.
     public func samples(of origin: OriginID, upTo limit: Int64) throws -> [VersionSample] {
         let newest = min(try vector()[origin], limit)
         guard newest > 0 else { return [] }
@@ -62,6 +72,11 @@ public enum ChangeDigest {
     /// Longer values count by their length and this many bytes.
     static let bytesPerValue = 1_024
 
+    /// - Parameters:
+    ///   - table: The name under which the change travels (``ShapeRegistry/Entry/wireName``).
+    ///   - operation: What the change does.
+    ///   - stamp: When it was written.
+    ///   - values: As in ``Change/values``: key columns first, then the masked others.
     public static func of(
         table: String, operation: Operation, stamp: Stamp, values: some Sequence<Value>
     ) -> UInt64 {

@@ -2,10 +2,16 @@
 ///
 /// Kept sorted by origin, so that equal vectors encode to equal bytes.
 public struct VersionVector: Hashable, Sendable {
+    /// One origin, and how far it is known.
     public struct Entry: Hashable, Sendable {
+        /// The replica that is known.
         public let origin: OriginID
+        /// The highest version with everything below it, 1 or more.
         public var version: Int64
 
+        /// - Parameters:
+        ///   - origin: The replica that is known.
+        ///   - version: 1 or more; a vector drops less.
         public init(origin: OriginID, version: Int64) {
             self.origin = origin
             self.version = version
@@ -15,8 +21,10 @@ public struct VersionVector: Hashable, Sendable {
     /// Ascending by origin, each origin once, no version below 1.
     public private(set) var entries: [Entry] = []
 
+    /// Nothing is known.
     public init() {}
 
+    /// In any order; of several entries of one origin the greatest version holds.
     public init(_ entries: some Sequence<Entry>) {
         for entry in entries { advance(entry.origin, to: entry.version) }
     }
@@ -55,6 +63,7 @@ public struct VersionVector: Hashable, Sendable {
         other.entries.allSatisfy { self[$0.origin] >= $0.version }
     }
 
+    /// True when nothing is known.
     public var isEmpty: Bool { entries.isEmpty }
 
     private func position(of origin: OriginID) -> Int {

@@ -38,6 +38,8 @@ extension Database {
     /// ```swift
     /// try db.silently { try bob.save { $0.lastSeen = .now } }
     /// ```
+    ///
+    /// - Throws: As ``transaction(_:)``; everything is undone then.
     @discardableResult
     public func silently<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction { try write { try $0.silently(body) } }
@@ -46,6 +48,9 @@ extension Database {
     /// Runs `body` on one snapshot: all its queries see the same moment.
     ///
     /// Inside of a transaction it is a part of that.
+    ///
+    /// - Throws: What `body` throws; ``StoreError/Code/closed``; ``StoreError/Code/transactionAborted`` inside of a
+    ///   transaction that SQLite has rolled back; another ``StoreError`` when the file cannot be read.
     public func read<Result>(_ body: () throws -> Result) throws -> Result {
         try access { _ in try body() }
     }
@@ -79,19 +84,25 @@ extension Database {
         }
     }
 
-    /// Runs `body` like ``write(enforcingForeignKeys:operation:table:_:)``. Errors name the model's table, also where no statement
-    /// was reached.
+    /// Runs `body`, which writes one row, like ``write(enforcingForeignKeys:operation:table:_:)``. Errors name the model's table, also
+    /// where no statement was reached. When it throws inside of a transaction that goes on, nothing of it stays
+    /// (``WriteContext/step(_:)``).
     func write<M: Model, Result>(
         _ type: M.Type, _ operation: String, _ body: (WriteContext) throws -> Result
     ) throws -> Result {
+        // A transaction of its own is undone as a whole.
+        let isPart = ThreadContext.access(to: self) != nil
         do {
-            return try write(operation: operation, table: M.schema.table, body)
+            return try write(operation: operation, table: M.schema.table) { context in
+                try isPart ? context.step { try body(context) } : body(context)
+            }
         } catch let error as StoreError {
             throw error.during(operation, table: M.schema.table)
         }
     }
 
-    /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own.
+    /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own. In the first case an error that
+    /// `body` throws undoes nothing: that is `body`'s affair, by ``WriteContext/savepoint(_:)``.
     ///
     /// - Parameters:
     ///   - enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
@@ -107,6 +118,8 @@ extension Database {
                     .writeInsideRead, "a read cannot write", hint: "Use `db.transaction` in the place of `db.read`.")
             }
             try context.checkOpen()
+            // It may be called by a block or a hook of another write.
+            try context.beginSteps()
             return try body(context)
         }
         var context: WriteContext?

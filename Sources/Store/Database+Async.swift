@@ -22,6 +22,9 @@ extension Database {
     /// ```swift
     /// let adults = try await db.read { try Person.where("age >= 18", in: db) }
     /// ```
+    ///
+    /// - Throws: What `body` throws; `CancellationError` when the task is cancelled before `body` begins. Once begun,
+    ///   it runs to its end.
     public func read<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await workers.run(on: workers.readers) { try self.read(synchronously: body) }
     }

@@ -12,7 +12,9 @@ extension Database {
     ///   - sql: One or more statements; an interpolated value is bound.
     ///   - arguments: The values of the `?`, when they are not interpolated.
     /// - Returns: How many rows the statements changed, without those that triggers changed.
-    /// - Throws: ``StoreError``; a script is undone as a whole.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does not accept;
+    ///   `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`; a constraint's code;
+    ///   `writeInsideRead`, `readOnly`, `busy`, `full`, `closed`. A script is undone as a whole.
     @discardableResult
     public func execute(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> Int {
         try execute(sql.binding(arguments), operation: "executing SQL")
@@ -36,6 +38,14 @@ extension Database {
     }
 
     /// The rows of any SELECT.
+    ///
+    /// - Parameters:
+    ///   - sql: One statement; an interpolated value is bound. `INSERT … RETURNING` and its like need a transaction.
+    ///   - arguments: The values of the `?`, when they are not interpolated.
+    /// - Returns: The rows in the order of the query, all of them in memory.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does not accept;
+    ///   `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`; `readOnly` for a
+    ///   statement that writes, outside of a transaction; `closed`.
     public func rows(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [SQLRow] {
         try query(sql.binding(arguments)) { statement in
             let columns = statement.columnNames
@@ -48,7 +58,7 @@ extension Database {
     /// The rows of any SELECT as values of a struct, matched by column names.
     ///
     /// - Throws: ``StoreError/Code/missingColumn`` for a property without default value whose column is not selected,
-    ///   ``StoreError/Code/undecodable`` for a value of another type.
+    ///   ``StoreError/Code/undecodable`` for a value of another type, and what ``rows(_:_:)`` throws.
     public func rows<Row: ValueModel>(
         as type: Row.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...
     ) throws -> [Row] {
@@ -69,6 +79,8 @@ extension Database {
     }
 
     /// The first column of the first row; nil when there is no row, or when it holds NULL.
+    ///
+    /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, and what ``rows(_:_:)`` throws.
     public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> T? {
         try value(type, sql.binding(arguments), operation: "querying")
     }
@@ -82,6 +94,9 @@ extension Database {
     }
 
     /// The first column of every row.
+    ///
+    /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, NULL included unless `T` is optional;
+    ///   what ``rows(_:_:)`` throws.
     public func values<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [T] {
         try query(sql.binding(arguments)) { statement in
             var values: [T] = []
@@ -95,16 +110,23 @@ extension Database {
     ) throws -> Result {
         do {
             return try access(operation: operation, table: table) { context in
-                // An `INSERT … RETURNING` in a transaction writes too.
-                try (context as? WriteContext)?.confirm()
+                let writer = context as? WriteContext
+                try writer?.confirm()
                 let statement = try context.prepare(sql.text)
                 try Database.refuseTransactionControl(sql.text)
-                let result = try statement.run { statement in
-                    try statement.bind(sql.bindings)
-                    return try body(statement)
+                func run() throws -> Result {
+                    try statement.run { statement in
+                        try statement.bind(sql.bindings)
+                        return try body(statement)
+                    }
                 }
-                if !statement.isReadOnly { try (context as? WriteContext)?.absorb() }
-                return result
+                guard let writer, !statement.isReadOnly else { return try run() }
+                // An `INSERT … RETURNING` writes too: what it wrote goes, when a value that it returns cannot be read.
+                return try writer.savepoint {
+                    let result = try run()
+                    try writer.absorb()
+                    return result
+                }
             }
         } catch let error as StoreError {
             throw error.during(operation, table: table)

@@ -17,7 +17,9 @@ import Synchronization
 /// }
 /// ```
 public final class Database: Sendable {
+    /// The path as it was given; `:memory:` for a database in memory.
     public let path: String
+    /// The options that it was opened with.
     public let options: Options
     let replica: Replica
     let pipeline = LivePipeline()
@@ -51,7 +53,10 @@ public final class Database: Sendable {
     ///   - options: How it is opened and runs.
     ///   - schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction; when one fails, the
     ///     schema is as it was. Left out, the schema is neither read nor changed.
-    /// - Throws: ``StoreError``, or what a step throws.
+    /// - Throws: What a step of the schema throws, and ``StoreError``: `notFound`, `notADatabase`, `notAReplica`,
+    ///   `unsupportedFormat`, `corrupt`, `readOnly`, `busy`, `full`; `newerSchema` and `invalidSchema` for the declared schema;
+    ///   `keyMismatch`, `missingTable`, `missingColumn`, `unique` and `invalidRow` when a file does not fit it. The schema and the
+    ///   rows are then as they were; a journal that was due may have been made, and with it a file that was missing.
     public convenience init(
         path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
     ) throws {
@@ -69,6 +74,8 @@ public final class Database: Sendable {
     /// ```swift
     /// let db = try Database.inMemory { $0.automatic(Person.self) }
     /// ```
+    ///
+    /// - Throws: As for a file; there is no database then.
     public static func inMemory(
         options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
     ) throws -> Database {
@@ -88,6 +95,7 @@ public final class Database: Sendable {
         let migration: Migration
         do {
             migration = try Migration(schema)
+            for function in options.functions { try function.check() }
             (replica, watch) = try open()
         } catch {
             throw options.failed(error, operation: "opening the database")
@@ -141,7 +149,8 @@ public final class Database: Sendable {
     /// Closes the file. Sequences of changes end; live objects keep their values; every further use throws
     /// ``StoreError/Code/closed``. Closing again does nothing.
     ///
-    /// - Throws: ``StoreError`` inside of an access to this database, which stays open then.
+    /// - Throws: ``StoreError/Code/busy`` inside of an access to this database, which stays open then; another ``StoreError`` when
+    ///   the write-ahead log cannot be moved into the file: it is closed nevertheless, and the log is whole beside it.
     public func close() throws {
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(.busy, "a database cannot be closed by an access to it", hint: "Close it afterwards.")
@@ -154,6 +163,7 @@ public final class Database: Sendable {
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
+    /// True from the first call of ``close()`` on, even when that throws later.
     public var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
     func checkOpen() throws {

@@ -32,8 +32,10 @@ extension Database {
 
         /// Called for each new connection before anything is read: the place for the key of an encrypted file
         /// (`PRAGMA key`), with a SQLite library that encrypts. When it is set, the file's header is not looked at.
+        /// What it throws fails what needed the connection: the opening, or a read.
         public var unlock: (@Sendable (Connection) throws -> Void)?
         /// Called for each new connection after Tandem's own settings, to set pragmas or attach what the program needs.
+        /// What it throws fails what needed the connection: the opening, or a read.
         public var prepare: (@Sendable (Connection) throws -> Void)?
         /// Functions that SQL can call on every connection of this database.
         public var functions: [SQLFunction] = []
@@ -52,6 +54,7 @@ extension Database {
         /// use the database.
         public var onFailure: (@Sendable (StoreError) -> Void)?
 
+        /// Every option at its default.
         public init() {}
     }
 }

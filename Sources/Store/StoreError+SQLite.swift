@@ -62,7 +62,12 @@ extension StoreError {
                 )
             case SQLITE_ERROR, SQLITE_RANGE:
                 self = make(.sql, message, hint: "Correct the SQL; the error's `sql` is the statement.")
-            default: self = make(.sqlite, message)
+            case SQLITE_IOERR:
+                self = make(.sqlite, message, hint: "The disk or its file system failed; look at the system's log.")
+            case SQLITE_TOOBIG:
+                self = make(.sqlite, message, hint: "Split the value, or the statement, into smaller ones.")
+            case SQLITE_NOMEM: self = make(.sqlite, message, hint: "Free some memory, and try again.")
+            default: self = make(.sqlite, message, hint: "https://sqlite.org/rescode.html explains the code.")
             }
         }
     }
@@ -90,9 +95,15 @@ extension StoreError {
                 default: .journal
                 }
             return StoreError(
-                code, error.message, hint: error.hint, operation: operation, sqliteCode: error.sqliteCode)
+                code, error.message, hint: journalHint(error), operation: operation, sqliteCode: error.sqliteCode)
         default: return error
         }
+    }
+
+    /// The journal's own hint; for damage without one, what helps against any.
+    static func journalHint(_ error: JournalError) -> String? {
+        guard error.hint == nil, error.code == .corrupt else { return error.hint }
+        return "The tables named _journal… are Tandem's own; restore the file from a peer or a backup."
     }
 
     static func undecodable(column: String?, _ error: any Error) -> StoreError {

@@ -5,6 +5,8 @@ import SwiftSyntaxBuilder
 ///
 /// The values live in one struct, `Fields`, behind one lock. The struct reads and binds its columns by position, straight
 /// from and to the SQLite statement: no dictionary and no Codable between a row and a property.
+///
+/// Generated methods name properties by `self.`: a property may be called as a parameter is, such as `column` or `row`.
 struct LiveModelExpansion {
     let model: ModelDeclaration
 
@@ -87,7 +89,7 @@ struct LiveModelExpansion {
             \(lines(names) { "        self.\($0) = \($0)" })
                 }
                 \(access)func appendExact(to bytes: inout [UInt8]) {
-            \(lines(names) { "        \($0).appendExact(to: &bytes)" })
+            \(lines(names) { "        self.\($0).appendExact(to: &bytes)" })
                 }
                 \(access)var exact: Store.ExactKey { .bytes(exactBytes) }
                 \(access)static func == (a: ID, b: ID) -> Bool { a.exact == b.exact }
@@ -108,7 +110,7 @@ struct LiveModelExpansion {
                 \(access)private(set) var _unset = Store.ColumnSet(\(unset))
                 \(access)init() {}
                 \(access)init(_row row: Store.RowCursor) throws {
-            \(lines(columns) { "        \($0.element.name) = try row.read(\($0.offset)\($0.element.codingArgument))" })
+            \(lines(columns) { "        self.\($0.element.name) = try row.read(\($0.offset)\($0.element.codingArgument))" })
                     _unset = Store.ColumnSet()
                 }
             \(keyMembers)
@@ -127,13 +129,13 @@ struct LiveModelExpansion {
                     return changes
                 }
                 \(access)mutating func _take(_ columns: Store.ColumnSet, from other: Fields) {
-            \(lines(columns) { "        if columns.contains(\($0.offset)) { \($0.element.name) = other.\($0.element.name) }" })
+            \(lines(columns) { "        if columns.contains(\($0.offset)) { self.\($0.element.name) = other.\($0.element.name) }" })
                 }
                 \(access)mutating func _takeTransient(from other: Fields) {
-            \(lines(model.transients) { "        \($0.name) = other.\($0.name)" })
+            \(lines(model.transients) { "        self.\($0.name) = other.\($0.name)" })
                 }
                 \(access)mutating func _normalize() {
-            \(lines(model.columns.filter(\.mayRound)) { "        \($0.name) = Store.ColumnSet.stored(\($0.name)\($0.codingArgument))" })
+            \(lines(model.columns.filter(\.mayRound)) { "        self.\($0.name) = Store.ColumnSet.stored(self.\($0.name)\($0.codingArgument))" })
                 }
             \(exactValues)
             }
@@ -189,8 +191,8 @@ struct LiveModelExpansion {
             let key = model.keys[0]
             return """
                     \(access)var _key: ID {
-                        get { \(key.name) }
-                        set { \(key.name) = newValue }
+                        get { self.\(key.name) }
+                        set { self.\(key.name) = newValue }
                     }
                     \(access)static func _key(of values: Store.KeyValues) throws -> ID {
                         try values.read(0\(key.codingArgument))
@@ -205,9 +207,9 @@ struct LiveModelExpansion {
         }
         return """
                 \(access)var _key: ID {
-                    get { ID(\(names.map { "\($0): \($0)" }.joined(separator: ", "))) }
+                    get { ID(\(names.map { "\($0): self.\($0)" }.joined(separator: ", "))) }
                     set {
-            \(lines(names) { "            \($0) = newValue.\($0)" })
+            \(lines(names) { "            self.\($0) = newValue.\($0)" })
                     }
                 }
                 \(access)static func _key(of values: Store.KeyValues) throws -> ID {
@@ -223,11 +225,11 @@ struct LiveModelExpansion {
     }
 
     private func bind(_ property: ModelProperty, at parameter: String) -> String {
-        "try statement.bind(\(property.name), at: \(parameter)\(property.codingArgument))"
+        "try statement.bind(self.\(property.name), at: \(parameter)\(property.codingArgument))"
     }
 
     private func differs(_ property: ModelProperty) -> String {
-        "Store.ColumnSet.differ(\(property.name), old.\(property.name)\(property.codingArgument))"
+        "Store.ColumnSet.differ(self.\(property.name), old.\(property.name)\(property.codingArgument))"
     }
 }
 

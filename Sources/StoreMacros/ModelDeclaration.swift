@@ -34,10 +34,13 @@ struct ModelDeclaration {
 
     /// Reads `declaration`.
     ///
-    /// - Parameter report: Called with each mistake, in the order of the source.
+    /// - Parameters:
+    ///   - enclosing: What the declaration stands in, innermost first.
+    ///   - report: Called with each mistake, in the order of the source but for those of the key, which come last.
     /// - Returns: nil when there is any mistake: then nothing is generated.
     static func parse(
-        _ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, report: (Diagnostic) -> Void
+        _ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, enclosing: [Syntax],
+        report: (Diagnostic) -> Void
     ) -> ModelDeclaration? {
         var failed = false
         func fail(_ diagnostic: Diagnostic) {
@@ -56,45 +59,56 @@ struct ModelDeclaration {
         } else if let type = declaration.as(StructDeclSyntax.self) {
             (kind, name, generics) = (.value, type.name, type.genericParameterClause)
         } else {
-            fail(ModelProblem.notAClassOrStruct.at(attribute))
+            let fixIts = declaration.as(ActorDeclSyntax.self).map { type in
+                [ModelFix.changing("use 'final class'", [.replacing(type.actorKeyword, with: "final class")])]
+            }
+            fail(ModelProblem.notAClassOrStruct.at(attribute, fixIts: fixIts ?? []))
             return nil
         }
-        if let generics { fail(ModelProblem.generic.at(generics)) }
+        if let generics {
+            fail(ModelProblem.generic.at(generics))
+        } else if enclosing.contains(where: \.isGeneric) {
+            fail(ModelProblem.generic.at(attribute))
+        }
+        if name.text.unquoted == "Store" {
+            fail(ModelProblem.namedLikeModule.at(name, fixIts: [renaming(name, attribute: attribute)]))
+        }
 
         var table = name.text.unquoted
         if let argument = attribute.argument(labeled: "table") {
-            if let text = literal(argument, report: fail) { table = text }
+            if let text = attribute.name(in: argument, report: fail) { table = text }
         }
 
         var properties: [ModelProperty] = []
+        var computedID: VariableDeclSyntax?
         var taken: Set<String> = []
-        for member in declaration.memberBlock.members {
-            if let initializer = member.decl.as(InitializerDeclSyntax.self), kind == .liveClass {
-                fail(ModelProblem.initializer.at(initializer.initKeyword))
+        for member in ModelMember.all(in: declaration.memberBlock.members) {
+            guard let variable = member.variable, variable.isStored else {
+                member.check(kind, report: fail)
+                if let variable = member.variable, !variable.isShared, variable.firstName == "id" {
+                    computedID = variable
+                }
+                continue
             }
-            guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+            guard !member.isConditional else {
+                // In a struct nothing is generated for a transient property, so it need not be seen.
+                if kind == .value, variable.marker("Transient") != nil { continue }
+                fail(ModelProblem.conditional(variable.firstName).at(variable.bindings))
+                continue
+            }
             guard let property = ModelProperty.parse(variable, kind: kind, report: fail) else { continue }
             if !property.isTransient, !taken.insert(property.column.lowercased()).inserted {
-                fail(ModelProblem.duplicateColumn(property.column).at(property.node))
+                let fixIt = ModelFix.changing("name another column", [variable.namingColumn("<#\"name\"#>")])
+                fail(ModelProblem.duplicateColumn(property.column).at(property.identifier, fixIts: [fixIt]))
             }
             properties.append(property)
         }
 
-        if !properties.contains(where: \.isKey),
-            let index = properties.firstIndex(where: { $0.name == "id" && !$0.isTransient })
-        {
-            properties[index].isKey = true
-        }
-        for property in properties where property.isKey && property.isOptional {
-            fail(property.optionalKeyDiagnostic())
-        }
-        for property in properties where property.isRowid {
-            let isInteger = ["Int64", "Int"].contains(property.type)
-            guard !isInteger || properties.filter(\.isKey).count > 1 else { continue }
-            fail(ModelProblem.rowidKey(property.name).at(property.node))
-        }
+        settleKey(of: &properties, kind, computedID: computedID, report: fail)
         if kind == .liveClass, !failed, !properties.contains(where: \.isKey) {
-            fail(ModelProblem.noPrimaryKey(name.text).at(name, fixIts: [addingKey(to: declaration)]))
+            // Beside an `id` that is transient or computed, another would be declared twice.
+            let hasID = computedID != nil || properties.contains { $0.name.unquoted == "id" }
+            fail(ModelProblem.noPrimaryKey(name.text).at(name, fixIts: hasID ? [] : [addingKey(to: declaration)]))
         }
         guard !failed else { return nil }
         return ModelDeclaration(
@@ -102,45 +116,24 @@ struct ModelDeclaration {
             properties: properties)
     }
 
-    /// The text of a plain, non-empty string literal; reports anything else.
-    static func literal(_ expression: ExprSyntax, report: (Diagnostic) -> Void) -> String? {
-        guard let text = expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue else {
-            report(ModelProblem.nameNotLiteral.at(expression))
-            return nil
-        }
-        guard !text.isEmpty else {
-            report(ModelProblem.emptyName.at(expression))
-            return nil
-        }
-        return text
-    }
-
     private static func addingFinal(to type: ClassDeclSyntax) -> FixIt {
-        var fixed = type
-        var modifier = DeclModifierSyntax(name: .keyword(.final), trailingTrivia: .space)
-        if type.modifiers.isEmpty {
-            modifier.leadingTrivia = type.classKeyword.leadingTrivia
-            fixed.classKeyword.leadingTrivia = []
+        var changes: [FixIt.Change] = [.inserting("final ", before: type.classKeyword)]
+        // `open` asks for subclasses, which a final class cannot have.
+        for modifier in type.modifiers where modifier.name.tokenKind == .keyword(.open) {
+            changes.append(.replacing(modifier.name, with: "public"))
         }
-        fixed.modifiers.append(modifier)
-        return ModelFix.replacing("add 'final'", type, by: fixed)
+        return ModelFix.changing("add 'final'", changes)
     }
 
-    private static func addingKey(to declaration: some DeclGroupSyntax) -> FixIt {
-        var block = declaration.memberBlock
-        let key = MemberBlockItemSyntax(
-            leadingTrivia: .newline + .spaces(4),
-            decl: VariableDeclSyntax(
-                bindingSpecifier: .keyword(.var, trailingTrivia: .space),
-                bindings: [
-                    PatternBindingSyntax(
-                        pattern: IdentifierPatternSyntax(identifier: .identifier("id")),
-                        typeAnnotation: TypeAnnotationSyntax(
-                            colon: .colonToken(trailingTrivia: .space),
-                            type: IdentifierTypeSyntax(name: .identifier("Int64"))))
-                ]))
-        block.members.insert(key, at: block.members.startIndex)
-        return ModelFix.replacing("add 'var id: Int64'", declaration.memberBlock, by: block)
+    /// Renames a type that hides the module from its own expansion, and leaves its table as it is.
+    private static func renaming(_ name: TokenSyntax, attribute: AttributeSyntax) -> FixIt {
+        let old = name.text.unquoted
+        var changes: [FixIt.Change] = [.replacing(name, with: "\(old)Model")]
+        if attribute.argument(labeled: "table") == nil {
+            let spelled = "@\(attribute.attributeName.trimmedDescription)(table: \(old.swiftLiteral))"
+            changes.append(.replacing(attribute, with: spelled))
+        }
+        return ModelFix.changing("rename to '\(old)Model'", changes)
     }
 }
 
@@ -150,6 +143,13 @@ extension String {
 
     /// A Swift string literal of this text.
     var swiftLiteral: String { StringLiteralExprSyntax(content: self).description }
+}
+
+extension Syntax {
+    /// True for a type that has parameters, such as one around the model: static members of it could not be stored.
+    fileprivate var isGeneric: Bool {
+        asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
+    }
 }
 
 extension DeclModifierListSyntax {
@@ -163,12 +163,5 @@ extension DeclModifierListSyntax {
             }
         }
         return ""
-    }
-}
-
-extension AttributeSyntax {
-    /// The expression of the argument with this label, nil for the first without one.
-    func argument(labeled label: String?) -> ExprSyntax? {
-        arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
     }
 }

@@ -3,29 +3,48 @@ import SwiftSyntax
 
 /// Every misuse of the model macros, in the words that the compiler shows.
 enum ModelProblem {
+    // The type.
     case notAClassOrStruct
     case classNotFinal(String)
     case generic
+    case namedLikeModule
     case initializer
+
+    // Its key.
     case noPrimaryKey(String)
     case optionalKey(String)
     case rowidKey(String)
+    case jsonKey(String)
+    case idBesideKey(String, hasColumn: Bool)
+    case reservedInKey(String)
+
+    // Its properties.
     case severalBindings
     case notAName
     case noType(String)
     case constant(String)
     case lazyProperty(String)
+    case weakProperty(String, modifier: String)
+    case unsafeProperty(String)
     case observers(String)
     case restrictedSetter(String)
     case wrapped(String, String)
-    case reserved(String)
+    case reserved(String, hasColumn: Bool)
     case duplicateColumn(String)
+    case implicitlyUnwrapped(String)
+    case transientWithoutDefault(String)
+    case conditional(String)
+
+    // Their markers.
     case nameNotLiteral
     case emptyName
-    case transientWithoutDefault(String)
     case conflicting(String, String)
-    case implicitlyUnwrapped(String)
+    case repeated(String, String)
+    case conditionalAttribute(String)
+    case markerOnShared(String, String)
+    case markerOnComputed(String, String)
     case markerOutsideProperty(String)
+    case markerOutsideModel(String)
 
     var message: String {
         switch self {
@@ -34,7 +53,9 @@ enum ModelProblem {
         case .classNotFinal(let name):
             "the model class '\(name)' must be final: each row has one object of one type"
         case .generic:
-            "a model cannot be generic: it stands for one table"
+            "a model cannot be generic, nor stand in a generic type: it stands for one table"
+        case .namedLikeModule:
+            "a model cannot be named 'Store', like the module: rename the type and keep the table with '@Model(table: \"Store\")'"
         case .initializer:
             "a model class cannot have initializers of its own: objects are made by 'create', 'find' and queries"
         case .noPrimaryKey(let name):
@@ -43,6 +64,12 @@ enum ModelProblem {
             "the primary key '\(name)' cannot be optional"
         case .rowidKey(let name):
             "'\(name)' cannot be minted by SQLite: a rowid key is one property of type Int64 or Int"
+        case .jsonKey(let name):
+            "the primary key '\(name)' cannot be stored as JSON: one value may have several texts"
+        case .idBesideKey(let key, let hasColumn):
+            "'id' is the whole primary key of every model, here \(key); " + renaming("id", hasColumn: hasColumn)
+        case .reservedInKey(let name):
+            "'\(name)' is a name that every composite key has already; " + renaming(name, hasColumn: true)
         case .severalBindings:
             "declare each property of a model with a 'var' of its own"
         case .notAName:
@@ -53,34 +80,55 @@ enum ModelProblem {
             "'\(name)' must be a 'var': its value comes from the row"
         case .lazyProperty(let name):
             "'\(name)' cannot be lazy; a computed property can do this work"
+        case .weakProperty(let name, let modifier):
+            "'\(name)' cannot be '\(modifier)': a row holds values, no objects; name another row by its key, as a 'Ref'"
+        case .unsafeProperty(let name):
+            "'\(name)' needs no 'nonisolated(unsafe)': a lock guards the values of a model"
         case .observers(let name):
             "'\(name)' cannot have observers: listen to 'changes(in:)'"
         case .restrictedSetter(let name):
             "'\(name)' has no setter to restrict: properties of a model change only inside 'save'"
         case .wrapped(let attribute, let name):
             "'\(name)' cannot carry '@\(attribute)': a model keeps its values itself; mark it '@Transient' and wrap it by hand"
-        case .reserved(let name):
-            "'\(name)' is a name that every model has already; rename the property and keep the column with '@Column(\"\(name)\")'"
+        case .reserved(let name, let hasColumn):
+            "'\(name)' is a name that every model has already; " + renaming(name, hasColumn: hasColumn)
         case .duplicateColumn(let column):
             "the column '\(column)' already belongs to another property"
+        case .implicitlyUnwrapped(let name):
+            "'\(name)' cannot be implicitly unwrapped: use '?' or a plain type"
+        case .transientWithoutDefault(let name):
+            "the transient property '\(name)' needs a default value: no column can give it one"
+        case .conditional(let name):
+            "'\(name)' stands inside of '#if', and '@Model' cannot see which branch is built: declare it outside"
         case .nameNotLiteral:
             "the name must be a plain string literal: the macro reads it when compiling"
         case .emptyName:
             "the name must not be empty"
-        case .transientWithoutDefault(let name):
-            "the transient property '\(name)' needs a default value: no column can give it one"
         case .conflicting(let first, let second):
             "'@\(first)' and '@\(second)' exclude each other"
-        case .implicitlyUnwrapped(let name):
-            "'\(name)' cannot be implicitly unwrapped: use '?' or a plain type"
-        case .markerOutsideProperty(let attribute):
-            "'@\(attribute)' goes on a stored property of a model"
+        case .repeated(let marker, let name):
+            "'\(name)' carries '@\(marker)' twice: write it once, with all that it says"
+        case .conditionalAttribute(let name):
+            "'\(name)' has attributes inside of '#if', and '@Model' cannot see which branch is built: write them outside"
+        case .markerOnShared(let marker, let name):
+            "'@\(marker)' does nothing on '\(name)': a static property has no column"
+        case .markerOnComputed(let marker, let name):
+            "'@\(marker)' does nothing on '\(name)': a computed property has no column"
+        case .markerOutsideProperty(let marker):
+            "'@\(marker)' goes on a stored property of a model"
+        case .markerOutsideModel(let marker):
+            "'@\(marker)' does nothing here: it goes on a stored property of a type that is marked with '@Model'"
         }
     }
 
     /// The diagnostic of this problem at `node`.
     func at(_ node: some SyntaxProtocol, fixIts: [FixIt] = []) -> Diagnostic {
         Diagnostic(node: Syntax(node), message: ModelMessage(problem: self), fixIts: fixIts)
+    }
+
+    /// What to do about a name that is taken.
+    private func renaming(_ name: String, hasColumn: Bool) -> String {
+        hasColumn ? "rename the property and keep the column with '@Column(\"\(name)\")'" : "rename it"
     }
 }
 
@@ -94,24 +142,5 @@ private struct ModelMessage: DiagnosticMessage {
     var diagnosticID: MessageID {
         let name = Mirror(reflecting: problem).children.first?.label ?? "\(problem)"
         return MessageID(domain: "Store.Model", id: name)
-    }
-}
-
-/// The title of a fix-it.
-struct ModelFix: FixItMessage {
-    let message: String
-    var fixItID: MessageID { MessageID(domain: "Store.Model.fix", id: message) }
-
-    /// A fix-it that takes `attribute` out of the list it stands in.
-    static func removing(_ attribute: AttributeSyntax, from list: AttributeListSyntax, named name: String) -> FixIt {
-        let rest = list.filter { $0.as(AttributeSyntax.self)?.id != attribute.id }
-        return replacing("remove '@\(name)'", list, by: rest)
-    }
-
-    /// A fix-it with this title that puts `new` in the place of `old`.
-    static func replacing(_ title: String, _ old: some SyntaxProtocol, by new: some SyntaxProtocol) -> FixIt {
-        FixIt(
-            message: ModelFix(message: title),
-            changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
     }
 }

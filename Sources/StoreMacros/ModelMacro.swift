@@ -18,7 +18,7 @@ extension ModelMacro: MemberMacro {
     ) throws -> [DeclSyntax] {
         guard
             let model = ModelDeclaration.parse(
-                declaration, attribute: node, report: { context.diagnose($0) })
+                declaration, attribute: node, enclosing: context.lexicalContext, report: { context.diagnose($0) })
         else { return [] }
         switch model.kind {
         case .liveClass: return LiveModelExpansion(model: model).members
@@ -35,7 +35,9 @@ extension ModelMacro: MemberAttributeMacro {
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
         // A declaration with a mistake is left as it is, so that the mistake is the only message.
-        guard let model = ModelDeclaration.parse(declaration, attribute: node, report: { _ in }),
+        guard
+            let model = ModelDeclaration.parse(
+                declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in }),
             model.kind == .liveClass,
             let variable = member.as(VariableDeclSyntax.self),
             ModelProperty.parse(variable, kind: model.kind, report: { _ in }) != nil
@@ -52,7 +54,10 @@ extension ModelMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard let model = ModelDeclaration.parse(declaration, attribute: node, report: { _ in }) else { return [] }
+        guard
+            let model = ModelDeclaration.parse(
+                declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in })
+        else { return [] }
         switch model.kind {
         case .liveClass:
             return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.TableModel, Store.Model {}")]

@@ -23,8 +23,9 @@ struct ModelProperty {
     /// The access modifier with a trailing space; empty for internal.
     let access: String
 
-    /// Where a mistake of this property is shown.
-    let node: Syntax
+    let variable: VariableDeclSyntax
+    /// The name in ``variable``, where a mistake of this property is shown.
+    let identifier: TokenSyntax
     let typeNode: TypeSyntax?
 
     /// True when a new row must be given a value for it.
@@ -36,82 +37,31 @@ struct ModelProperty {
     static func parse(
         _ variable: VariableDeclSyntax, kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) -> ModelProperty? {
-        let isShared = variable.modifiers.contains {
-            [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind)
-        }
-        if isShared || variable.bindings.contains(where: \.isComputed) { return nil }
+        guard variable.isStored else { return nil }
         guard variable.bindings.count == 1, let binding = variable.bindings.first else {
-            report(ModelProblem.severalBindings.at(variable.bindings))
+            report(ModelProblem.severalBindings.at(variable.bindings, fixIts: [variable.splittingBindings]))
             return nil
         }
-        guard let identifier = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier else {
-            report(ModelProblem.notAName.at(binding.pattern))
+        guard let identifier = variable.identifier else {
+            report(ModelProblem.notAName.at(binding.pattern, fixIts: variable.splittingTuple.map { [$0] } ?? []))
             return nil
         }
         let name = identifier.text
-        let isConstant = variable.bindingSpecifier.tokenKind == .keyword(.let)
-        let markers = PropertyMarkers(variable.attributes, property: name.unquoted, kind: kind, report: report)
+        let markers = PropertyMarkers(of: variable, kind: kind, report: report)
         var sound = markers.sound
         func fail(_ diagnostic: Diagnostic) {
             sound = false
             report(diagnostic)
         }
-
-        if isConstant, kind == .liveClass || binding.initializer != nil {
-            fail(
-                ModelProblem.constant(name).at(
-                    variable.bindingSpecifier,
-                    fixIts: [
-                        ModelFix.replacing(
-                            "use 'var'", variable.bindingSpecifier,
-                            by: variable.bindingSpecifier.with(\.tokenKind, .keyword(.var)))
-                    ]))
-        }
-        for modifier in variable.modifiers {
-            if modifier.name.tokenKind == .keyword(.lazy) {
-                var fixed = variable
-                fixed.modifiers = variable.modifiers.filter { $0.name.tokenKind != .keyword(.lazy) }
-                fixed.leadingTrivia = variable.leadingTrivia
-                fail(
-                    ModelProblem.lazyProperty(name).at(
-                        modifier, fixIts: [ModelFix.replacing("remove 'lazy'", variable, by: fixed)]))
-            }
-            if modifier.detail != nil, kind == .liveClass {
-                var fixed = variable
-                fixed.modifiers = variable.modifiers.filter { $0.detail == nil }
-                fixed.leadingTrivia = variable.leadingTrivia
-                fail(
-                    ModelProblem.restrictedSetter(name).at(
-                        modifier,
-                        fixIts: [ModelFix.replacing("remove '\(modifier.trimmed)'", variable, by: fixed)]))
-            }
-        }
-        if let accessors = binding.accessorBlock, kind == .liveClass {
-            var fixed = binding
-            fixed.accessorBlock = nil
-            fixed.trailingTrivia = []
-            // Without its block the value would keep the space before the brace.
-            fixed.initializer?.value.trailingTrivia = []
-            fixed.typeAnnotation?.type.trailingTrivia = binding.initializer == nil ? [] : .space
-            fail(
-                ModelProblem.observers(name).at(
-                    accessors, fixIts: [ModelFix.replacing("remove the observers", binding, by: fixed)]))
-        }
-        if kind == .liveClass, reserved.contains(name.unquoted) {
-            let renamed = identifier.with(\.tokenKind, .identifier("\(name.unquoted)Value"))
-            fail(
-                ModelProblem.reserved(name.unquoted).at(
-                    identifier,
-                    fixIts: [ModelFix.replacing("rename to '\(name.unquoted)Value'", identifier, by: renamed)]))
-        }
+        checkSpecifier(of: variable, isTransient: markers.isTransient, kind, report: fail)
+        checkModifiers(of: variable, isTransient: markers.isTransient, kind, report: fail)
+        checkObservers(of: binding, kind, report: fail)
+        checkName(of: variable, isTransient: markers.isTransient, kind, report: fail)
 
         let annotation = binding.typeAnnotation?.type
         if let implicit = annotation?.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
-            let optional = OptionalTypeSyntax(
-                wrappedType: implicit.wrappedType, trailingTrivia: implicit.trailingTrivia)
-            fail(
-                ModelProblem.implicitlyUnwrapped(name).at(
-                    implicit, fixIts: [ModelFix.replacing("use '?'", implicit, by: optional)]))
+            let fixIt = ModelFix.changing("use '?'", [.replacing(implicit.exclamationMark, with: "?")])
+            fail(ModelProblem.implicitlyUnwrapped(name.unquoted).at(implicit, fixIts: [fixIt]))
         }
         guard let type = annotation?.trimmedDescription ?? binding.initializer?.value.literalType else {
             var typed = binding
@@ -119,9 +69,8 @@ struct ModelProperty {
             typed.typeAnnotation = TypeAnnotationSyntax(
                 colon: .colonToken(trailingTrivia: .space),
                 type: IdentifierTypeSyntax(name: .identifier("<#Type#>"), trailingTrivia: .space))
-            fail(
-                ModelProblem.noType(name).at(
-                    identifier, fixIts: [ModelFix.replacing("add a type", binding, by: typed)]))
+            let fixIt = ModelFix.replacing("add a type", binding, by: typed)
+            fail(ModelProblem.noType(name.unquoted).at(identifier, fixIts: [fixIt]))
             return nil
         }
         let isOptional =
@@ -132,47 +81,22 @@ struct ModelProperty {
             filled.initializer = InitializerClauseSyntax(
                 equal: .equalToken(trailingTrivia: .space),
                 value: EditorPlaceholderExprSyntax(placeholder: .identifier("<#value#>")))
-            fail(
-                ModelProblem.transientWithoutDefault(name).at(
-                    identifier, fixIts: [ModelFix.replacing("add a default value", binding, by: filled)]))
+            let fixIt = ModelFix.replacing("add a default value", binding, by: filled)
+            fail(ModelProblem.transientWithoutDefault(name.unquoted).at(identifier, fixIts: [fixIt]))
         }
         guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type
         var coding = markers.isJSON ? "Store.JSONCoding<\(wrapped)>" : markers.coding
         if isOptional, let plain = coding { coding = "Store.OptionalCoding<\(plain)>" }
         return ModelProperty(
-            name: name, type: type, isOptional: isOptional, isConstant: isConstant,
+            name: name, type: type, isOptional: isOptional,
+            isConstant: variable.bindingSpecifier.tokenKind == .keyword(.let),
             initializer: binding.initializer?.value.trimmedDescription,
             column: markers.column ?? name.unquoted,
             coding: coding,
             isKey: markers.isKey, isRowid: markers.isRowid, isTransient: markers.isTransient,
-            access: variable.modifiers.propertyAccess, node: Syntax(identifier), typeNode: annotation)
-    }
-
-    func optionalKeyDiagnostic() -> Diagnostic {
-        let problem = ModelProblem.optionalKey(name)
-        guard let typeNode, let optional = typeNode.as(OptionalTypeSyntax.self) else { return problem.at(node) }
-        let fixed = optional.wrappedType.with(\.trailingTrivia, optional.trailingTrivia)
-        return problem.at(optional, fixIts: [ModelFix.replacing("remove '?'", optional, by: fixed)])
-    }
-
-    /// Members of every model, which a property would hide.
-    private static let reserved: Set<String> = [
-        "database", "isDeleted", "existsInDatabase", "refreshError", "rowState", "schema", "columns", "save", "edit",
-        "delete",
-        "reload", "values", "_storage",
-    ]
-}
-
-extension PatternBindingSyntax {
-    /// True for a property that stores nothing: one with a getter. Observers do not count.
-    var isComputed: Bool {
-        switch accessorBlock?.accessors {
-        case .getter: true
-        case .accessors(let list):
-            list.contains { ![.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind) }
-        case nil: false
-        }
+            access: variable.modifiers.propertyAccess,
+            variable: variable, identifier: identifier, typeNode: annotation)
     }
 }
 

@@ -1,3 +1,4 @@
+import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -26,15 +27,33 @@ public struct ModelPropertyMacro: AccessorMacro {
 }
 
 /// The expansion of `@Column`, `@PrimaryKey`, `@JSON` and `@Transient`: nothing by itself, `@Model` reads them.
+///
+/// It reports a marker that no `@Model` reads. Inside of a model, `@Model` itself reports what is wrong with one.
 public struct PropertyMarkerMacro: PeerMacro {
     public static func expansion(
         of node: AttributeSyntax,
         providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        if !declaration.is(VariableDeclSyntax.self) {
-            context.diagnose(ModelProblem.markerOutsideProperty(node.attributeName.trimmedDescription).at(node))
+        let problem: ModelProblem
+        if let variable = declaration.as(VariableDeclSyntax.self) {
+            // A property that carries the accessor macro was taken in by a model already.
+            guard variable.marker("_ModelProperty") == nil, !isModel(context.lexicalContext.first) else { return [] }
+            problem = .markerOutsideModel(node.baseName)
+        } else {
+            problem = .markerOutsideProperty(node.baseName)
         }
+        // `node` is a copy that stands alone: what follows the marker is seen in the declaration only.
+        let marker = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
+            .compactMap { $0.as(AttributeSyntax.self) }
+            .first { $0.trimmedDescription == node.trimmedDescription }
+        context.diagnose(problem.at(node, fixIts: marker.map { [ModelFix.removing($0)] } ?? []))
         return []
+    }
+
+    /// True for a type with `@Model`. An extension of one, a function and a file are none.
+    private static func isModel(_ scope: Syntax?) -> Bool {
+        guard let attributes = scope?.asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
+        return attributes.contains { $0.as(AttributeSyntax.self)?.baseName == "Model" }
     }
 }

@@ -13,55 +13,95 @@ struct PropertyMarkers {
     /// False when a mistake was reported.
     private(set) var sound = true
 
+    /// The attributes that say something to `@Model`.
+    static let names: Set<String> = ["Column", "PrimaryKey", "JSON", "Transient"]
+
     /// Attributes of the language that do not change how a value is stored.
     private static let harmless: Set<String> = ["available", "usableFromInline", "inlinable", "_ModelProperty"]
 
-    init(
-        _ attributes: AttributeListSyntax, property: String, kind: ModelDeclaration.Kind,
-        report: (Diagnostic) -> Void
-    ) {
+    init(of variable: VariableDeclSyntax, kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void) {
+        let property = variable.firstName
         var seen: [String: AttributeSyntax] = [:]
-        for case .attribute(let attribute) in attributes {
-            let name = attribute.attributeName.trimmedDescription.split(separator: ".").last.map(String.init) ?? ""
-            seen[name] = attribute
-            switch name {
-            case "Column": readColumn(attribute, report: report)
-            case "PrimaryKey":
-                isKey = true
-                isRowid = attribute.argument(labeled: nil)?.trimmedDescription.hasSuffix(".rowid") == true
-            case "JSON": isJSON = true
-            case "Transient": isTransient = true
-            case _ where PropertyMarkers.harmless.contains(name): continue
-            default:
-                guard kind == .liveClass else { continue }
-                sound = false
-                report(ModelProblem.wrapped(name, property).at(attribute))
+        for element in variable.attributes {
+            guard let attribute = element.as(AttributeSyntax.self) else {
+                if let conditional = element.as(IfConfigDeclSyntax.self), Self.matters(conditional, kind) {
+                    fail(ModelProblem.conditionalAttribute(property).at(conditional), report)
+                }
+                continue
             }
+            let name = attribute.baseName
+            guard Self.names.contains(name) else {
+                if Self.matters(name, kind) {
+                    let fixIt = ModelFix.removing(attribute)
+                    fail(ModelProblem.wrapped(name, property).at(attribute, fixIts: [fixIt]), report)
+                }
+                continue
+            }
+            if let first = seen[name] {
+                let fixIt = Self.merging(attribute, into: first)
+                fail(ModelProblem.repeated(name, property).at(attribute, fixIts: [fixIt]), report)
+                continue
+            }
+            seen[name] = attribute
+            read(attribute, report: report)
         }
-        let exclusive: [(String, String)] = [
-            ("Transient", "Column"), ("Transient", "PrimaryKey"), ("Transient", "JSON"), ("JSON", "PrimaryKey"),
-        ]
-        for (first, second) in exclusive {
-            guard seen[first] != nil, let node = seen[second] else { continue }
-            sound = false
-            report(
-                ModelProblem.conflicting(first, second).at(
-                    node, fixIts: [ModelFix.removing(node, from: attributes, named: second)]))
+        for other in ["Column", "PrimaryKey", "JSON"] where isTransient {
+            guard let node = seen[other] else { continue }
+            fail(ModelProblem.conflicting("Transient", other).at(node, fixIts: [ModelFix.removing(node)]), report)
         }
-        if coding != nil, isJSON, let node = seen["JSON"] {
-            sound = false
-            report(ModelProblem.conflicting("Column(as:)", "JSON").at(node))
+        if coding != nil, let node = seen["JSON"] {
+            fail(ModelProblem.conflicting("Column(as:)", "JSON").at(node, fixIts: [ModelFix.removing(node)]), report)
         }
     }
 
-    private mutating func readColumn(_ attribute: AttributeSyntax, report: (Diagnostic) -> Void) {
-        if let name = attribute.argument(labeled: nil) {
-            column = ModelDeclaration.literal(name, report: report)
-            if column == nil { sound = false }
+    private mutating func fail(_ diagnostic: Diagnostic, _ report: (Diagnostic) -> Void) {
+        sound = false
+        report(diagnostic)
+    }
+
+    private mutating func read(_ marker: AttributeSyntax, report: (Diagnostic) -> Void) {
+        switch marker.baseName {
+        case "PrimaryKey":
+            isKey = true
+            isRowid = marker.argument(labeled: nil)?.trimmedDescription.hasSuffix(".rowid") == true
+        case "JSON": isJSON = true
+        case "Transient": isTransient = true
+        default:
+            if let expression = marker.argument(labeled: nil) {
+                column = marker.name(in: expression, report: report)
+                if column == nil { sound = false }
+            }
+            if let type = marker.argument(labeled: "as") {
+                let text = type.trimmedDescription
+                coding = text.hasSuffix(".self") ? String(text.dropLast(5)) : text
+            }
         }
-        if let type = attribute.argument(labeled: "as") {
-            let text = type.trimmedDescription
-            coding = text.hasSuffix(".self") ? String(text.dropLast(5)) : text
+    }
+
+    /// True for an attribute that says how the value is stored. In a struct, a wrapper may: the macro only assigns.
+    private static func matters(_ name: String, _ kind: ModelDeclaration.Kind) -> Bool {
+        names.contains(name) || (kind == .liveClass && !harmless.contains(name))
+    }
+
+    /// True when one of the branches holds an attribute that says how the value is stored.
+    private static func matters(_ conditional: IfConfigDeclSyntax, _ kind: ModelDeclaration.Kind) -> Bool {
+        conditional.clauses.contains { clause in
+            guard case .attributes(let attributes)? = clause.elements else { return false }
+            return attributes.contains { element in
+                if let inner = element.as(IfConfigDeclSyntax.self) { return matters(inner, kind) }
+                return element.as(AttributeSyntax.self).map { matters($0.baseName, kind) } ?? false
+            }
         }
+    }
+
+    /// The fix-it for a marker that is given twice: one that says what both say, and the first where they contradict.
+    private static func merging(_ second: AttributeSyntax, into first: AttributeSyntax) -> FixIt {
+        let value = first.argument(labeled: nil) ?? second.argument(labeled: nil)
+        let coding = first.argument(labeled: "as") ?? second.argument(labeled: "as")
+        let arguments = [value?.trimmedDescription, coding.map { "as: \($0.trimmedDescription)" }].compactMap { $0 }
+        let name = "@\(first.attributeName.trimmedDescription)"
+        let merged = arguments.isEmpty ? name : "\(name)(\(arguments.joined(separator: ", ")))"
+        guard merged != first.trimmedDescription else { return ModelFix.removing(second) }
+        return ModelFix.changing("write '\(merged)'", [.replacing(first, with: merged), .removing(second)])
     }
 }

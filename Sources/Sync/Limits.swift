@@ -31,6 +31,10 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: distinct table shapes in a batch.
     public var shapesPerBatch = 4_096
 
+    /// Ceiling: table shapes that a file gets to know, over all time: each migration of a table is one. All of them are read at
+    /// each exchange.
+    public var shapesPerFile = 16_384
+
     /// Ceiling: columns of one table shape. More of them than the journal can hold would fail in the file, again and again.
     public var columnsPerShape = JournalLimits.columnsPerTable
 
@@ -49,7 +53,7 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: entries of a version vector.
     public var originsPerVector = 10_000
 
-    /// Ceiling: bytes of memory for the parts of transactions whose ends have not come; beyond it they go to the file.
+    /// Ceiling: about how many bytes of memory for the parts of transactions whose ends have not come; beyond it they go to the file.
     public var pendingBytes = 48 << 20
 
     /// How long the beginning of a transaction waits for more of it, in milliseconds, before it is dropped.
@@ -159,7 +163,9 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: differing keys that a verification lists; it counts the others.
     public var listedDifferences = 1_000
 
+    /// The standard values, to change some of them.
     public init() {}
 
+    /// What all replicas keep to unless they are told otherwise.
     public static let standard = Limits()
 }

@@ -10,6 +10,7 @@ import Logging
 public final class Replicator: Sendable {
     /// The answering side, for a server.
     public let endpoint: Endpoint
+    /// The way in for the changes of others; the endpoint and the exchanges with peers use it.
     public let inbox: Inbox
 
     private let replica: Replica
@@ -171,26 +172,32 @@ public final class Replicator: Sendable {
 
     /// Compares the rows here with those of `peer`; changes nothing.
     ///
+    /// - Parameter onProgress: Hears of each stretch of rows that was compared.
     /// - Throws: ``SyncError`` when the comparison cannot be finished.
-    public func verify(_ peer: PeerConfiguration) async throws -> VerifyReport {
+    public func verify(
+        _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
+    ) async throws -> VerifyReport {
         try await wrapped {
             let session = try await self.session(with: peer)
             _ = try await session.greet()
             return try await Verification(
-                replica: self.replica, transport: session.transport, limits: self.limits
+                replica: self.replica, transport: session.transport, limits: self.limits, onProgress: onProgress
             ).run()
         }
     }
 
     /// Mends the rows in which this replica and `peer` differ although both know the same: see ``ContentRepair``.
     ///
+    /// - Parameter onProgress: Hears of each stretch of rows that was compared.
     /// - Throws: ``SyncError/Code/failed`` when they do not know the same: then a difference is no damage, and nothing is changed.
-    public func repair(_ peer: PeerConfiguration) async throws -> RepairReport {
+    public func repair(
+        _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
+    ) async throws -> RepairReport {
         try await wrapped {
             let session = try await self.session(with: peer)
             _ = try await session.greet()
             let verification = Verification(
-                replica: self.replica, transport: session.transport, limits: self.limits)
+                replica: self.replica, transport: session.transport, limits: self.limits, onProgress: onProgress)
             var report = RepairReport(after: try await verification.run())
             while true {
                 let found = report.after

@@ -17,7 +17,7 @@ extension SyncError {
     private init(_ error: JournalError) {
         let code: Code =
             switch error.code {
-            case .busy, .alreadyRunning: .busy
+            case .busy: .busy
             case .readOnly, .displaced: .storage
             case .clusterMismatch: .otherCluster
             case .unsupportedFormat: .unsupportedVersion

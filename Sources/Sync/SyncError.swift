@@ -5,6 +5,7 @@
 public struct SyncError: Error, Sendable, Hashable {
     /// What a program decides by, and what travels as `code` in an error body.
     public struct Code: Sendable, Hashable {
+        /// What travels: lower-case words with underscores.
         public let name: String
 
         /// The HTTP status of an answer with this code.
@@ -78,6 +79,7 @@ public struct SyncError: Error, Sendable, Hashable {
         }
     }
 
+    /// What a program decides by.
     public let code: Code
 
     /// One sentence without a full stop: what was tried, and why it failed.
@@ -89,6 +91,12 @@ public struct SyncError: Error, Sendable, Hashable {
     /// The delay in seconds that a peer asked for, already within ``Limits/retryAfterSeconds``.
     public let retryAfterSeconds: Int64?
 
+    /// - Parameters:
+    ///   - code: What a program decides by.
+    ///   - message: One sentence without a full stop. Control characters are taken out, and so is what lies beyond 2
+    ///     000 characters; the same holds for `hint`.
+    ///   - hint: What to do about it.
+    ///   - retryAfterSeconds: The delay that a peer asked for, within ``Limits/retryAfterSeconds``.
     public init(_ code: Code, _ message: String, hint: String? = nil, retryAfterSeconds: Int64? = nil) {
         self.code = code
         self.message = SyncError.printable(message)
@@ -110,7 +118,9 @@ public struct SyncError: Error, Sendable, Hashable {
         return String(kept)
     }
 
+    /// As in ``Code/isRetryable``.
     public var isRetryable: Bool { code.isRetryable }
+    /// As in ``Code/httpStatus``.
     public var httpStatus: Int { code.httpStatus }
 }
 

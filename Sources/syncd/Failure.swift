@@ -8,9 +8,10 @@ import Sync
 struct Failure: Error, Sendable, Hashable {
     /// Without a full stop.
     let message: String
-    let hint: String?
+    /// There is always one.
+    let hint: String
 
-    init(_ message: String, hint: String? = nil) {
+    init(_ message: String, hint: String) {
         self.message = message
         self.hint = hint
     }
@@ -20,20 +21,27 @@ struct Failure: Error, Sendable, Hashable {
     init?(describing error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as JournalError: self.init(error.message, hint: error.hint)
-        case let error as SyncError: self.init(error.message, hint: error.hint)
+        case let error as JournalError: self.init(error.message, hint: error.hint ?? error.code.advice)
+        case let error as SyncError:
+            self.init(
+                error.message,
+                hint: error.hint ?? error.code.advice ?? "Try again; the log of the peer may say more.")
         case let error as DatabaseError:
+            let known = JournalError(error, operation: "")
             // The message of GRDB may quote SQL and arguments; SQLite's own names at most a table.
             self.init(
                 "SQLite reported: \(error.message ?? "error \(error.extendedResultCode.rawValue)")",
-                hint: JournalError(error, operation: "").hint)
-        case is CancellationError: self.init("the command was interrupted")
+                hint: known.hint ?? known.code.advice)
+        case is CancellationError: self.init("the command was interrupted", hint: "Run it again.")
         case is CleanExit, is ExitCode, is ValidationError: return nil
-        case let error as POSIXError: self.init(String(cString: strerror(error.code.rawValue)))
+        case let error as POSIXError:
+            self.init(
+                String(cString: strerror(error.code.rawValue)),
+                hint: "Check the file, its permissions and the room on its disk.")
         default:
             // Errors of the argument parser's own parsing are of an internal type.
             guard !String(reflecting: type(of: error)).hasPrefix("ArgumentParser.") else { return nil }
-            self.init("\(error)")
+            self.init("\(error)", hint: "Nobody has foreseen this: report it, with the command that led to it.")
         }
     }
 }
@@ -43,7 +51,7 @@ extension SyncError {
     func failure(with peer: PeerConfiguration) -> Failure {
         Failure(
             message.contains(peer.name) ? message : "\(peer.name): \(message)",
-            hint: hint ?? peer.address.hint)
+            hint: hint ?? code.advice ?? peer.address.hint)
     }
 }
 

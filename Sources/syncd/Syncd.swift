@@ -9,6 +9,9 @@ struct Syncd: AsyncParsableCommand {
         discussion: """
             Start with `syncd init FILE` on one machine. Then run `syncd run FILE` next to the program that uses the file, \
             or exchange once with `syncd sync FILE PEER`.
+
+            Exit status: 0 success; 1 failure, or different for verify; 64 wrong use of the command line. Errors go to standard \
+            error: one sentence, and a hint.
             """,
         version: Version.current,
         subcommands: [

@@ -10,7 +10,7 @@ struct Options {
     var printsFrom: Int?
     /// Prints only the hash of each life.
     var printsHashes = false
-    /// Fails when a rare path was never taken.
+    /// Fails when a rare path was never taken, or a kind of fault never happened.
     var wantsMarks = false
     /// How many lives a failing one may cost to make it smaller; 0 for none.
     var attempts = 300
@@ -31,7 +31,7 @@ struct Options {
           --until ENTRY   stop printing after this entry of the trace
           --json          the summary as one JSON object
           --hashes        a line with the trace's hash for each life
-          --marks         fail when a rare path was never taken
+          --marks         fail when a rare path was never taken, or a kind of fault never happened
           --attempts N    lives to spend on making a failing one smaller (300)
           --jobs N        how many lives at once, each in a process of its own (one for each processor)
           --outcome       what the life of SEED came to, as one JSON object

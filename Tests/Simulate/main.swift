@@ -61,8 +61,9 @@ if options.isJSON {
     say(total.text)
     say("trace \(String(hash, radix: 16)), \(failures.count) failed, \((seconds() * 10).rounded() / 10) s")
 }
-if options.wantsMarks, !total.missing.isEmpty {
-    say("never taken: \(total.missing.map(\.rawValue).joined(separator: ", "))", to: .standardError)
+let never = total.missing.map(\.rawValue) + total.missingFaults.map(\.rawValue)
+if options.wantsMarks, !never.isEmpty {
+    say("never taken: \(never.joined(separator: ", "))", to: .standardError)
     exit(1)
 }
 exit(failures.isEmpty ? 0 : 1)

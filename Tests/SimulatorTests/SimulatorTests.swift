@@ -23,6 +23,12 @@ struct SimulatorTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
+    @Test("every property holds where commits are not synced, locks are taken, values decay", arguments: ["30", "34"])
+    func keeping(seed: String) throws {
+        let result = try simulate([seed, "1", "--profile", "disks", "--attempts", "20"])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
     @Test("one seed gives one life, in two processes, whatever the order of hashing")
     func determinism() throws {
         let seeds = ["2", "1", "--hashes", "--attempts", "0"]

@@ -1,5 +1,6 @@
 import Foundation
 import Store
+import Synchronization
 import TestSupport
 
 // The models of the articles in Sources/Store/Store.docc, as they stand there.
@@ -22,10 +23,26 @@ extension Country {
 }
 
 extension Country {
+    func didInsert() { audit.append("\(code) made") }
+    func didUpdate(_ columns: Set<String>) { audit.append("\(code) changed \(columns.sorted())") }
+    func didDelete() { audit.append("\(code) deleted") }
+}
+
+extension Country {
     static var cachePolicy: CachePolicy { .all }  // .weak is the default, .recent(1_000) the middle
 }
 
 struct Nameless: Error {}
+
+/// What the hooks of ``Country`` have told.
+let audit = Notes()
+
+/// Lines that any thread may add.
+final class Notes: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
+}
 
 @Model
 final class Item {

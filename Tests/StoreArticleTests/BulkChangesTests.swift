@@ -27,4 +27,20 @@ struct BulkChangesTests {
         let changed = try db.execute("UPDATE Person SET visits = 0; DELETE FROM Item")
         #expect(changed == 4 && people[2].visits == 0)
     }
+
+    @Test("[11] many rows are loaded without objects, all or none")
+    func loading() throws {
+        let db = try file.open()
+        let names = ["Ann", "Bob", "Eve"]
+        let count = try Person.insert(from: names, in: db) { $0.name = $1 }  // without objects: the fastest way
+        #expect(try count == 3 && Person.query.order(by: \.name).select(\.name, in: db) == names)
+        #expect(db.metrics.liveObjects["Person"] == 0)
+        #expect(throws: Nameless.self) {
+            try Person.insert(from: names, in: db) { fields, name in
+                if name == "Eve" { throw Nameless() }
+                fields.name = name
+            }
+        }
+        #expect(try Person.count(in: db) == 3)
+    }
 }

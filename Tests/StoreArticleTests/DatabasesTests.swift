@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Logging
 import Store
 import Synchronization
 import TestSupport
@@ -47,13 +48,15 @@ struct DatabasesTests {
         options.durability = .normal  // and `flush()` after a group of commits
         options.functions = [SQLFunction("twice", argumentCount: 1) { .integer(2 * (try Int64(columnValue: $0[0]))) }]
         options.profile = { statement in profiled.append(statement.sql) }
-        options.slowStatement = .milliseconds(100)
+        options.logger = Logger(label: "people")  // of swift-log; it gets warnings
+        options.slowStatement = .milliseconds(100)  // such as of a statement that takes so long, without its values
         options.onFailure = { error in failures.append(error.code) }
         options.prepare = { try $0.execute("PRAGMA cache_size = -64000") }
         let db = try Database(path: path, options: options) { $0.automatic(Person.self) }
         #expect(try db.value(Int.self, "SELECT twice(21)") == 42)
         #expect(throws: StoreError.self) { try db.execute("NONSENSE") }
         #expect(profiled.all.contains { $0.contains("twice") } && failures.all == [.sql])
+        #expect(db.options.logger?.label == "people" && db.options.slowStatement == .milliseconds(100))
 
         var readOnly = Database.Options()
         readOnly.isReadOnly = true
@@ -80,6 +83,10 @@ struct DatabasesTests {
         let problems = try db.integrityProblems()  // empty when all is well
         #expect(problems.isEmpty && progress.last == 1 && FileManager.default.fileExists(atPath: backupPath))
         try db.close()  // every further use throws `.closed`
+        #expect(throws: StoreError.self) { try db.execute("DELETE FROM Log") }
+        let again = try Database(path: path)  // opened anew, by another `Database`
+        #expect(try again.value(String.self, "SELECT what FROM Log") == "opened")
+        try again.close()
         try Database.deleteFiles(at: path)
         #expect(!FileManager.default.fileExists(atPath: path))
     }

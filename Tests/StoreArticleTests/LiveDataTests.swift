@@ -95,4 +95,60 @@ struct LiveDataTests {
         try db.notifyExternalChange()
         withExtendedLifetime(bob) {}
     }
+
+    @Test("[44] updates of ignored columns leave a cached result, inserts and deletes never do")
+    func ignoredColumns() throws {
+        let db = try file.open()
+        let people = try Person.create(from: [5, 3], in: db) {
+            $0.name = "p\($1)"; $0.visits = $1
+        }
+        func names() throws -> [String] {
+            let top = try Person.query.order(.descending(\.visits)).limit(10).cached(ignoring: [\.visits], in: db)
+            return top.map(\.name)
+        }
+        func frequent() throws -> Int {
+            let count = try db.cached("frequent", ignoringColumns: ["visits"]) {
+                try Person.where(\.visits > 4).count(in: db)
+            }
+            return count
+        }
+        #expect(try names() == ["p5", "p3"] && frequent() == 1)
+        try people[1].save { $0.visits = 9 }
+        #expect(try names() == ["p5", "p3"] && frequent() == 1)
+        try Person.create(in: db) { $0.name = "p1" }
+        #expect(try names() == ["p3", "p5", "p1"] && frequent() == 2)
+    }
+
+    @Test("what lost against another machine, and what is not shown, can be looked at and brought back")
+    func otherMachines() throws {
+        let db = try file.open()
+        let bob = try Person.create(in: db) { $0.name = "Bob" }
+        try bob.save { $0.age = 41 }
+        // As replication notes it: the newest change has lost against the one before it.
+        try db.execute(
+            """
+            INSERT INTO _journal_conflicts (id, tbl, key, kind, columns, lost_origin, lost_version, lost_seq, kept_seq,
+              kept_life, kept_stamp, kept_origin, time)
+            SELECT 1, tbl, x'00', 'update/update', '["age"]', 0, seq, seq, seq - 1, 1, 1, zeroblob(16), 5
+            FROM _journal JOIN _journal_tables USING (shape) ORDER BY seq DESC LIMIT 1
+            """)
+        try bob.save { $0.age = 42 }
+        var (lost, waiting) = ([String](), [String]())
+        for conflict in try db.conflicts(ConflictFilter(table: "Person")) {
+            for value in conflict.lost { lost.append(value.column) }  // and `kept`: what stayed, from where, since when
+            try db.restoreConflicts([conflict.id])  // or `dismissConflicts`
+        }
+        #expect(try lost == ["age"] && bob.age == 41 && db.conflicts().isEmpty)
+        // A row of the key 9, which was received and is held.
+        try db.execute(
+            """
+            INSERT INTO _journal_held (tbl, key, reason, detail, image)
+            SELECT tbl, x'09', 'unique', 'its name is taken', x'00000000000000026964010000000000000009'
+            FROM _journal_tables WHERE name = 'Person'
+            """)
+        for row in try db.heldRows(table: "Person") {
+            waiting.append("\(row.reason): \(row.detail)")  // such as `unique`, with a sentence
+        }
+        #expect(waiting == ["unique: its name is taken"])
+    }
 }

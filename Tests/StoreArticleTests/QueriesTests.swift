@@ -26,6 +26,8 @@ struct QueriesTests {
         let some = try Person.where("age > \(18) AND name <> \(name) ORDER BY name LIMIT 5", in: db)
         let more = try Person.where("age > ? AND name <> ?", 18, name, in: db)
         let named = try Person.where(SQL("age > :age AND name <> :name", named: ["age": 18, "name": name]), in: db)
+        let array = try Person.where(SQL("age > ? AND name <> ?", arguments: [18, name]), in: db)
+        #expect(array.map(\.name) == ["Bob"])
         let all = try Person.all(orderedBy: "name DESC, $PK", in: db)
         let first = try Person.first("age > 18", orderedBy: "age", in: db)
         #expect(some.map(\.name) == ["Bob"] && more.map(\.name) == ["Bob"] && named.map(\.name) == ["Bob"])
@@ -34,7 +36,9 @@ struct QueriesTests {
         let chosen = try Person.find(ids, in: db)  // in the order of ids
         let byKey = try Person.keyed(ids, in: db)
         let listed = try Person.where(.in(\.name, names)).all(in: db)
+        let among = try Person.where("age > \(10) AND name IN (\(names))", in: db)  // a parameter for each element
         #expect(chosen.map(\.id) == ids && byKey.count == 3 && listed.map(\.name) == ["Eve"])
+        #expect(among.map(\.name) == ["Eve"])
     }
 
     @Test("[25, 26] numbers, columns and dictionaries")

@@ -68,18 +68,6 @@ struct DiagnosticTests {
                 """)
     }
 
-    @Test("[6] a key that SQLite mints must be one integer")
-    func rowidKey() {
-        expectProblem(
-            "'code' cannot be minted by SQLite: a rowid key is one property of type Int64 or Int",
-            in: """
-                @Model
-                final class Draft {
-                    @PrimaryKey(.rowid) var code: String
-                }
-                """, line: 3, column: 29)
-    }
-
     @Test("a constant is refused at the let")
     func constant() {
         expectProblem(
@@ -140,30 +128,19 @@ struct DiagnosticTests {
                 """)
     }
 
-    /// A member of a class with a key, and what is said about it.
-    struct Misuse: Sendable, CustomTestStringConvertible {
-        let member: String
-        let message: String
-        let column: Int
-        let fixIt: String?
-        /// The member after the fix-it.
-        let fixed: String?
-        var testDescription: String { member }
-
-        init(_ member: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil) {
-            self.member = member
-            self.message = message
-            self.column = column
-            self.fixIt = fixIt
-            self.fixed = fixed
-        }
-    }
-
     @Test(
         "a member that a model cannot have is refused at the right place",
         arguments: [
-            Misuse("var a = 1, b = 2", "declare each property of a model with a 'var' of its own", column: 9),
-            Misuse("var (a, b) = (1, 2)", "a property of a model cannot be a tuple pattern", column: 9),
+            Misuse(
+                "var a = 1, b = 2", "declare each property of a model with a 'var' of its own", column: 9,
+                fixIt: "declare each by itself", fixed: "var a = 1\n    var b = 2"),
+            Misuse(
+                "private var a, b: Int", "declare each property of a model with a 'var' of its own", column: 17,
+                fixIt: "declare each by itself", fixed: "private var a: Int\n    private var b: Int"),
+            Misuse(
+                "var (a, b) = (1, 2)", "a property of a model cannot be a tuple pattern", column: 9,
+                fixIt: "declare each by itself", fixed: "var a = 1\n    var b = 2"),
+            Misuse("var (a, b) = make()", "a property of a model cannot be a tuple pattern", column: 9),
             Misuse(
                 "var a = make()", "write the type of 'a': it cannot be told from the initial value here", column: 9,
                 fixIt: "add a type", fixed: "var a: <#Type#> = make()"),
@@ -176,36 +153,32 @@ struct DiagnosticTests {
             Misuse(
                 "@Wrapped var a: Int = 1",
                 "'a' cannot carry '@Wrapped': a model keeps its values itself; mark it '@Transient' and wrap it by hand",
-                column: 5),
-            Misuse(
-                "var database: Int = 1",
-                "'database' is a name that every model has already; rename the property and keep the column with '@Column(\"database\")'",
-                column: 9, fixIt: "rename to 'databaseValue'", fixed: "var databaseValue: Int = 1"),
-            Misuse("var ID: Int = 1", "the column 'ID' already belongs to another property", column: 9),
-            Misuse(
-                "init(id: Int64) {}",
-                "a model class cannot have initializers of its own: objects are made by 'create', 'find' and queries",
-                column: 5),
+                column: 5, fixIt: "remove '@Wrapped'", fixed: "var a: Int = 1"),
         ])
     func member(_ misuse: Misuse) {
+        misuse.expect()
+    }
+
+    @Test("an initializer is refused, and taken out with its comment")
+    func initializer() {
         expectProblem(
-            misuse.message,
+            "a model class cannot have initializers of its own: objects are made by 'create', 'find' and queries",
             in: """
                 @Model
                 final class Person {
                     var id: Int64
-                    \(misuse.member)
+                    /// Makes a person.
+                    init(id: Int64) {}
+                    var name: String = ""
                 }
-                """, line: 4, column: misuse.column, fixIt: misuse.fixIt,
-            fixed: misuse.fixed.map { fixed in
-                """
+                """, line: 5, column: 5, fixIt: "remove the initializer",
+            fixed: """
                 @Model
                 final class Person {
                     var id: Int64
-                    \(fixed)
+                    var name: String = ""
                 }
-                """
-            })
+                """)
     }
 
     @Test("a transient property needs a default value")
@@ -226,69 +199,5 @@ struct DiagnosticTests {
                     @Transient var a: Int = <#value#>
                 }
                 """)
-    }
-
-    @Test("markers that exclude each other are told apart")
-    func conflicting() {
-        expectProblem(
-            "'@Transient' and '@JSON' exclude each other",
-            in: """
-                @Model
-                final class Person {
-                    var id: Int64
-                    @Transient @JSON var a: Int = 1
-                }
-                """, line: 4, column: 16, fixIt: "remove '@JSON'",
-            fixed: """
-                @Model
-                final class Person {
-                    var id: Int64
-                    @Transient var a: Int = 1
-                }
-                """)
-    }
-
-    @Test("the table's name must be a plain literal and not empty")
-    func tableName() {
-        expectProblem(
-            "the name must be a plain string literal: the macro reads it when compiling",
-            in: """
-                @Model(table: name)
-                struct Person {
-                    var id: Int64
-                }
-                """, line: 1, column: 15)
-        expectProblem(
-            "the name must not be empty",
-            in: """
-                @Model(table: "")
-                struct Person {
-                    var id: Int64
-                }
-                """, line: 1, column: 15)
-    }
-
-    @Test("a generic type cannot be a model")
-    func generic() {
-        expectProblem(
-            "a model cannot be generic: it stands for one table",
-            in: """
-                @Model
-                struct Person<T> {
-                    var id: Int64
-                }
-                """, line: 2, column: 14)
-    }
-
-    @Test("a marker on something other than a property is refused")
-    func misplacedMarker() {
-        expectProblem(
-            "'@JSON' goes on a stored property of a model",
-            in: """
-                struct Person {
-                    @JSON
-                    func name() {}
-                }
-                """, line: 2, column: 5)
     }
 }

@@ -25,18 +25,14 @@ func expectExpansion(
 }
 
 /// Checks that `source` is refused at `line` and `column` with `message`, and left as it is.
+///
+/// - Parameter expanded: The source after expansion, where more stays than the attributes at the start of its lines.
 func expectProblem(
     _ message: String, in source: String, line: Int, column: Int, fixIt: String? = nil, fixed: String? = nil,
-    fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
+    expanded: String? = nil, fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
 ) {
-    let unmarked = [
-        "@Model(table: \"\")", "@Model(table: name)", "@Model", "@Transient", "@PrimaryKey(.rowid)", "@PrimaryKey",
-        "@JSON",
-    ]
-    var expanded = source
-    for marker in unmarked { expanded = expanded.replacingLine(marker) }
     expectExpansion(
-        of: source, to: expanded,
+        of: source, to: expanded ?? source.unmarked,
         diagnostics: [
             DiagnosticSpec(
                 message: message, line: line, column: column, fixIts: fixIt.map { [FixItSpec(message: $0)] } ?? [])
@@ -44,16 +40,75 @@ func expectProblem(
         fixed: fixed, fileID: fileID, filePath: filePath, line: testLine)
 }
 
+/// A member of a model with a key, and what is said about it.
+struct Misuse: Sendable, CustomTestStringConvertible {
+    let member: String
+    let message: String
+    let column: Int
+    let fixIt: String?
+    /// The member after the fix-it.
+    let fixed: String?
+    var testDescription: String { member }
+
+    /// - Parameter column: Where the message stands, counted with the four spaces before the member.
+    init(_ member: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil) {
+        self.member = member
+        self.message = message
+        self.column = column
+        self.fixIt = fixIt
+        self.fixed = fixed
+    }
+
+    /// Checks it in a model of this kind of type.
+    func expect(
+        in type: String = "final class", fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
+    ) {
+        func model(_ member: String) -> String {
+            """
+            @Model
+            \(type) Person {
+                var id: Int64
+                \(member)
+            }
+            """
+        }
+        expectProblem(
+            message, in: model(member), line: 4, column: column, fixIt: fixIt, fixed: fixed.map(model),
+            fileID: fileID, filePath: filePath, testLine: testLine)
+    }
+}
+
 extension String {
-    /// This text without the attribute `marker`, as an expansion leaves it.
-    fileprivate func replacingLine(_ marker: String) -> String {
+    /// This text without the attributes of the model macros at the start of a line, as an expansion leaves it.
+    fileprivate var unmarked: String {
         split(separator: "\n", omittingEmptySubsequences: false).compactMap { line -> String? in
-            let text = String(line)
-            let trimmed = text.drop { $0 == " " }
-            if trimmed == marker { return nil }
-            guard trimmed.hasPrefix(marker + " ") else { return text }
-            return String(text.prefix { $0 == " " }) + trimmed.dropFirst(marker.count + 1)
+            let indentation = line.prefix { $0 == " " }
+            var rest = line.dropFirst(indentation.count)
+            while let length = rest.markerLength {
+                rest = rest.dropFirst(length).drop { $0 == " " }
+                if rest.isEmpty { return nil }
+            }
+            return String(indentation) + String(rest)
         }.joined(separator: "\n")
+    }
+}
+
+extension Substring {
+    /// The length of the model macro's attribute that this text begins with.
+    fileprivate var markerLength: Int? {
+        guard first == "@" else { return nil }
+        let name = dropFirst().prefix { $0.isLetter }
+        guard macros[String(name)] != nil else { return nil }
+        var length = 1 + name.count
+        guard dropFirst(length).first == "(" else { return length }
+        var depth = 0
+        for character in dropFirst(length) {
+            length += 1
+            if character == "(" { depth += 1 }
+            if character == ")" { depth -= 1 }
+            if depth == 0 { break }
+        }
+        return length
     }
 }
 

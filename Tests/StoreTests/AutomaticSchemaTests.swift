@@ -257,7 +257,7 @@ struct AutomaticSchemaTests {
         }
         let names = try db.values(String.self, "SELECT name FROM pragma_index_list('Contact') ORDER BY name")
         #expect(names == ["model_Contact_name", "model_Contact_stars_name_unique"])
-        try db.execute("CREATE INDEX mine ON Contact (nick); CREATE UNIQUE INDEX model_of_mine ON Contact (token)")
+        try db.execute("CREATE INDEX mine ON Contact (nick)")
         try ContactV2.create(in: db) { $0.name = "Bob" }
         #expect(code { try ContactV2.create(in: db) { $0.name = "Bob" } } == .unique)
         try db.close()
@@ -265,6 +265,18 @@ struct AutomaticSchemaTests {
         #expect(
             try db.values(String.self, "SELECT name FROM pragma_index_list('Contact') ORDER BY name").contains("mine"))
         #expect(db.schemaReport.done.contains(.init(table: "Contact", action: .droppedIndex("model_Contact_name"))))
+        try db.close()
+    }
+
+    @Test("[35] [T13] an index that somebody made stays, also when its name begins like those of models")
+    func foreignIndexes() throws {
+        let first = try open { $0.automatic(ContactV1.self) }
+        try first.execute("CREATE INDEX mine ON Contact (nick)")
+        try first.execute("CREATE UNIQUE INDEX model_of_mine ON Contact (nick, name)")
+        try first.close()
+        let db = try open { $0.automatic(ContactV3.self) }
+        let names = try db.values(String.self, "SELECT name FROM pragma_index_list('Contact') ORDER BY name")
+        #expect(names == ["mine", "model_Contact_name", "model_of_mine"])
         try db.close()
     }
 

@@ -289,7 +289,7 @@ struct BadInputTests {
         try small.close()
     }
 
-    @Test("[B20] a file that another program has locked is busy, and free again afterwards")
+    @Test("[50] [B20] a file that another program has locked is busy, and free again afterwards")
     func locked() throws {
         var options = TestDatabase.options
         options.busyTimeout = .milliseconds(10)

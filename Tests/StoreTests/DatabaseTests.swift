@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import Store
@@ -17,7 +18,7 @@ struct DatabaseTests {
         schema.version(1) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)") }
     }
 
-    @Test("versions run once each, in order, and capture follows them")
+    @Test("[33] versions run once each, in order, and capture follows them")
     func versions() throws {
         var db = try open(DatabaseTests.first)
         let note = try Note.create(in: db) { $0.text = "a" }
@@ -40,7 +41,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("a version that fails leaves the schema, its number and the journal as they were")
+    @Test("[33] a version that fails leaves the schema, its number and the journal as they were")
     func failedVersion() throws {
         try open(DatabaseTests.first).close()
         let failure = code {
@@ -60,7 +61,78 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("a file of a later release is refused, and versions must rise")
+    /// Opens with versions 2 and 5 besides the first one, and notes which of them run.
+    private func upgrade(_ steps: Collected<Int>, failing: Bool = false) throws -> Store.Database {
+        try open { schema in
+            DatabaseTests.first(&schema)
+            schema.version(2) { step in
+                steps.append(2)
+                try step.execute("ALTER TABLE Note ADD COLUMN stars INTEGER NOT NULL DEFAULT 0")
+                try step.execute("UPDATE Note SET stars = 2")
+            }
+            schema.version(5) { step in
+                steps.append(5)
+                try step.execute("UPDATE Note SET text = text || stars")
+                if failing { throw Refused() }
+            }
+        }
+    }
+
+    @Test("[33] the versions of one opening are one transaction: when the last fails, those before it are undone too")
+    func versionsTogether() throws {
+        let first = try open(DatabaseTests.first)
+        try Note.create(1, in: first) { $0.text = "a" }
+        try first.close()
+        let steps = Collected<Int>()
+        #expect(throws: Refused.self) { _ = try upgrade(steps, failing: true) }
+        #expect(steps.all == [2, 5])
+        let unchanged = try open()
+        #expect(try unchanged.value(Int.self, "PRAGMA user_version") == 1)
+        #expect(try unchanged.values(String.self, "SELECT name FROM pragma_table_info('Note')") == ["id", "text"])
+        #expect(try unchanged.value(String.self, "SELECT text FROM Note") == "a")
+        #expect(try unchanged.values(Int.self, "SELECT op FROM _journal ORDER BY seq") == [1])
+        try unchanged.close()
+
+        let done = try upgrade(steps)
+        #expect(steps.all == [2, 5, 2, 5])
+        #expect(done.schemaReport.previousVersion == 1 && done.schemaReport.version == 5)
+        #expect(try done.value(Int.self, "PRAGMA user_version") == 5)
+        // The second version has seen what the first one wrote, and the journal has both changes in one transaction.
+        #expect(try done.value(String.self, "SELECT text FROM Note") == "a2")
+        #expect(try done.values(Int.self, "SELECT op FROM _journal ORDER BY seq") == [1, 2, 2])
+        #expect(try done.values(Int.self, "SELECT seq FROM _journal WHERE tx = 1 ORDER BY seq") == [1, 3])
+        try done.close()
+        try upgrade(steps).close()
+        #expect(steps.all.count == 4)
+    }
+
+    @Test("[33] a version runs once, however many open the file at the same time")
+    func openedTogether() throws {
+        let first = try open(DatabaseTests.first)
+        let path = path
+        let steps = Collected<Int>()
+        let failures = Collected<String>()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            do {
+                let db = try Store.Database(path: path, options: TestDatabase.options) { schema in
+                    DatabaseTests.first(&schema)
+                    schema.version(2) { step in
+                        steps.append(2)
+                        try step.execute("CREATE TABLE Other (id INTEGER PRIMARY KEY)")
+                    }
+                }
+                try db.close()
+            } catch {
+                failures.append("\(error)")
+            }
+        }
+        #expect(failures.all.isEmpty, "\(failures.all)")
+        #expect(steps.all == [2])
+        #expect(try first.value(Int.self, "PRAGMA user_version") == 2)
+        try first.close()
+    }
+
+    @Test("[33] a file of a later release is refused, and versions must rise")
     func wrongVersions() throws {
         try open { $0.version(5) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT)") } }.close()
         #expect(code { _ = try open(DatabaseTests.first) } == .newerSchema)
@@ -72,7 +144,7 @@ struct DatabaseTests {
             } == .invalidSchema)
     }
 
-    @Test("opened without versions, a file's user_version is left alone")
+    @Test("[33] opened without versions, a file's user_version is left alone")
     func foreignUserVersion() throws {
         try open(DatabaseTests.first).close()
         let db = try open()
@@ -83,7 +155,7 @@ struct DatabaseTests {
         try again.close()
     }
 
-    @Test("tables made later by raw SQL are captured, and a rebuilt table stays so")
+    @Test("[53] tables made later by raw SQL are captured, and a rebuilt table stays so")
     func laterTables() throws {
         let db = try open(DatabaseTests.first)
         try db.transaction {
@@ -105,7 +177,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("an existing SQLite file without a journal is refused unless it may be adopted")
+    @Test("[50] an existing SQLite file without a journal is refused unless it may be adopted")
     func adoption() throws {
         let plain = try DatabaseQueue(path: path)
         try plain.write {
@@ -124,7 +196,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("files that cannot be opened give a typed error")
+    @Test("[50] [52] files that cannot be opened give a typed error")
     func badFiles() throws {
         var options = TestDatabase.options
         options.createIfMissing = false
@@ -135,7 +207,7 @@ struct DatabaseTests {
         #expect(code { _ = try open() } == .notADatabase)
     }
 
-    @Test("use after close throws, of the database and of its objects; closing again does nothing")
+    @Test("[51] use after close throws, of the database and of its objects; closing again does nothing")
     func closed() throws {
         let db = try open(DatabaseTests.first)
         let note = try Note.create(in: db) { $0.text = "a" }
@@ -151,7 +223,7 @@ struct DatabaseTests {
         #expect(note.text == "a")
     }
 
-    @Test("a deferred foreign key that fails at COMMIT restores memory")
+    @Test("[38] a deferred foreign key that fails at COMMIT restores memory")
     func failedCommit() throws {
         let db = try open {
             $0.version(1) {
@@ -176,7 +248,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("RAISE(ROLLBACK) ends the transaction: everything is undone, and the next one works")
+    @Test("[37] [38] RAISE(ROLLBACK) ends the transaction: everything is undone, and the next one works")
     func raisedRollback() throws {
         let db = try open(DatabaseTests.first)
         try db.execute(

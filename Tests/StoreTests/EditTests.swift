@@ -47,6 +47,27 @@ struct EditTests {
         #expect(!edit.hasChanges)
     }
 
+    @Test("[14] giving up a change that is in question leaves what the row holds now")
+    func discardContested() throws {
+        let (one, all) = (bob.edit(), bob.edit())
+        let overruled = bob.edit(onConflict: .takeDatabase)
+        for edit in [one, all, overruled] {
+            edit.name = "Robert"
+            edit.age = 31
+        }
+        try db.execute("UPDATE Person SET age = 40")
+        for edit in [one, all, overruled] { #expect(edit.conflicts == ["age"]) }
+        one.discardChange(\.age)
+        #expect(one.age == 40 && one.conflicts.isEmpty && one.changedColumns == ["name"])
+        all.discardChanges()
+        #expect(all.age == 40 && all.name == "Bob" && all.conflicts.isEmpty && !all.hasChanges)
+        overruled.discardChange(\.age)
+        #expect(overruled.age == 40 && overruled.conflicts.isEmpty && overruled.changedColumns == ["name"])
+        #expect(try all.save() == false)
+        #expect(try one.save())
+        #expect(bob.name == "Robert" && bob.age == 40)
+    }
+
     @Test("[16] what was not edited follows the row: saves, bulk updates, other processes, other machines")
     func following() throws {
         let edit = bob.edit()

@@ -69,6 +69,22 @@ struct HookTests {
         #expect(try Hooked.count(in: db) == 1)
     }
 
+    @Test("[12] [43] upserts, bulk statements and SQL run no hooks; insert runs the one before, for want of an object")
+    func withoutHooks() throws {
+        let object = try Hooked.upsert(1, in: db) { $0.name = " refused " }
+        #expect(object.name == " refused ")
+        try Hooked.where(\.id == 1).update(.set(\.name, to: "kept"), in: db)
+        #expect(object.name == "kept")
+        try Hooked.query.delete(in: db)
+        try db.execute("INSERT INTO Hooked VALUES (1, 'refused')")
+        #expect(object.name == "refused" && object.noted.isEmpty)
+        try Hooked.insert(from: [" a "], in: db) { $0.name = $1 }
+        let inserted = try #require(try Hooked.where(\.name == "a").first(in: db))
+        #expect(inserted.noted.isEmpty)
+        #expect(throws: Refused.self) { try Hooked.insert(from: ["b", "refused"], in: db) { $0.name = $1 } }
+        #expect(try Hooked.count(in: db) == 2)
+    }
+
     @Test("[43] nothing is told of what was rolled back, as a whole or in part")
     func rollback() throws {
         let object = try Hooked.create(in: db) { $0.name = "a" }

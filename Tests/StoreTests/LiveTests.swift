@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Store
 import Testing
@@ -72,6 +73,32 @@ struct LiveTests {
         #expect(try Person.find(id, in: db)?.name == "Bob")
     }
 
+    @Test("[3] tasks that ask for one row at the same time, in whatever way, get one object")
+    func oneObject() async throws {
+        let id = try test.person("Bob", age: 1).id
+        let db = db
+        for _ in 0..<20 {
+            // Nobody holds it when the round begins.
+            let found = try await withThrowingTaskGroup(of: Person?.self, returning: [Person?].self) { group in
+                for way in 0..<8 { group.addTask { try LiveTests.find(id, way, in: db) } }
+                var people: [Person?] = []
+                for try await person in group { people.append(person) }
+                return people
+            }
+            let objects = found.compactMap { person in person.map { ObjectIdentifier($0) } }
+            #expect(objects.count == 8 && Set(objects).count == 1)
+        }
+    }
+
+    private static func find(_ id: Int64, _ way: Int, in db: Database) throws -> Person? {
+        switch way % 4 {
+        case 0: try Person.find(id, in: db)
+        case 1: try Person.where("name = ?", "Bob", in: db).first
+        case 2: try Person.where(\.age == 1).first(in: db)
+        default: try db.transaction { try Person.find([id], in: db).first }
+        }
+    }
+
     @Test("[30] two models of one table follow both, each with objects of its own")
     func twoModels() throws {
         let bob = try test.person("Bob", age: 1)
@@ -86,6 +113,7 @@ struct LiveTests {
     func rollback() throws {
         let bob = try test.person("Bob", age: 1)
         let ann = try test.person("Ann")
+        let journal = try test.journalCount()
         var made: Person?
         #expect(throws: Refused.self) {
             try db.transaction {
@@ -102,6 +130,7 @@ struct LiveTests {
         #expect(made?.isDeleted == true)
         #expect(made?.existsInDatabase == false)
         #expect(try Person.count(in: db) == 2)
+        #expect(try test.journalCount() == journal)
         #expect(try bob.save { $0.age = 3 })
     }
 
@@ -198,6 +227,36 @@ struct SnapshotTests {
     var db: Database { test.db }
 
     init() throws { test = try TestDatabase() }
+
+    @Test("[49] reads run beside each other and beside a write")
+    func concurrentReads() throws {
+        try test.person("Bob", age: 1)
+        let db = db
+        let arrived = DispatchSemaphore(value: 0)
+        let mayLeave = DispatchSemaphore(value: 0)
+        let ages = (0..<2).map { _ in OutcomeBox<Int?>() }
+        try db.transaction {
+            try db.execute("UPDATE Person SET age = 2")
+            for age in ages {
+                Thread {
+                    age.set(
+                        Swift.Result {
+                            try db.read {
+                                let value = try db.value(Int.self, "SELECT age FROM Person")
+                                arrived.signal()
+                                mayLeave.wait()
+                                return value
+                            }
+                        })
+                }.start()
+            }
+            // Both are inside of their reads now, or never: neither may leave before.
+            let deadline = DispatchTime.now() + 20
+            for _ in ages { #expect(arrived.wait(timeout: deadline) == .success) }
+            for _ in ages { mayLeave.signal() }
+        }
+        for age in ages { #expect(try age.wait().get() == 1) }
+    }
 
     @Test("[49] a read sees one moment; objects first read in it are brought up to date when it ends")
     func staleSnapshot() throws {

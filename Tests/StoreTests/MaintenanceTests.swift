@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Glibc
 import Logging
 import Store
@@ -84,15 +85,95 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[57] commits without waiting are made durable in a group")
+    /// What a flush does while a device that can be opened, and not be synced, stands in the place of the log: only one that syncs
+    /// it fails.
+    private func flushOfUnsyncable(_ db: Store.Database) -> StoreError.Code? {
+        let (log, aside) = (path + "-wal", path + "-wal.aside")
+        #expect(rename(log, aside) == 0 && symlink("/dev/null", log) == 0)
+        defer { #expect(unlink(log) == 0 && rename(aside, log) == 0) }
+        return code { try db.flush() }
+    }
+
+    @Test("[57] commits do not wait for the disk, a flush syncs the log of all of them, and says so when it cannot")
     func flush() throws {
+        let failures = Collected<StoreError>()
+        let db = try open {
+            $0.durability = .normal
+            $0.onFailure = { failures.append($0) }
+        }
+        // NORMAL: a commit does not sync the log (https://sqlite.org/pragma.html#pragma_synchronous).
+        #expect(try db.transaction { try db.value(Int.self, "PRAGMA synchronous") } == 1)
+        try fill(db, 0..<5)
+        try db.flush()
+        #expect(failures.all.isEmpty)
+        #expect(flushOfUnsyncable(db) == .sqlite)
+        #expect(failures.all.filter { $0.operation == "flushing" }.map(\.code) == [.sqlite])
+        try db.flush()
+        try fill(db, 5..<7)
+        #expect(try Person.count(in: db) == 7)
+        try db.close()
+    }
+
+    @Test("[57] a flush finds the log of a database that is known by a symbolic link")
+    func flushByLink() throws {
+        try open().close()
+        let link = directory.file("link.sqlite")
+        #expect(symlink(path, link) == 0)
+        let db = try Store.Database(path: link, options: TestDatabase.options)
+        try fill(db, 0..<5)
+        try db.flush()
+        #expect(flushOfUnsyncable(db) == .sqlite)
+        try db.close()
+    }
+
+    @Test("[57] a flush takes no lock away: another program cannot change the journal mode under an open database")
+    func flushKeepsLocks() throws {
         let db = try open { $0.durability = .normal }
         try fill(db, 0..<5)
         try db.flush()
+        let script = """
+            import sqlite3, sys
+            db = sqlite3.connect(sys.argv[1], timeout=0)
+            try:
+                print(db.execute("PRAGMA journal_mode = DELETE").fetchone()[0])
+            except sqlite3.OperationalError as error:
+                print(error)
+            """
+        let other = try Program.run(["python3", "-c", script, path])
+        #expect(other.output.contains("locked"), "\(other.output)\(other.errors)")
+        #expect(try db.value(String.self, "PRAGMA journal_mode") == "wal")
         try db.close()
+    }
+
+    @Test("[57] without a log there is nothing to flush, and for reading only it is refused")
+    func flushWithoutLog() throws {
         let memory = try Store.Database.inMemory()
         try memory.flush()
         try memory.close()
+        #expect(code { try memory.flush() } == .closed)
+        try open().close()
+        let reader = try open { $0.isReadOnly = true }
+        #expect(code { try reader.flush() } == .readOnly)
+        try reader.close()
+    }
+
+    @Test("[57] a statement is prepared once and run again, for writes and for reads")
+    func statementCache() throws {
+        let db = try open()
+        try fill(db, 0..<1)
+        let first = try db.withGRDB { try StatementUse(Person.insertSQL, $0) }
+        try fill(db, 1..<4)
+        let second = try db.withGRDB { try StatementUse(Person.insertSQL, $0) }
+        // Each insert counts its triggers too, so four count four times as much as one.
+        #expect(first.runs > 0 && second.runs == 4 * first.runs && second.handle == first.handle)
+        // On one connection: the next read may get another one.
+        try db.read {
+            let before = try db.readGRDB { try StatementUse(Person.selectSQL, $0) }
+            for _ in 0..<3 { #expect(try Person.query.all(in: db).count == 4) }
+            let after = try db.readGRDB { try StatementUse(Person.selectSQL, $0) }
+            #expect(after.runs == before.runs + 3 && after.handle == before.handle)
+        }
+        try db.close()
     }
 
     @Test("[58] an online backup has one moment of the database, tells its progress, and can be ended")
@@ -125,7 +206,7 @@ struct MaintenanceTests {
     @Test("[59] each statement's text and time reach the profiler, values do not; slow ones are logged")
     func profile() throws {
         let runs = Collected<StatementProfile>()
-        let lines = Collected<String>()
+        let lines = Collected<LogLine>()
         let db = try open {
             $0.profile = { runs.append($0) }
             $0.slowStatement = .zero
@@ -137,8 +218,29 @@ struct MaintenanceTests {
         let insert = try #require(runs.all.last { $0.sql.hasPrefix("INSERT OR ABORT INTO \"Person\"") })
         #expect(insert.duration >= .zero)
         #expect(runs.all.allSatisfy { !$0.sql.contains("secret") })
-        #expect(lines.all.contains { $0.contains("INSERT OR ABORT INTO \"Person\"") && !$0.contains("secret") })
+        #expect(lines.all.contains { $0.text.contains("INSERT OR ABORT INTO \"Person\"") })
+        #expect(lines.all.allSatisfy { !$0.text.contains("secret") })
         try db.close()
+    }
+
+    @Test(
+        "[59] a statement that takes as long as the threshold, or longer, is one warning, a shorter one none",
+        arguments: [nil, .zero, .milliseconds(1), .seconds(3_600)] as [Duration?])
+    func slowStatements(threshold: Duration?) throws {
+        let runs = Collected<StatementProfile>()
+        let lines = Collected<LogLine>()
+        let db = try open {
+            $0.profile = { runs.append($0) }
+            $0.slowStatement = threshold
+            $0.logger = Logger(label: "test") { _ in CollectingHandler(lines: lines) }
+        }
+        try fill(db, 0..<20)
+        try db.close()
+        let slow = runs.all.filter { run in threshold.map { run.duration >= $0 } ?? false }
+        let logged = lines.all.filter { $0.text.contains("a statement took") }
+        #expect(runs.all.count > 20 && logged.count == slow.count)
+        #expect(logged.allSatisfy { $0.level == .warning && $0.text.hasPrefix(path) })
+        #expect(slow.allSatisfy { run in logged.contains { $0.text.hasSuffix(run.sql) } })
     }
 
     @Test("[53] what GRDB writes is journalled and followed, its schema changes captured, its failure undone")
@@ -184,7 +286,9 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[49] tasks write and read without blocking the pool; a cancelled one does not begin")
+    @Test(
+        "[49] [T13] tasks write and read without blocking the pool, an error reaches the task, a cancelled one does not begin"
+    )
     func async() async throws {
         let db = try open()
         let bob = try await db.write {
@@ -209,9 +313,27 @@ struct MaintenanceTests {
     }
 }
 
+/// The statement of some text that a connection keeps.
+private struct StatementUse {
+    let handle: OpaquePointer
+    /// How often it was run (https://sqlite.org/c3ref/c_stmtstatus_counter.html).
+    let runs: Int32
+
+    init(_ sql: String, _ db: GRDB.Database) throws {
+        handle = try db.cachedStatement(sql: sql).sqliteStatement
+        runs = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_RUN, 0)
+    }
+}
+
+/// What reached a log handler.
+private struct LogLine: Sendable {
+    let level: Logger.Level
+    let text: String
+}
+
 /// A log handler that keeps the lines.
 private struct CollectingHandler: LogHandler {
-    let lines: Collected<String>
+    let lines: Collected<LogLine>
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .trace
 
@@ -220,5 +342,5 @@ private struct CollectingHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { lines.append("\(event.message)") }
+    func log(event: LogEvent) { lines.append(LogLine(level: event.level, text: "\(event.message)")) }
 }

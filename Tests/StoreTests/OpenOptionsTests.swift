@@ -104,7 +104,7 @@ struct OpenOptionsTests {
         try other.close()
     }
 
-    @Test("[50] durability, hooks and functions hold on every connection, and the key comes first")
+    @Test("[50] [53] durability, hooks and functions hold on every connection, and the key comes first")
     func connections() throws {
         let calls = Collected<String>()
         let db = try open {
@@ -162,6 +162,16 @@ struct OpenOptionsTests {
         #expect(try Store.Database.deleteFiles(at: path) == false)
         try Data("no database".utf8).write(to: URL(fileURLWithPath: path))
         #expect(try Store.Database.deleteFiles(at: path))
+    }
+
+    @Test("[51] a database that is known by a symbolic link is deleted itself, with its log")
+    func deleteByLink() throws {
+        let elsewhere = TemporaryDirectory()
+        let link = elsewhere.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try open().close()
+        #expect(try Store.Database.deleteFiles(at: link))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).isEmpty)
     }
 
     @Test("[48] many databases at once keep their rows and objects apart")

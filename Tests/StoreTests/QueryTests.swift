@@ -63,7 +63,7 @@ struct QueryTests {
         #expect(try db.value(Int.self, "SELECT count(*) FROM Person WHERE age = 1") == 0)
     }
 
-    @Test("[T15] constraint failures are told apart, with table and column")
+    @Test("[52] [T15] constraint failures are told apart, with table and column")
     func constraints() throws {
         func failure(_ sql: SQL) -> StoreError? {
             do {

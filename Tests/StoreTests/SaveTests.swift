@@ -108,6 +108,14 @@ struct SaveTests {
         try Colliding.keys.use([1]) { () throws in
             #expect(code { try Colliding.create(in: db) } == .keyCollision)
         }
+        // The sixteenth is the last.
+        let taken = Array(repeating: Int64(1), count: 15)
+        try Colliding.keys.use(taken + [3]) { () throws in
+            #expect(try Colliding.create(in: db).id == 3)
+        }
+        try Colliding.keys.use(taken + [1, 4]) { () throws in
+            #expect(code { try Colliding.create(in: db) } == .keyCollision)
+        }
         try db.execute("DELETE FROM Colliding")
         try Colliding.keys.use([3]) { () throws in
             #expect(try Colliding.create(in: db).id == 3)
@@ -122,6 +130,21 @@ struct SaveTests {
         #expect(error?.table == "Person")
     }
 
+    @Test("[31] what was not set is told before any SQL writes")
+    func missingValueBeforeSQL() throws {
+        let statements = Collected<String>()
+        var options = Database.Options()
+        options.profile = { statements.append($0.sql) }
+        let db = try Database.inMemory(options: options, schema: TestDatabase.declareSchema)
+        #expect(code { try Person.create(in: db) { $0.name = "Bob" } } == .missingValue)
+        #expect(!statements.all.contains(Person.insertSQL))
+        try Person.create(in: db) {
+            $0.name = "Bob"; $0.createdTime = .now
+        }
+        #expect(statements.all.contains(Person.insertSQL))
+        try db.close()
+    }
+
     @Test("[9] the key of a row cannot be changed by a save")
     func keyChange() throws {
         let bob = try test.person("Bob")
@@ -134,6 +157,7 @@ struct SaveTests {
         #expect(try bob.delete())
         #expect(bob.isDeleted)
         #expect(bob.name == "Bob")
+        #expect(try db.values(Int64.self, "SELECT v0 FROM _journal WHERE op = 3") == [bob.id])
         let before = try test.journalCount()
         #expect(try bob.delete() == false)
         #expect(try test.journalCount() == before)
@@ -164,6 +188,34 @@ struct SaveTests {
         #expect(failed == .check)
         #expect(people.map(\.age) == (1...10).map { $0 })
         #expect(try db.value(Int.self, "SELECT sum(age) FROM Person") == 55)
+    }
+
+    @Test(
+        "[11] insert makes rows without objects, all or none; they are told like any, and revive objects that are held",
+        .timeLimit(.minutes(1)))
+    func insertRows() async throws {
+        let ann = try test.person("Ann")
+        try ann.delete()
+        let events = Person.changes(in: db).makeAsyncIterator()
+        let count = try Person.insert(from: 1...600, in: db) {
+            $0.name = "p\($1)"; $0.createdTime = .now
+        }
+        #expect(count == 600 && db.metrics.liveObjects["Person"] == 1)
+        let event = try #require(await events.next())
+        #expect(Set(event.inserted).count == 600 && event.changes.count == 600)
+        let journal = try test.journalCount()
+        let failure = code {
+            try Person.insert(from: ["new", "p1"], in: db) {
+                $0.name = $1; $0.createdTime = .now
+            }
+        }
+        #expect(failure == .unique)
+        #expect(try test.journalCount() == journal && Person.count(in: db) == 600)
+        try Person.insert(from: ["Ann again"], in: db) {
+            $0.id = ann.id; $0.name = $1; $0.createdTime = .now
+        }
+        #expect(!ann.isDeleted && ann.name == "Ann again")
+        #expect(try #require(await events.next()).inserted == [ann.id])
     }
 
     @Test("[9] a save inside of the block of a save of the same object keeps both changes")

@@ -165,6 +165,24 @@ struct ValueTests {
         #expect(made.refreshError == nil)
     }
 
+    @Test("[5] bytes and small integers are keys too, which the caller gives")
+    func givenKeys() throws {
+        let db = try Database.inMemory { $0.automatic(Chunk.self, Channel.self) }
+        let keys = [Data(), Data([0]), Data([0, 255])]
+        let chunks = try Chunk.create(from: keys, in: db) { $0.digest = $1 }
+        for (key, chunk) in zip(keys, chunks) { #expect(try Chunk.find(key, in: db) === chunk) }
+        #expect(try db.values(String.self, "SELECT DISTINCT typeof(digest) FROM Chunk") == ["blob"])
+        #expect(try chunks[1].save { $0.size = 5 })
+        #expect(try Chunk.where(.in(\.digest, keys) && \.size == 5).ids(in: db) == [Data([0])])
+        #expect(try Chunk.delete(ids: keys.dropFirst(), in: db) == 2)
+        #expect(chunks.map(\.isDeleted) == [false, true, true])
+        #expect(code { try Chunk.create(in: db) } == .missingValue)
+        let channel = try Channel.create(255, in: db) { $0.name = "last" }
+        #expect(try Channel.find(255, in: db) === channel)
+        #expect(code { try Channel.create(in: db) } == .missingValue)
+        try db.close()
+    }
+
     @Test("[5] composite keys find, save and delete one row; the key's columns may stand in another order in the table")
     func compositeKeys() throws {
         let line = try OrderLine.create(.init(order: 1, line: "a"), in: db) { $0.count = 2 }
@@ -180,12 +198,18 @@ struct ValueTests {
         #expect(code { try OrderLine.create(in: db) } == .missingValue)
     }
 
-    @Test("[4] UUID keys are generated in time order, as lower-case text")
+    @Test("[4] UUID keys are of version 7: they begin with the time, and are stored as lower-case text")
     func uuidKeys() throws {
+        let before = Int64(Date().timeIntervalSince1970 * 1_000)
         let item = try Item.create(in: db) { $0.title = "hat" }
-        let text = try db.value(String.self, "SELECT id FROM Item")
+        let after = Int64(Date().timeIntervalSince1970 * 1_000)
+        let text = try #require(try db.value(String.self, "SELECT id FROM Item"))
         #expect(text == item.id.uuidString.lowercased())
-        #expect(text?.dropFirst(14).first == "7")
+        let digits = Array(text.filter { $0 != "-" })
+        // RFC 9562, section 5.7: 48 bits of milliseconds, the version, the variant.
+        let milliseconds = try #require(Int64(String(digits.prefix(12)), radix: 16))
+        #expect(before <= milliseconds && milliseconds <= after)
+        #expect(digits[12] == "7" && "89ab".contains(digits[16]))
     }
 
     @Test("[2] a struct decodes from any SELECT by column names, with defaults for what is not selected")
@@ -203,6 +227,18 @@ struct ValueTests {
         #expect(OrderLine.schema.columns.map(\.name) == ["order", "line_name", "count"])
         #expect(OrderLine.schema.key == [0, 1])
     }
+}
+
+@Model
+final class Chunk {
+    @PrimaryKey var digest: Data
+    var size: Int = 0
+}
+
+@Model
+final class Channel {
+    @PrimaryKey var number: UInt8
+    var name: String = ""
 }
 
 extension Database {

@@ -136,4 +136,25 @@ final class Cluster {
                 + Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { "foreign key: \($0)" }
         }
     }
+
+    /// The first column of each row of a query for text.
+    func text(_ index: Int, _ sql: String) throws -> [String] {
+        try replicas[index].read { try String.fetchAll($0, sql: sql) }
+    }
+
+    /// Why rows are held that are not shown, sorted; unknown tables and columns count too.
+    func heldReasons(_ index: Int) throws -> [String] {
+        try replicas[index].read { db in
+            try HeldEntries(db).all().filter { !$0.isShown }.map(\.reason).sorted()
+        }
+    }
+
+    /// Checks that all show and hold the same, to the bytes of held rows, and that no constraint is broken.
+    func expectEqual(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for index in replicas.indices {
+            let (mine, first, problems) = (try content(index), try content(0), try integrity(index))
+            #expect(mine == first, "replica \(index)", sourceLocation: sourceLocation)
+            #expect(problems.isEmpty, "replica \(index)", sourceLocation: sourceLocation)
+        }
+    }
 }

@@ -76,6 +76,28 @@ struct ConflictRulesTests {
         }
     }
 
+    @Test("an overwrite by someone who had seen the value is no conflict, also where the overwrite comes first")
+    func overwrittenKnowingly() throws {
+        let cluster = try Cluster(3, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
+        try cluster.settle()
+        try cluster.execute(0, "UPDATE artist SET name = 'b'")
+        try cluster.pull(1, from: 0)
+        try cluster.execute(1, "UPDATE artist SET name = 'c'")
+        // Only what replica 1 wrote.
+        let writer = try cluster[1].identity().origin
+        for batch in try cluster.batches(from: 1, to: 2) {
+            for run in batch.runs where run.origin == writer { _ = try cluster.inboxes[2].receive(batch.only(run)) }
+        }
+        #expect(try rows(cluster, 2) == ["1 c 1900"])
+        #expect(try cluster.pull(2, from: 0).applied == 1)
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try rows(cluster, index) == ["1 c 1900"], "replica \(index)")
+            #expect(try lost(cluster, index).isEmpty, "replica \(index)")
+        }
+    }
+
     @Test("a row that breaks NOT NULL or CHECK here is held here, and returns when it is changed so that it does not")
     func refused() throws {
         let cluster = try Cluster(schemas: [

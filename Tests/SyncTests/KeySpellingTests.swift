@@ -68,6 +68,69 @@ struct KeySpellingTests {
         }
     }
 
+    // MARK: - Before the table is there
+
+    private static let tag = "CREATE TABLE tag(name TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, n INTEGER)"
+
+    /// The third machine has no table of tags yet.
+    private func latecomer() throws -> Cluster {
+        try Cluster(schemas: [Self.tag, Self.tag, "CREATE TABLE other(id INTEGER PRIMARY KEY)"])
+    }
+
+    private func migrate(_ cluster: Cluster) throws {
+        try cluster.execute(2, Self.tag)
+        try cluster.inboxes[2].bringBackHeldRows()
+    }
+
+    @Test(
+        "two spellings that came before the table did are one row when it comes, as on machines that had it",
+        arguments: [("a", "A"), ("A", "a")])
+    func beforeMigration(earlier: String, later: String) throws {
+        let cluster = try latecomer()
+        try cluster.execute(0, "INSERT INTO tag VALUES('\(earlier)', 1)")
+        try cluster.execute(1, "INSERT INTO tag VALUES('\(later)', 2)")
+        try cluster.settle()
+        try migrate(cluster)
+        for index in 0..<3 {
+            #expect(try cluster.content(index) == ["tag: text:'\(later)' | integer:2"], "replica \(index)")
+        }
+        // While it did not know how the keys compare, it could not see the conflict (docs/CONFLICTS.md, "Different schemas").
+        #expect(try cluster.ledger(0).count == 1 && cluster.ledger(1) == cluster.ledger(0))
+        #expect(try cluster.ledger(2).isEmpty)
+    }
+
+    @Test("a key that had died before the table came lives on from there, however it is spelled")
+    func lifeBeforeMigration() throws {
+        let cluster = try latecomer()
+        try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM tag")
+        try cluster.settle()
+        try migrate(cluster)
+        try cluster.execute(2, "INSERT INTO tag VALUES('Ann', 2)")
+        try cluster.settle()
+        try cluster.execute(0, "UPDATE tag SET n = 3")
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try cluster.content(index) == ["tag: text:'Ann' | integer:3"], "replica \(index)")
+        }
+    }
+
+    @Test("a change from before the table came wins over an earlier one that comes after it")
+    func changeBeforeMigration() throws {
+        let cluster = try latecomer()
+        try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
+        try cluster.settle()
+        try cluster.execute(1, "UPDATE tag SET n = 2")
+        try cluster.executeLater(0, "UPDATE tag SET n = 3")
+        try cluster.pull(2, from: 0)
+        try migrate(cluster)
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try cluster.content(index) == ["tag: text:'Ann' | integer:3"], "replica \(index)")
+        }
+    }
+
     @Test("a child that spells its parent's key otherwise goes and comes with the parent")
     func child() throws {
         let cluster = try Cluster(

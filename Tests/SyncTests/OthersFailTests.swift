@@ -5,11 +5,11 @@ import Sync
 import TestSupport
 import Testing
 
-/// Failures of other replicated stores, each as a test. Those that have one elsewhere:
+/// Failures of other replicated stores, each as a test whose name says the failure. A test shows what is essential; the suites that go
+/// through a matter are named with it.
 ///
-/// - a large transaction torn in pieces: `ConvergenceTests.largeTransaction`
-/// - a restored file that silently loses writes (Turso #8129): `ExchangeShapeTests.restoredFile`
-/// - values that a hop changes: `ExchangeShapeTests.fidelity`
+/// Here: constraints under merge, schema changes, positions that run ahead of the data. In `OthersFailTests+Operation.swift`: what
+/// grows, what is slow or torn, files, writes of others, errors and state.
 @Suite("What others fail at")
 struct OthersFailTests {
     static let schema = """
@@ -17,7 +17,7 @@ struct OthersFailTests {
         CREATE TABLE note(id INTEGER PRIMARY KEY, person INTEGER REFERENCES person(id) ON DELETE CASCADE, text TEXT);
         """
 
-    // MARK: - UNIQUE and foreign keys under merge
+    // MARK: - UNIQUE and foreign keys under merge: more in ConstraintTests, UniqueClashTests, ForeignKeyTests
 
     @Test("cr-sqlite and Corrosion forbid UNIQUE besides the key: here it stays on, and is never broken")
     func uniqueStaysOn() throws {
@@ -50,6 +50,23 @@ struct OthersFailTests {
         }
     }
 
+    @Test("cr-sqlite and Corrosion forbid foreign keys: here they stay on, act, and are never broken")
+    func foreignKeysStayOn() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL); INSERT INTO note VALUES(1, 1, 'seen')")
+        try cluster.settle()
+        // The cascade takes the note that is known here, and a note is made elsewhere meanwhile.
+        try cluster.execute(0, "DELETE FROM person")
+        try cluster.execute(1, "INSERT INTO note VALUES(2, 1, 'unseen')")
+        try cluster.settle()
+        try cluster.expectEqual()
+        for index in 0..<2 {
+            #expect(try cluster.text(index, "SELECT text FROM note").isEmpty)
+            #expect(try cluster.heldReasons(index) == ["foreign_key"])
+            #expect(throws: DatabaseError.self) { try cluster.execute(index, "INSERT INTO note VALUES(3, 1, 'x')") }
+        }
+    }
+
     @Test("sqlite-data drops a child that comes before its parent: here it waits, and blocks nothing else")
     func childBeforeParent() throws {
         let cluster = try Cluster(3, schema: Self.schema)
@@ -69,9 +86,9 @@ struct OthersFailTests {
         #expect(try cluster[2].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_held") } == 0)
     }
 
-    // MARK: - Schema changes
+    // MARK: - Schema changes: more in MixedSchemaTests, RenamedTableTests, Session/RetypedColumnTests
 
-    @Test("Corrosion and Fly fill a new column row by row: here ADD COLUMN journals nothing, and writers go on")
+    @Test("a schema change that floods (Fly's back-fill): here ADD COLUMN journals nothing, and writers go on")
     func addColumnFloodsNothing() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(
@@ -84,9 +101,11 @@ struct OthersFailTests {
         try cluster[0].settle()
         #expect(try cluster[0].read { try JournalReader($0).lastSeq() } == before)
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
+        try cluster.execute(0, "UPDATE person SET born = 8 WHERE id = 1")
+        #expect(try cluster.batches(from: 0, to: 1).map(\.changes.count) == [1])
     }
 
-    @Test("a peer that has not migrated yet neither stops nor loses what the others write to columns that it has")
+    @Test("a schema change that stops replication (Corrosion): here a peer that has not migrated goes on, both ways")
     func oldPeerGoesOn() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
@@ -104,10 +123,45 @@ struct OthersFailTests {
         #expect(new == ["1A'x@y'1901", "2bNULL1900"])
     }
 
-    // MARK: - Positions that run ahead
+    @Test(
+        "a schema change that truncates (Electric's refetch): here no row goes, nothing is sent again, no write waits")
+    func schemaChangeRefetchesNothing() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(
+            0, "INSERT INTO person VALUES(1, 'a', 'x@y'), (2, 'b', NULL); INSERT INTO note VALUES(1, 1, 'hello')")
+        try cluster.settle()
+        // Written before the migration, and nobody has it yet.
+        try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
+        let known = try cluster.inboxes.map { try $0.have() }
+        for index in 0..<2 {
+            // A new column, and a table that is built anew.
+            try cluster.execute(
+                index,
+                """
+                ALTER TABLE person ADD COLUMN born INTEGER;
+                CREATE TABLE n(id INTEGER PRIMARY KEY, person INTEGER REFERENCES person(id) ON DELETE CASCADE,
+                  text TEXT CHECK (length(text) < 100));
+                INSERT INTO n SELECT * FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note
+                """)
+            try cluster[index].settle()
+        }
+        #expect(try cluster.inboxes.map { try $0.have() } == known)
+        #expect(try cluster.batches(from: 0, to: 1).isEmpty)
+        let report = try cluster.pull(0, from: 1)
+        #expect(report.applied == 1 && report.duplicates == 0)
+        try cluster.expectEqual()
+        #expect(
+            try cluster.content(0) == [
+                "note: integer:1 | integer:1 | text:'hello'",
+                "person: integer:1 | text:'a' | text:'x@y' | null:NULL",
+                "person: integer:2 | text:'B' | null:NULL | null:NULL",
+            ])
+    }
+
+    // MARK: - Positions that run ahead: more in Session/DurableAnswerTests, UnfinishedTransactionTests
 
     @Test(
-        "sqlite-sync moved its checkpoint past a record that failed: here knowledge moves with the data or not at all")
+        "sqlite-sync moved its checkpoint past a failed record: here knowledge moves with the data or not at all")
     func failedRecordIsNotSkipped() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
@@ -128,7 +182,31 @@ struct OthersFailTests {
         #expect(try cluster.content(1).count == 1)
     }
 
-    @Test("cr-sqlite #413: a change that changes nothing here still reaches a third machine through here")
+    @Test(
+        "sqlite-sync skipped a record that a table refused: here it is kept, told, passed on, and shown when it fits")
+    func refusedRecordIsKept() throws {
+        let loose = "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER)"
+        let cluster = try Cluster(schemas: [
+            loose, "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER CHECK (n < 10))", loose,
+        ])
+        try cluster.execute(0, "INSERT INTO t VALUES(1, 1), (2, 20), (3, 3)")
+        try cluster.pull(1, from: 0)
+        #expect(try cluster.text(1, "SELECT id || '' FROM t ORDER BY id") == ["1", "3"])
+        #expect(try cluster.heldReasons(1) == ["check"])
+        try cluster.pull(2, from: 1)
+        #expect(try cluster.content(2) == cluster.content(0))
+        try cluster.execute(
+            1,
+            """
+            CREATE TABLE n(id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO n SELECT * FROM t;
+            DROP TABLE t; ALTER TABLE n RENAME TO t
+            """)
+        try cluster.inboxes[1].bringBackHeldRows()
+        #expect(try cluster.content(1) == cluster.content(0))
+    }
+
+    @Test(
+        "a no-op merge that hides a row from a third peer (cr-sqlite #413): here what changes nothing is passed on")
     func noOpMergeIsRelayed() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'same', NULL)")
@@ -140,7 +218,7 @@ struct OthersFailTests {
         #expect(try cluster.content(2) == ["person: integer:1 | text:'same' | null:NULL"])
     }
 
-    @Test("Dotmim #300: rows of a transaction that was open during an exchange are sent by the next one")
+    @Test("rows of an open transaction skipped by a watermark (Dotmim #300): here the next exchange sends them")
     func openTransactionIsNotSkipped() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         let slow = try RawConnection(path: cluster[0].path)
@@ -154,103 +232,5 @@ struct OthersFailTests {
         try cluster.pull(1, from: 0)
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try cluster.content(1).count == 4)
-    }
-
-    // MARK: - Speed of a first copy
-
-    @Test("a slow first copy: each row travels once, thousands in a batch, and none is asked for by itself")
-    func firstCopy() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(
-            0,
-            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO person SELECT i, 'x', i FROM n"
-        )
-        let batches = try cluster.batches(from: 0, to: 1)
-        #expect(batches.count <= 2)
-        var report = ReceiveReport()
-        for batch in batches { report = report + (try cluster.inboxes[1].receive(batch)) }
-        #expect(report.applied == 9_000 && report.duplicates == 0)
-        #expect(try cluster.batches(from: 0, to: 1).isEmpty)
-    }
-
-    // MARK: - Metadata
-
-    @Test(
-        "metadata that only grows: a row that was never deleted has one journal row here and there, and no clock of its own"
-    )
-    func metadataPerRow() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(
-            0,
-            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO person SELECT i, 'x', NULL FROM n"
-        )
-        try cluster.settle()
-        for index in 0..<2 {
-            let counts = try cluster[index].read { db in
-                try ["_journal", "_journal_lives", "_journal_conflicts", "_journal_held", "_journal_inbox"].map {
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") ?? -1
-                }
-            }
-            #expect(counts == [500, 0, 0, 0, 0])
-        }
-    }
-
-    @Test("a late change of a deleted row never revives it, by whatever route it comes")
-    func lateChangeRevivesNothing() throws {
-        let cluster = try Cluster(4, schema: Self.schema)
-        try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
-        try cluster.settle()
-        try cluster.execute(3, "UPDATE person SET name = 'late', mail = 'x@y' WHERE id = 1")
-        try cluster.execute(0, "DELETE FROM person")
-        try cluster.pull(1, from: 0)
-        try cluster.pull(2, from: 3)
-        try cluster.pull(1, from: 2)
-        #expect(try cluster.content(1).isEmpty)
-        try cluster.settle()
-        for index in 0..<4 { #expect(try cluster.content(index).isEmpty) }
-    }
-
-    // MARK: - Writes of others, errors, state
-
-    @Test(
-        "cr-sqlite #423 and libSQL lose or refuse writes outside the library: here a plain connection's arrive like any"
-    )
-    func plainConnectionsWrite() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        let plain = try RawConnection(path: cluster[0].path)
-        try plain.run("INSERT INTO person VALUES(1, 'a', 'x@y'), (2, 'b', 'b@y')")
-        // Evicts row 1 and fires no trigger for it: recursive triggers are off by default.
-        try plain.run("REPLACE INTO person VALUES(3, 'c', 'x@y')")
-        try plain.run("UPDATE person SET id = 9 WHERE id = 2")
-        try cluster.settle()
-        #expect(try cluster.content(1) == cluster.content(0))
-        #expect(try cluster[1].read { try Int64.fetchAll($0, sql: "SELECT id FROM person ORDER BY id") } == [3, 9])
-        #expect(try cluster.integrity(1).isEmpty)
-    }
-
-    @Test("errors nobody can read: a refused batch says what is wrong, and what to do")
-    func errorsSayWhatToDo() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL), (2, 'b', NULL)")
-        var batch = try #require(try cluster.batches(from: 0, to: 1).first)
-        batch.runs[0].firstVersion = 10
-        let error = #expect(throws: SyncError.self) { _ = try cluster.inboxes[1].receive(batch) }
-        let words = try #require(error.map { "\($0)" })
-        #expect(words.contains("version 10") && words.contains("1 comes next"))
-        #expect(error?.hint?.isEmpty == false)
-    }
-
-    @Test("state nobody can see: what lost and what is held back can be read in SQL, with its reason")
-    func stateIsVisible() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL), (2, 'c', 'x@y')")
-        try cluster.execute(1, "INSERT INTO person VALUES(1, 'b', NULL), (3, 'd', 'x@y')")
-        try cluster.settle()
-        for index in 0..<2 {
-            let entries = try cluster[index].read { try ConflictEntry.all($0) }
-            #expect(entries.map(\.kind.rawValue) == ["insert/insert"])
-            let reasons = try cluster[index].read { try String.fetchAll($0, sql: "SELECT reason FROM _journal_held") }
-            #expect(reasons == ["unique"])
-        }
     }
 }

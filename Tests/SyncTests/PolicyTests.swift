@@ -26,6 +26,47 @@ struct PolicyTests {
         return functions
     }()
 
+    /// A cell of the table under "Policies" in docs/CONFLICTS.md: A sets n to 2, and B, later and without having seen that, writes `b`.
+    struct Cell: Sendable, CustomTestStringConvertible {
+        /// The first cell of its line.
+        let line: String
+        let b: String
+        let policy: MergePolicy
+        /// As it stands there: the row that all end with, n before note.
+        let text: String
+        /// The values in the ledger.
+        var lost: [Value] = []
+
+        var testDescription: String { "\(line), \(policy.text)" }
+    }
+
+    static let cells = [
+        Cell(line: "different columns", b: "note = 'y'", policy: .column, text: "(2, y)"),
+        Cell(
+            line: "different columns", b: "note = 'y'", policy: .row, text: "(1, y), A's n in the ledger",
+            lost: [.integer(2)]),
+        Cell(line: "different columns", b: "note = 'y'", policy: .custom("add"), text: "(3, y)"),
+        Cell(line: "one column", b: "n = 5", policy: .column, text: "(5, x)", lost: [.integer(2)]),
+        Cell(line: "one column", b: "n = 5", policy: .row, text: "(5, x)", lost: [.integer(2)]),
+        Cell(line: "one column", b: "n = 5", policy: .custom("add"), text: "(7, x)", lost: [.integer(2)]),
+    ]
+
+    @Test("two edits that have not seen each other become what the document says", arguments: cells)
+    func documented(_ cell: Cell) throws {
+        let cluster = try cluster(3, policy: cell.policy, functions: Array(repeating: Self.adding, count: 3))
+        try cluster.execute(0, "UPDATE stock SET n = 2")
+        try cluster.execute(1, "UPDATE stock SET \(cell.b)")
+        // The third machine hears of B first.
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        for index in 0..<3 {
+            let row = try #require(try cluster.text(index, "SELECT '(' || n || ', ' || note || ')' FROM stock").first)
+            #expect(cell.text.hasPrefix(row), "replica \(index) shows \(row)")
+            let entries = try cluster[index].read { try ConflictLedger($0).entries() }
+            #expect(entries.flatMap { $0.lost.map(\.value) } == cell.lost, "replica \(index)")
+        }
+    }
+
     @Test("by the row the later change stays, with the other columns as its writer saw them")
     func row() throws {
         let cluster = try cluster(3, policy: .row)

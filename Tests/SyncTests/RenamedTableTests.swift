@@ -114,6 +114,26 @@ struct RenamedTableTests {
         #expect(try rows(cluster, 1).last == row(4, "again"))
     }
 
+    @Test("without a declaration the renamed table is a new one: elsewhere the old one stays as it was, and goes on")
+    func undeclared() throws {
+        let cluster = try Cluster(2, schema: Self.person)
+        try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b')")
+        try cluster.settle()
+        try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
+        // Capture takes it for a new table, with all its rows.
+        try cluster[0].settle()
+        try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1")
+        try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
+        try cluster.settle()
+        let contacts = ["contact: \(row(1, "A"))", "contact: \(row(2, "b"))"]
+        let people = ["person: \(row(1, "a"))", "person: \(row(2, "B"))"]
+        #expect(try cluster.content(0) == contacts)
+        #expect(try cluster.content(1) == people)
+        try cluster.execute(1, Self.contact)
+        try cluster.inboxes[1].bringBackHeldRows()
+        #expect(try cluster.content(1) == contacts + people)
+    }
+
     @Test("names follow each other through several renamings, on machines that stopped at different ones")
     func chain() throws {
         let cluster = try Cluster(3, schema: Self.person)

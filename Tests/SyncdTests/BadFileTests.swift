@@ -7,10 +7,16 @@ import Testing
 struct BadFileTests {
     let workspace = Workspace()
 
+    /// Every command that takes a replica's file, and what follows the file on the command line.
+    private static let commands = [
+        ["log"], ["status"], ["conflicts"], ["conflicts", "dismiss", "1"], ["held"], ["clock"], ["clock", "repair"],
+        ["clock", "accept", "00000000"], ["rekey"], ["sync", "http://127.0.0.1:1"], ["verify", "http://127.0.0.1:1"],
+        ["run"],
+    ]
+
     /// Runs every command that takes a file against `path`, and expects the same of each.
     private func expectRefusal(
-        of path: String, _ sentence: String,
-        commands: [[String]] = [["init"], ["log"], ["status"], ["conflicts"], ["run"]],
+        of path: String, _ sentence: String, commands: [[String]] = [["init"]] + BadFileTests.commands,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try workspace.snapshot()
@@ -82,8 +88,7 @@ struct BadFileTests {
     @Test("a database that is not a replica yet, for every command but init")
     func notAReplica() async throws {
         let path = try workspace.makeDatabase()
-        try await expectRefusal(
-            of: path, "no change journal", commands: [["log"], ["status"], ["conflicts"], ["run"]])
+        try await expectRefusal(of: path, "no change journal", commands: BadFileTests.commands)
     }
 
     @Test("a table without a primary key: named, it is refused; otherwise it is left out, with the reason")
@@ -118,6 +123,8 @@ struct BadFileTests {
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("locked"), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        // Ten seconds of waiting show no progress in a pipe.
+        #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome)")
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         try holder.close()
         #expect(
@@ -137,6 +144,27 @@ struct BadFileTests {
         #expect(outcome.status == 1)
         #expect(outcome.errors.hasPrefix("Error: "), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        #expect(try workspace.snapshot() == before)
+    }
+
+    @Test("a replica that cannot be written, for the commands that write", .enabled(if: Unprivileged.isAvailable))
+    func readOnlyReplica() async throws {
+        let path = try await workspace.makeReplica()
+        for name in try workspace.snapshot().keys { chmod(workspace.path(name), 0o444) }
+        chmod(workspace.directory.path, 0o555)
+        defer { chmod(workspace.directory.path, 0o755) }
+        let before = try workspace.snapshot()
+        let refused = [["rekey"], ["clock", "repair"], ["run"], ["sync", "http://127.0.0.1:1"]]
+        for command in refused + [["status"], ["log"], ["held"]] {
+            let outcome = try await Tool.run(
+                Unprivileged.wrapper + [Tool.path, command[0], path] + command.dropFirst())
+            if refused.contains(command) { #expect(outcome.status == 1, "\(command): \(outcome)") }
+            // Reading may need shared memory in the directory, or find it there.
+            guard outcome.status != 0 else { continue }
+            #expect(outcome.status == 1, "\(command): \(outcome)")
+            #expect(outcome.errors.contains("Error: "), "\(command): \(outcome)")
+            #expect(outcome.errors.contains("\nHint: "), "\(command): \(outcome)")
+        }
         #expect(try workspace.snapshot() == before)
     }
 }

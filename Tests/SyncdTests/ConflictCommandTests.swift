@@ -3,6 +3,7 @@ import Journal
 import TestSupport
 import Testing
 
+@testable import Sync
 @testable import SyncdCore
 
 @Suite("The commands conflicts, held and clock")
@@ -140,9 +141,23 @@ struct ConflictCommandTests {
         #expect(try await Tool.run("held", a, "--json", "--table", "extra").lines.count == 1)
         #expect(try await Tool.run("held", a, "--table", "nothing").status == 1)
         let text = try await Tool.run("held", a)
-        #expect(text.lines.last == "1 row is held." && text.output.contains("unique: "))
+        #expect(text.output.contains("unique: "))
+        #expect(text.lines.last == "1 row is held, and 1 change waits in the journal.")
+        #expect(try await Tool.run("held", a, "--table", "tag").lines.last == "1 row is held.")
+        #expect(try await Tool.run("held", a, "--table", "extra").lines.last == "1 change waits in the journal.")
         let status = try #require(try objects(try await Tool.run("status", a, "--json")).first)
         #expect(status["held_by_reason"] as? [String: Int] == ["unique": 1])
+    }
+
+    @Test("held knows the reasons that its documentation names, and no others")
+    func reasons() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("docs/CLI.md"), encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("| `reason` | `unique`") })
+        let named = line.matches(of: /`([a-z_]+)`/).map { String($0.output.1) }
+        #expect(Set(named) == Set(HeldCommand.reasons + ["reason"]))
+        #expect(HeldCommand.reasons.prefix(8).allSatisfy { HoldReason(rawValue: $0) != nil })
     }
 
     @Test("clock shows whose changes are held back, and takes a decision")
@@ -180,7 +195,7 @@ struct ConflictCommandTests {
         #expect(try await Tool.run("clock", b, "--json").lines.isEmpty)
         // Somebody has taken them: no way back.
         let late = try await Tool.run("clock", a, "repair")
-        #expect(late.status == 1 && late.errors.contains("a peer has taken them"))
+        #expect(late.status == 1 && late.errors.contains("a peer has taken them") && late.errors.contains("\nHint: "))
     }
 
     @Test("clock repair lets the changes of a wrong clock through, under a new origin")
@@ -199,5 +214,32 @@ struct ConflictCommandTests {
         #expect(try workspace.value(b, "SELECT count(*) FROM person") == 2)
         #expect(try await Tool.run("verify", a, b).status == 0)
         #expect(try await Tool.run("clock", a, "repair").output.hasPrefix("Nothing to repair"))
+    }
+
+    @Test("clock accept, reset and repair print JSON; beside a daemon, repair is refused with what to do")
+    func clockAsJSON() async throws {
+        let a = try await workspace.makeReplica("a.sqlite", rows: 2)
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        try workspace.execute(a, "UPDATE _journal SET stamp = stamp + 3652 WHERE seq = 2")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        let origin = try #require(try objects(try await Tool.run("clock", b, "--json")).first?["origin"] as? String)
+        let accepted = try #require(try objects(try await Tool.run("clock", b, "accept", origin, "--json")).first)
+        #expect(accepted["origin"] as? String == origin && accepted["action"] as? String == "accept")
+        #expect((accepted["allowed_ms"] as? Int).map { $0 > 0 } == true)
+        let reset = try #require(try objects(try await Tool.run("clock", b, "reset", origin, "--json")).first)
+        #expect(reset["action"] as? String == "reset" && reset["allowed_ms"] as? Int == 0)
+
+        let daemon = try await DaemonProcess.start(a)
+        let refused = try await Tool.run("clock", a, "repair", "--json")
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(refused.errors.contains("a daemon serves"), "\(refused)")
+        #expect(refused.errors.contains("\nHint: Stop the daemon first"), "\(refused)")
+        #expect(await daemon.stop().status == 0)
+        let repaired = try #require(try objects(try await Tool.run("clock", a, "repair", "--json")).first)
+        #expect(repaired["former_origin"] as? String == origin && repaired["origin"] as? String != origin)
+        #expect(repaired["kept"] as? Int == 1 && repaired["reissued"] as? Int == 1)
+        let again = try #require(try objects(try await Tool.run("clock", a, "repair", "--json")).first)
+        #expect(again["origin"] as? String == repaired["origin"] as? String)
+        #expect(again["former_origin"] is NSNull && again["kept"] is NSNull && again["reissued"] as? Int == 0)
     }
 }

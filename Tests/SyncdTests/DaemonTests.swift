@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The daemon starts, stops, and refuses what is unsafe")
@@ -85,6 +86,7 @@ struct DaemonTests {
         let outcome = try await Tool.run("run", try await workspace.makeReplica(), "--token-file", token)
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains(sentence), "\(outcome)")
+        #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
         #expect(text.count < 3 || !outcome.errors.contains(text.prefix(20)))
     }
 
@@ -96,6 +98,7 @@ struct DaemonTests {
             let outcome = try await Tool.run("run", replica, "--token-file", workspace.path(name))
             #expect(outcome.status == 1)
             #expect(outcome.errors.contains("token file"), "\(outcome)")
+            #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
         }
     }
 
@@ -106,7 +109,20 @@ struct DaemonTests {
             "run", try await workspace.makeReplica("b.sqlite"), "--listen", "127.0.0.1:\(first.port)")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("127.0.0.1:\(first.port)"), "\(outcome)")
-        #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        #expect(outcome.errors.contains("Hint: Another program uses the port"), "\(outcome)")
+    }
+
+    @Test(
+        "an address that this machine does not have, and a name that nobody knows, are named with what to do",
+        arguments: [("192.0.2.1:0", "This machine has no such address"), ("nobody.invalid:0", "resolve")])
+    func foreignAddress(address: String, hint: String) async throws {
+        let token = try workspace.write("secret\n", to: "token")
+        let outcome = try await Tool.run(
+            "run", try await workspace.makeReplica(), "--listen", address, "--token-file", token)
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.errors.contains("Error: listening on \(address) failed: "), "\(outcome)")
+        let advice = outcome.errors.split(separator: "\n").last
+        #expect(advice.map { $0.hasPrefix("Hint: ") && $0.contains(hint) } == true, "\(outcome)")
     }
 
     @Test("a configuration file says the same as flags; a flag wins")
@@ -135,5 +151,17 @@ struct DaemonTests {
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains(sentence), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+    }
+
+    @Test("a configuration file that is not there, a directory, or too large is refused")
+    func unreadableConfiguration() async throws {
+        let replica = try await workspace.makeReplica()
+        let large = try workspace.write(String(repeating: " ", count: 2 << 20), to: "large")
+        for path in [workspace.path("none"), workspace.directory.path, large] {
+            let outcome = try await Tool.run("run", replica, "--config", path)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.hasPrefix("Error: the configuration file \(path) "), "\(outcome)")
+            #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
+        }
     }
 }

@@ -71,6 +71,58 @@ struct OutputTests {
         #expect(tables.map { $0["rows"] as? Int } == [3])
     }
 
+    @Test("sync --json has one object for each peer, also for one with which the exchange fails")
+    func sync() async throws {
+        let a = try await workspace.makeReplica("a.sqlite", rows: 3)
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        let outcome = try await Tool.run("sync", a, b, workspace.path("none.sqlite"), "--json")
+        #expect(outcome.status == 1)
+        let lines = try objects(outcome)
+        try #require(lines.count == 2, "\(outcome)")
+        #expect(lines[0]["peer"] as? String == b && lines[0]["error"] is NSNull)
+        #expect((lines[0]["origin"] as? String)?.count == 32)
+        #expect(lines[0]["pushed_changes"] as? Int == 3 && lines[0]["pulled_changes"] as? Int == 0)
+        #expect(lines[0]["conflicts"] as? Int == 0 && (lines[0]["mismatches"] as? [Any])?.isEmpty == true)
+        for name in ["held_back_here", "held_back_there"] {
+            #expect((lines[0][name] as? [String: Any])?.isEmpty == true)
+        }
+        let error = try #require(lines[1]["error"] as? [String: Any])
+        #expect((error["message"] as? String)?.contains("there is no file at") == true)
+        #expect(error["code"] is String && error["hint"] is String)
+        #expect(outcome.errors.hasPrefix("Error: ") && outcome.errors.contains("\nHint: "), "\(outcome)")
+    }
+
+    @Test("verify --json is one object, with the rows that differ, and the exit status of the text")
+    func verify() async throws {
+        let a = try await workspace.makeReplica("a.sqlite", rows: 3)
+        let b = try await workspace.makeReplica("b.sqlite", rows: 1)
+        let different = try await Tool.run("verify", a, b, "--json")
+        #expect(different.status == 1, "\(different)")
+        let report = try #require(try objects(different).first)
+        #expect(report["equal"] as? Bool == false && report["same_changes"] as? Bool == false)
+        #expect(report["repair"] is NSNull && report["vector"] is [String: Any])
+        let table = try #require((report["tables"] as? [[String: Any]])?.first)
+        #expect(table["name"] as? String == "person" && table["rows"] as? Int == 3)
+        #expect(table["only_here"] as? Int == 2 && table["only_there"] as? Int == 0 && table["differing"] as? Int == 0)
+        let differences = try #require(table["differences"] as? [[String: Any]])
+        #expect(differences.map { $0["kind"] as? String } == ["only_here", "only_here"])
+        #expect(differences.map { $0["key"] as? [String: String] } == [["id": "p2"], ["id": "p3"]])
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        let equal = try await Tool.run("verify", a, b, "--json")
+        #expect(equal.status == 0, "\(equal)")
+        let second = try #require(try objects(equal).first)
+        #expect(second["equal"] as? Bool == true && second["same_changes"] as? Bool == true)
+    }
+
+    @Test("output that cannot be written is an error with a hint")
+    func fullDisk() async throws {
+        let path = try await workspace.makeReplica()
+        let outcome = try await Tool.run(["/bin/sh", "-c", "'\(Tool.path)' log '\(path)' > /dev/full"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("the output cannot be written"), "\(outcome)")
+        #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
+    }
+
     @Test("what reads changes nothing in the file")
     func readOnly() async throws {
         let path = try await workspace.makeReplica()

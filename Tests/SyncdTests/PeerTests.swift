@@ -72,7 +72,22 @@ struct PeerTests {
         let outcome = try await Tool.run("sync", replica, address)
         #expect(outcome.status == 1)
         #expect(outcome.errors.hasPrefix("Error: "), "\(outcome)")
+        #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
         #expect(!outcome.errors.contains("secret"))
+    }
+
+    @Test("the address of a daemon without its scheme, which is no path either")
+    func noScheme() async throws {
+        let replica = try await workspace.makeReplica()
+        let address = "127.0.0.1:7707"
+        for command in [
+            ["sync", replica, address], ["verify", replica, address], ["status", address],
+            ["run", replica, "--peer", address],
+        ] {
+            let outcome = try await Tool.run([Tool.path] + command)
+            #expect(outcome.status == 1, "\(outcome)")
+            #expect(outcome.errors.contains("Hint: Put http:// or https:// before"), "\(outcome)")
+        }
     }
 
     @Test("a path that is no replica")

@@ -51,6 +51,27 @@ struct ProofTests {
         #expect(try await !Tool.run("status", a).output.contains("DIFFERENT"))
     }
 
+    @Test("verify --repair --json tells what was mended, and how the replicas are after it")
+    func repairAsJSON() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        try damage(b, "UPDATE person SET name = 'rotten' WHERE id = 'p2'")
+        func verified(_ arguments: String...) async throws -> [String: Any] {
+            let outcome = try await Tool.run([Tool.path, "verify", a, b, "--json"] + arguments)
+            #expect(outcome.status == (arguments.isEmpty ? 1 : 0) && outcome.lines.count == 1, "\(outcome)")
+            return try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+        }
+        let report = try await verified()
+        let table = (report["tables"] as? [[String: Any]])?.first
+        let difference = (table?["differences"] as? [[String: Any]])?.first
+        #expect(difference?["kind"] as? String == "differs" && difference?["columns"] as? [String] == ["name"])
+        #expect(report["same_changes"] as? Bool == true)
+        let after = try await verified("--repair")
+        #expect(after["equal"] as? Bool == true)
+        #expect((after["repair"] as? [String: Any])?["announced"] as? Int == 1)
+    }
+
     @Test(
         "a peer that is a file is settled, too: what a program wrote there past a constraint is set aside, what it made room for is back"
     )

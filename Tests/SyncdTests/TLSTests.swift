@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("HTTPS between replicas")
@@ -74,5 +75,18 @@ struct TLSTests {
         }
         let alone = try await Tool.run("run", replica, "--tls-cert", good.0)
         #expect(alone.status == 1 && alone.errors.contains("--tls-key"), "\(alone)")
+    }
+
+    @Test("a file of authorities that is not there, or is none, is named before any peer is asked")
+    func badAuthorities() async throws {
+        let replica = try await workspace.makeReplica()
+        let url = "https://127.0.0.1:1"
+        for path in [workspace.path("none"), workspace.directory.path] {
+            for command in [["sync", replica, url], ["run", replica, "--peer", url]] {
+                let outcome = try await Tool.run([Tool.path] + command + ["--tls-ca", path])
+                #expect(outcome.status == 1, "\(outcome)")
+                #expect(outcome.errors.contains(path) && outcome.errors.contains("Hint: --tls-ca"), "\(outcome)")
+            }
+        }
     }
 }

@@ -13,7 +13,13 @@ struct UsageTests {
             ["log", "x.sqlite", "--since", "-1"], ["init", "x.sqlite", "--cluster", ""],
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
             ["run", "x.sqlite", "--listen", "127.0.0.1:65536"], ["run", "x.sqlite", "--log-level", "loud"],
-            ["sync", "x.sqlite"],
+            ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"],
+            ["init", "x.sqlite", "--policy", "t=best"],
+            ["init", "x.sqlite", "--renamed", "old"], ["run", "x.sqlite", "--conflict-days", "0"],
+            ["clock", "x.sqlite", "accept"], ["clock", "x.sqlite", "repair", "84278008"],
+            ["held", "x.sqlite", "--reason", "uniq"], ["conflicts", "x.sqlite", "restore"],
+            ["conflicts", "x.sqlite", "restore", "1", "--table", "t"],
+            ["conflicts", "x.sqlite", "dismiss", "1", "--state", "all"],
         ])
     func usage(arguments: [String]) async throws {
         let before = try workspace.snapshot()
@@ -30,5 +36,18 @@ struct UsageTests {
         #expect(outcome.status == 0)
         #expect(!outcome.output.isEmpty)
         #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("the help of each command tells its exit statuses, and its --json, which only the daemon has not")
+    func contract() async throws {
+        let commands = ["init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey"]
+        let root = try await Tool.run("--help")
+        #expect(root.output.contains("Exit status:"), "\(root)")
+        for command in commands + ["run"] {
+            #expect(root.output.contains("\n  \(command) "), "\(root)")
+            let help = try await Tool.run(command, "--help")
+            #expect(help.output.contains("Exit status:"), "\(help)")
+            #expect(help.output.contains("--json") == commands.contains(command), "\(help)")
+        }
     }
 }

@@ -10,7 +10,9 @@ import GRDB
 public struct ClockRepair: Sendable {
     /// What a repair did.
     public struct Outcome: Sendable, Hashable {
+        /// The name until now; versions up to ``kept`` keep it.
         public let old: OriginID
+        /// The name from now on.
         public let new: OriginID
         /// How many changes keep the old name.
         public let kept: Int64
@@ -27,6 +29,11 @@ public struct ClockRepair: Sendable {
     /// The new name.
     public var origin: OriginID
 
+    /// - Parameters:
+    ///   - now: The moment, by a clock that is right again.
+    ///   - latest: The greatest stamp that others take now.
+    ///   - taken: The highest version of this replica that a peer is known to have taken; 0 for none.
+    ///   - origin: The new name, which no replica bears.
     public init(now: Stamp, latest: Stamp, taken: Int64, origin: OriginID = .random()) {
         self.now = now
         self.latest = latest

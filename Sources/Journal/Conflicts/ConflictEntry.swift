@@ -16,6 +16,7 @@ public struct ConflictEntry: Sendable {
 
     /// What became of the entry on this replica.
     public enum State: String, Sendable, Hashable, CaseIterable {
+        /// Nobody has decided.
         case open
         /// Its values were written back.
         case restored
@@ -28,9 +29,13 @@ public struct ConflictEntry: Sendable {
 
     /// The number in this file's ledger. Never given to another entry.
     public let id: Int64
+    /// The row's table, as it is called here.
     public let table: String
+    /// The row's primary key, in key order.
     public let key: [Column]
+    /// What the two sides had done.
     public let kind: Kind
+    /// What became of the entry on this replica.
     public let state: State
 
     /// What lost: the columns whose values differ, all of the change's when a delete or a new life won.
@@ -40,14 +45,21 @@ public struct ConflictEntry: Sendable {
     /// The key under which the row went on, when a key change won.
     public let movedTo: [Column]?
 
+    /// What the losing change did.
     public let lostOperation: Operation
+    /// What the winning change did.
     public let keptOperation: Operation
+    /// Who wrote the losing change.
     public let lostOrigin: OriginID
+    /// Who wrote the winning change.
     public let keptOrigin: OriginID
+    /// The losing change's version of ``lostOrigin``, 1 or more.
     public let lostVersion: Int64
+    /// The winning change's version of ``keptOrigin``, 1 or more.
     public let keptVersion: Int64
-    /// When the two were written, by the clocks of their writers.
+    /// When the losing change was written, by its writer's clock.
     public let lostStamp: Stamp
+    /// When the winning change was written, by its writer's clock.
     public let keptStamp: Stamp
 
     /// When the conflict was noticed here, in seconds since 1970.

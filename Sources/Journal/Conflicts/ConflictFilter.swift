@@ -1,10 +1,12 @@
 /// Which entries of the ledger are meant. What is left nil matches everything.
 public struct ConflictFilter: Sendable {
+    /// In one of these states; an empty set matches nothing.
     public var states: Set<ConflictEntry.State>
     /// Compared as SQLite compares names.
     public var table: String?
     /// The values of the primary key, in key order; equal when SQLite holds both for one row.
     public var key: [Value]?
+    /// Of this kind.
     public var kind: ConflictEntry.Kind?
     /// One of the two sides was written there.
     public var origin: OriginID?
@@ -13,6 +15,7 @@ public struct ConflictFilter: Sendable {
     /// With a greater ``ConflictEntry/id`` than this.
     public var after: Int64 = 0
 
+    /// The open entries, but for what is given.
     public init(
         states: Set<ConflictEntry.State> = [.open], table: String? = nil, key: [Value]? = nil,
         kind: ConflictEntry.Kind? = nil, origin: OriginID? = nil, since: Double? = nil

@@ -7,6 +7,7 @@ public struct ConflictRetention: Sendable, Hashable {
     /// Entries of one row; of more, those whose changes were written first are dropped. 1 or more.
     public var entriesPerKey: Int
 
+    /// Bounds in days and in entries of one row; less than 1 counts as 1.
     public init(days: Int = 90, entriesPerKey: Int = 100) {
         self.days = days
         self.entriesPerKey = entriesPerKey
@@ -14,11 +15,15 @@ public struct ConflictRetention: Sendable, Hashable {
 
     /// What was dropped.
     public struct Dropped: Sendable, Hashable {
+        /// Entries that were too old.
         public var byAge = 0
+        /// Entries of rows that had too many.
         public var byCap = 0
 
+        /// Nothing.
         public init() {}
 
+        /// Both together.
         public var total: Int { byAge + byCap }
     }
 }
@@ -37,6 +42,8 @@ extension ConflictLedger {
     /// Dismisses all that match.
     ///
     /// - Returns: How many.
+    /// - Throws: ``JournalError/Code/corrupt`` when an entry cannot be read; errors of SQLite. The transaction must
+    ///   then be rolled back.
     @discardableResult
     public func dismiss(matching filter: ConflictFilter, time: Double) throws -> Int {
         var ids: [Int64] = []
@@ -55,6 +62,8 @@ extension ConflictLedger {
     // MARK: - Retention
 
     /// The newest id that was ever given.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func lastID(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(
             db,
@@ -64,6 +73,8 @@ extension ConflictLedger {
     }
 
     /// How many entries were ever dropped, by each bound.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func dropped(_ db: Database) throws -> ConflictRetention.Dropped {
         var dropped = ConflictRetention.Dropped()
         guard try db.tableExists("_journal_ledger"),
@@ -75,6 +86,8 @@ extension ConflictLedger {
     }
 
     /// True when ``retain(_:time:newSince:_:)`` would drop entries for their age.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func isAgeDue(_ retention: ConflictRetention, time: Double, _ db: Database) throws -> Bool {
         // Ids rise with time; the clock that gave the times may have stepped, then entries are dropped somewhat later.
         let oldest = try Double.fetchOne(db, sql: "SELECT time FROM _journal_conflicts ORDER BY id LIMIT 1")
@@ -88,6 +101,7 @@ extension ConflictLedger {
     ///
     /// - Parameter time: Now, in seconds since 1970.
     /// - Returns: What was dropped now; it is counted in the file too.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     @discardableResult
     public static func retain(
         _ retention: ConflictRetention, time: Double, newSince: Int64 = .max, _ db: Database

@@ -18,10 +18,27 @@ extension ConflictLedger {
     ///   a constraint or trigger said. The transaction must then be rolled back.
     @discardableResult
     public func restore(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
-        try ids.map { id in
-            let conflict = try known(id)
-            try restore(conflict)
-            return try close(conflict, .restored, time: time)
+        let conflicts = try ids.map(known)
+        try restoreParentsFirst(conflicts)
+        return try conflicts.map { try close($0, .restored, time: time) }
+    }
+
+    /// Whatever order they are named in: what a foreign key refuses is tried again when others are back.
+    private func restoreParentsFirst(_ conflicts: [ConflictEntry]) throws {
+        var waiting = conflicts
+        while !waiting.isEmpty {
+            var refused: [(conflict: ConflictEntry, error: JournalError)] = []
+            for conflict in waiting {
+                do {
+                    try restore(conflict)
+                } catch let error as JournalError
+                    where error.sqliteCode == ResultCode.SQLITE_CONSTRAINT_FOREIGNKEY.rawValue
+                {
+                    refused.append((conflict, error))
+                }
+            }
+            if let first = refused.first, refused.count == waiting.count { throw first.error }
+            waiting = refused.map(\.conflict)
         }
     }
 

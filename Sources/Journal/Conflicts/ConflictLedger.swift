@@ -19,17 +19,23 @@ public struct ConflictLedger {
     /// Entries that match, oldest first.
     ///
     /// - Parameters:
-    ///   - newest: Only this many, and the newest first; nil for all, oldest first.
+    ///   - newest: Only this many, and the newest first; none for 0 or less; nil for all, oldest first.
+    /// - Throws: ``JournalError/Code/corrupt`` when an entry, or the journal where it points, cannot be read; errors of
+    ///   SQLite.
     public func entries(_ filter: ConflictFilter = ConflictFilter(), newest: Int? = nil) throws -> [ConflictEntry] {
+        let limit = newest ?? .max
+        guard limit > 0 else { return [] }
         var entries: [ConflictEntry] = []
         try forEach(filter, backwards: newest != nil) { entry in
             entries.append(entry)
-            return entries.count < newest ?? .max
+            return entries.count < limit
         }
         return entries
     }
 
     /// Calls `body` with each entry that matches, oldest first, until it returns false. Memory is bounded by a page.
+    ///
+    /// - Throws: What `body` throws; otherwise as ``entries(_:newest:)``.
     public func forEach(
         _ filter: ConflictFilter, backwards: Bool = false, _ body: (ConflictEntry) throws -> Bool
     ) throws {
@@ -59,11 +65,15 @@ public struct ConflictLedger {
     }
 
     /// - Returns: nil when there is no such entry.
+    /// - Throws: ``JournalError/Code/corrupt`` when an entry, or the journal where it points, cannot be read; errors of
+    ///   SQLite.
     public func entry(_ id: Int64) throws -> ConflictEntry? {
         try read(Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts WHERE id = ?", arguments: [id])).first
     }
 
     /// How many entries are in each state.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func counts(_ db: Database) throws -> [ConflictEntry.State: Int] {
         guard try db.columns(in: "_journal_conflicts").contains(where: { $0.name == "state" }) else {
             return [.open: try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0]
@@ -138,7 +148,8 @@ extension ConflictEntry {
     ///
     /// - Parameters:
     ///   - table: Only those of this table; nil for all.
-    ///   - limit: Only this many, and the newest first; nil for all.
+    ///   - limit: Only this many, and the newest first; none for 0 or less; nil for all.
+    /// - Throws: As ``ConflictLedger/init(_:)`` and ``ConflictLedger/entries(_:newest:)``.
     public static func all(
         _ db: Database, table: String? = nil, newest limit: Int? = nil
     ) throws -> [ConflictEntry] {

@@ -6,6 +6,7 @@ import GRDB
 public struct HeldEntry: Sendable {
     /// The number in this file; nil for changes that stand in the journal only.
     public let id: Int64?
+    /// The table's name, as it is called here, or as its changes call it when it is not here.
     public let table: String
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
@@ -28,6 +29,7 @@ public struct HeldEntries {
     private let db: Database
     private let reader: JournalReader
 
+    /// - Throws: As ``JournalReader/init(_:)``.
     public init(_ db: Database) throws {
         self.db = db
         reader = try JournalReader(db)
@@ -39,6 +41,7 @@ public struct HeldEntries {
     /// - Parameters:
     ///   - table: Only of this table, compared as SQLite compares names.
     ///   - reason: Only with this ``HeldEntry/reason``.
+    /// - Throws: ``JournalError/Code/corrupt`` when a held row cannot be read; errors of SQLite.
     public func all(table: String? = nil, reason: String? = nil) throws -> [HeldEntry] {
         var entries: [HeldEntry] = []
         try forEach(table: table, reason: reason) { entries.append($0) }
@@ -46,6 +49,8 @@ public struct HeldEntries {
     }
 
     /// As ``all(table:reason:)``, one after the other: held rows may be many.
+    ///
+    /// - Throws: What `body` throws; otherwise as ``all(table:reason:)``.
     public func forEach(table: String? = nil, reason: String? = nil, _ body: (HeldEntry) throws -> Void) throws {
         let folded = table.map(SQLText.foldedName)
         let cursor = try Row.fetchCursor(
@@ -65,6 +70,8 @@ public struct HeldEntries {
     }
 
     /// How many rows are held, by reason. Does not look for unknown tables and columns, which costs a walk.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func counts(_ db: Database) throws -> [(reason: String, rows: Int)] {
         try Row.fetchAll(
             db, sql: "SELECT reason, count(*) AS n FROM _journal_held GROUP BY reason ORDER BY reason"

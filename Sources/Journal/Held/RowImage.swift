@@ -1,5 +1,6 @@
 /// A row by column name, complete or not, as `_journal_held.image` keeps it.
 public struct RowImage: Hashable, Sendable {
+    /// The values by the names of their columns, as the table spells them.
     public var columns: [String: Value] = [:]
 
     /// Name and value pairs in name order, each length-prefixed: see `docs/JOURNAL.md`.
@@ -18,6 +19,7 @@ public struct RowImage: Hashable, Sendable {
         return bytes
     }
 
+    /// A row of which nothing is known.
     public init() {}
 
     /// - Parameter row: In the order of ``TableInspection/stored``.

@@ -30,13 +30,13 @@ struct OverlayUndo<M: Model>: UndoStep {
             guard position >= state.asOf || state.status.isProvisional else { return nil }
             let before = isWanted ? (fields: state.fields, status: state.status) : nil
             // The row of an object that was made in memory came from elsewhere.
-            if state.status == .new, !overlay.isSaved { state.unsaved = [state.fields] }
+            if state.status == .new, overlay.status != .new, !overlay.isSaved { state.unsaved = [state.fields] }
             state.fields = overlay.fields
             state.status = overlay.status
             state.asOf = max(state.asOf, position)
             state.isStale = false
             state.refreshError = nil
-            if overlay.isSaved, !state.unsaved.isEmpty { state.unsaved = [] }
+            if overlay.isSaved || overlay.status == .new, !state.unsaved.isEmpty { state.unsaved = [] }
             return before.map { ($0, (fields: overlay.fields, status: overlay.status)) }
         }
         guard let change else { return }

@@ -26,6 +26,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var mustFollow = false
     var undo: [any UndoStep] = []
     var savepointDepth = 0
+    /// The writes of rows that the thread is inside of, outermost first; nil for one whose savepoint has not begun.
+    ///
+    /// Invariant: those that have one come first.
+    var steps: [Savepoint?] = []
     private var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
@@ -118,12 +122,28 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     /// Like ``show(_:_:status:)``, with the transient properties of `fields`.
     func publishLater<M: Model>(_ object: M, _ fields: M.Fields) {
         // The values were written, or need not be.
-        let (owner, epoch) = (owner, epoch)
+        put(Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true), on: object)
+    }
+
+    /// Lets this transaction see an object whose row it has deleted, or found deleted, as one that was made in memory. A rollback
+    /// takes it back.
+    ///
+    /// - Returns: False, and nothing is done, when the transaction does not see the object otherwise than all threads do, or does not
+    ///   see it deleted.
+    func remake<M: Model>(_ object: M, _ fields: M.Fields) -> Bool {
+        let epoch = epoch
+        let isDeletedHere = object._withState { state in
+            state.overlays.first.map { $0.epoch == epoch && $0.status == .deleted } ?? false
+        }
+        guard isDeletedHere else { return false }
+        put(Overlay(owner: owner, epoch: epoch, fields: fields, status: .new), on: object)
+        return true
+    }
+
+    private func put<M: Model>(_ overlay: Overlay<M.Fields>, on object: M) {
         let previous = object._withState { state -> Overlay<M.Fields>? in
-            let previous = state.overlays.first.flatMap { $0.epoch == epoch ? $0 : nil }
-            state.overlays = [
-                Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true)
-            ]
+            let previous = state.overlays.first.flatMap { $0.epoch == overlay.epoch ? $0 : nil }
+            state.overlays = [overlay]
             return previous
         }
         note(object, previous)

@@ -15,6 +15,10 @@ extension Database {
     ///     print(conflict.key, conflict.lost, conflict.kept)
     /// }
     /// ```
+    ///
+    /// - Parameter filter: Which of them; matches the open ones of all tables when it is left out.
+    /// - Returns: All that match, in memory; empty when none do.
+    /// - Throws: ``StoreError``: `notAReplica` for a file without a journal, `unsupportedFormat`, `corrupt`, `closed`.
     public func conflicts(_ filter: ConflictFilter = ConflictFilter()) throws -> [ConflictEntry] {
         try access { context in try ConflictLedger(context.db).entries(filter) }
     }
@@ -52,6 +56,7 @@ extension Database {
     /// Dismisses every entry that the filter lets through.
     ///
     /// - Returns: How many.
+    /// - Throws: ``StoreError``: `writeInsideRead`, `readOnly`, `busy`, `closed`. Nothing is dismissed then.
     @discardableResult
     public func dismissConflicts(matching filter: ConflictFilter) throws -> Int {
         let time = Date().timeIntervalSince1970
@@ -91,7 +96,8 @@ extension StoreError {
             default: nil
             }
         guard let code else {
-            self = StoreError(.journal, error.message, hint: error.hint, sqliteCode: error.sqliteCode)
+            self = StoreError(
+                .journal, error.message, hint: StoreError.journalHint(error), sqliteCode: error.sqliteCode)
             return
         }
         self = StoreError(code, error.message, hint: error.hint, sqliteCode: error.sqliteCode)

@@ -9,6 +9,9 @@ extension Database {
     /// - Parameters:
     ///   - table: Only of this table.
     ///   - reason: Only for this `HeldEntry.reason`.
+    /// - Returns: Rows in the order in which they were set aside, then unknown tables and columns; empty when nothing
+    ///   is held.
+    /// - Throws: ``StoreError``: `notAReplica` for a file without a journal, `unsupportedFormat`, `corrupt`, `closed`.
     public func heldRows(table: String? = nil, reason: String? = nil) throws -> [HeldEntry] {
         try access { context in try HeldEntries(context.db).all(table: table, reason: reason) }
     }

@@ -34,11 +34,13 @@ public struct NewConflicts: AsyncSequence, Sendable {
     let last: Int64
     let watch: ConflictWatch
 
+    /// Starts behind the conflict that was the newest when ``Database/newConflicts()`` was called.
     public func makeAsyncIterator() -> Iterator {
         // Before the first look, so that no commit falls between the two.
         Iterator(database: database, watch: watch, signals: watch.file.changes.makeAsyncIterator(), last: last)
     }
 
+    /// Delivers each conflict once, oldest first, and waits for the file to change in between.
     public struct Iterator: AsyncIteratorProtocol {
         let database: Database
         /// Watches for as long as it is held.
@@ -54,7 +56,9 @@ public struct NewConflicts: AsyncSequence, Sendable {
             self.last = last
         }
 
-        /// - Throws: ``StoreError`` when the file cannot be read; the next call tries again.
+        /// The next conflict; nil when the task is cancelled or the database closed.
+        ///
+        /// - Throws: ``StoreError`` when the file cannot be read. Nothing is skipped: the next call tries again.
         public mutating func next() async throws -> ConflictEntry? {
             while true {
                 if let next = waiting.popFirst() {

@@ -11,6 +11,10 @@ public struct Connection {
     /// ```swift
     /// options.prepare = { try $0.execute("PRAGMA cache_size = -64000") }
     /// ```
+    ///
+    /// - Throws: GRDB's `DatabaseError` for SQL that SQLite does not accept, or that has another number of parameters;
+    ///   ``StoreError/Code/unstorable`` and ``ColumnMismatch`` for a value that cannot be bound. What statements of a
+    ///   script did before the one that failed, stays.
     public func execute(_ sql: SQL) throws {
         try grdb.execute(sql: sql.text, arguments: StatementArguments(sql.bindings.map { try $0.databaseValue }))
     }

@@ -11,6 +11,10 @@ extension Database {
     /// ```swift
     /// try db.withGRDB { try $0.create(table: "log") { $0.primaryKey("id", .text) } }
     /// ```
+    ///
+    /// - Throws: What `body` throws, GRDB's errors as ``StoreError``; ``StoreError/Code/transactionAborted`` when the
+    ///   transaction is over when `body` returns; what ``transaction(_:)`` throws. All that `body` wrote is undone
+    ///   then, in the file and in memory.
     public func withGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try write { context in
             try context.savepoint {
@@ -27,6 +31,11 @@ extension Database {
     }
 
     /// Runs `body` with GRDB's view of a reading connection, on one snapshot.
+    ///
+    /// Inside of a transaction it is the writing connection, with what the transaction wrote so far; `body` must not
+    /// write.
+    ///
+    /// - Throws: What `body` throws, GRDB's errors as ``StoreError``; ``StoreError/Code/closed``.
     public func readGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try access { context in
             try (context as? WriteContext)?.confirm()

@@ -11,12 +11,14 @@ import Journal
 /// }
 /// ```
 public struct SQLFunction: Sendable {
+    /// The name in SQL; SQLite does not look at the case of its letters.
     public let name: String
     let function: DatabaseFunction
+    private let argumentCount: Int?
 
     /// - Parameters:
     ///   - name: The name in SQL. A built-in function of the same name and count of arguments is replaced.
-    ///   - argumentCount: nil for any number.
+    ///   - argumentCount: 0...127 (https://sqlite.org/limits.html#max_function_arg); nil for any number.
     ///   - isDeterministic: True when equal arguments always give equal results; SQLite then calls it less often.
     ///   - body: Gets the arguments, and may be called on several threads at once. What it throws fails the statement, with
     ///     the error's description.
@@ -25,8 +27,18 @@ public struct SQLFunction: Sendable {
         _ body: @escaping @Sendable ([Value]) throws -> Value
     ) {
         self.name = name
+        self.argumentCount = argumentCount
         function = DatabaseFunction(name, argumentCount: argumentCount, pure: isDeterministic) { arguments in
             try body(arguments.map { Value($0) }).databaseValue
+        }
+    }
+
+    /// What SQLite would refuse to register (https://sqlite.org/c3ref/create_function.html) ends the program there.
+    func check() throws {
+        guard (0...127).contains(argumentCount ?? 0), (1...255).contains(name.utf8.count) else {
+            throw StoreError(
+                .invalidInput, "the SQL function \(name.prefix(64)) cannot be registered",
+                hint: "Its name has 1 to 255 bytes, and it takes 0 to 127 arguments, or any number with nil.")
         }
     }
 }

@@ -42,8 +42,8 @@ extension Model {
             }
             guard !seen.contains(position) else {
                 throw StoreError(
-                    .invalidInput, "a value is given both for the property and for its column", table: schema.table,
-                    column: schema.columns[position].name)
+                    .invalidInput, "a value is given both for the property and for its column",
+                    hint: "Leave one of the two names out.", table: schema.table, column: schema.columns[position].name)
             }
             seen.insert(position)
             do {
@@ -76,6 +76,7 @@ extension Model {
     /// Changes the row to values in SQLite's classes; columns that are not named stay as they are.
     ///
     /// - Returns: True when something was written.
+    /// - Throws: Like ``set(_:in:)`` and ``save(_:)``; the object and the file are then as before.
     @discardableResult
     public func save(fields values: [String: Value]) throws -> Bool {
         try save { try Self.set(values, in: &$0) }

@@ -24,6 +24,9 @@ extension Model {
     /// - Parameters:
     ///   - tail: What follows `SELECT … FROM table`; all rows in the order of the key when it is left out.
     ///   - database: Where the rows are.
+    /// - Returns: The JSON, as a whole in memory; `[]` when there is no row.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for what SQLite does not accept;
+    ///   `argumentCount`; `unstorable` for a value of `tail` that cannot be bound; `closed`.
     public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
         let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
         do {
@@ -50,6 +53,9 @@ extension Model {
     }
 
     /// This object as a JSON object of the columns' names and stored values.
+    ///
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored, which only an unsaved object can
+    ///   have.
     public func exportJSON() throws -> String {
         let values = try encodedValues
         return JSONValue.object(
@@ -86,7 +92,9 @@ extension Model {
             if case .array(let list) = value { elements = list } else { elements = [value] }
         } catch {
             throw StoreError(
-                .invalidInput, "the text is no JSON: \(error)", table: schema.table, operation: "importing")
+                .invalidInput, "the text is no JSON: \(error)",
+                hint: "Correct the text there; comments and trailing commas are no JSON.", table: schema.table,
+                operation: "importing")
         }
         return try elements.map { element in
             guard case .object(let members) = element else {

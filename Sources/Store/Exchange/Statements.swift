@@ -9,26 +9,21 @@ import Journal
 /// let row = try bob.upsertStatement() // the same with bob's values: a value of type SQL
 /// ```
 extension Model {
+    /// Selects all columns of every row, qualified by the table's name. A WHERE or ORDER BY may follow.
     public static var selectSQL: String { schema.select }
+    /// Inserts a row; a key or UNIQUE value that is taken is an error, whatever conflict clause the table declares.
     public static var insertSQL: String { schema.insert }
+    /// Deletes the row whose key is bound, in the order of the key.
     public static var deleteSQL: String { schema.delete }
 
-    /// Inserts a row, or gives the row with its key the other values; a clash of another UNIQUE column stays an error.
-    public static var upsertSQL: String {
-        let names = schema.columns.map { SQLText.quote(identifier: $0.name) }
-        let others = names.indices.filter { !schema.key.contains($0) }.map { names[$0] }
-        let target = schema.key.map { names[$0] }.joined(separator: ", ")
-        let insert =
-            "INSERT INTO \(schema.quotedTable) (\(names.joined(separator: ", "))) "
-            + "VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) ON CONFLICT (\(target)) DO "
-        if others.isEmpty { return insert + "NOTHING" }
-        // A row that is the same already is not written.
-        return insert + "UPDATE SET \(others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) WHERE "
-            + others.map { "\(schema.quotedTable).\($0) IS NOT excluded.\($0)" }.joined(separator: " OR ")
-    }
+    /// Inserts a row, or gives the row with its key the other values; a clash of another UNIQUE column stays an error, whatever
+    /// conflict clause the table declares. A row that is the same already is not written.
+    public static var upsertSQL: String { schema.upsert }
 
+    /// Writes columns of the row whose key is bound last.
+    ///
     /// - Parameter columns: Names of properties or columns; all but the key when none is named.
-    /// - Throws: ``StoreError/Code/missingColumn``.
+    /// - Throws: ``StoreError/Code/missingColumn`` for a name that the model does not have.
     public static func updateSQL(_ columns: String...) throws -> String { schema.update(try positions(columns)) }
 
     private static func positions(_ names: [String]) throws -> [Int] {
@@ -40,18 +35,27 @@ extension Model {
     }
 
     /// ``insertSQL`` with the values of this object.
+    ///
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored.
     public func insertStatement() throws -> SQL { try bound(Self.insertSQL, Array(Self.schema.columns.indices)) }
 
     /// ``upsertSQL`` with the values of this object.
+    ///
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored.
     public func upsertStatement() throws -> SQL { try bound(Self.upsertSQL, Array(Self.schema.columns.indices)) }
 
     /// ``updateSQL(_:)`` with the values of this object.
+    ///
+    /// - Throws: ``StoreError/Code/missingColumn`` for a name that the model does not have,
+    ///   ``StoreError/Code/unstorable`` for a value that cannot be stored.
     public func updateStatement(_ columns: String...) throws -> SQL {
         let positions = try Self.positions(columns)
         return try bound(Self.schema.update(positions), positions + Self.schema.key)
     }
 
     /// ``deleteSQL`` with the key of this object.
+    ///
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored.
     public func deleteStatement() throws -> SQL { try bound(Self.deleteSQL, Self.schema.key) }
 
     private func bound(_ text: String, _ columns: [Int]) throws -> SQL {

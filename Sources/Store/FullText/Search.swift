@@ -3,6 +3,7 @@ import Journal
 
 /// A row that a full-text search found.
 public struct SearchHit<M: Model>: Sendable {
+    /// The live object of the row.
     public let object: M
     /// FTS5's bm25: smaller is better, and mostly below 0 (https://sqlite.org/fts5.html#the_bm25_function).
     public let rank: Double
@@ -12,13 +13,21 @@ public struct SearchHit<M: Model>: Sendable {
 
 /// How a search marks what it found.
 public struct SearchMarks: Hashable, Sendable {
+    /// Stands before each word that was found.
     public var start: String
+    /// Stands behind each word that was found.
     public var end: String
     /// Stands where text was left out.
     public var ellipsis: String
     /// The most words in a snippet, 1...64.
     public var words: Int
 
+    /// - Parameters:
+    ///   - start: Stands before each word that was found.
+    ///   - end: Stands behind it.
+    ///   - ellipsis: Stands where text was left out.
+    ///   - words: The most words in a snippet; less than 1 counts as 1, more than 64 as 64, FTS5's own limit
+    ///     (https://sqlite.org/fts5.html#the_snippet_function).
     public init(start: String = "[", end: String = "]", ellipsis: String = "…", words: Int = 16) {
         self.start = start
         self.end = end
@@ -45,8 +54,10 @@ extension Model {
     ///   - limit: The most hits, 0 or more.
     ///   - offset: How many of the best hits are left out.
     ///   - database: Where the rows are.
-    /// - Throws: ``StoreError/Code/missingTable`` when the table has no text index, ``StoreError/Code/sql`` for a raw query with a
-    ///   mistake.
+    /// - Returns: Empty when nothing is found, and for a query without a word.
+    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of the name, or has several and none is named;
+    ///   `missingColumn` for a weight of a column that the index does not have, or that is no finite number; `sql` for a raw
+    ///   query with a mistake; `undecodable` for a row that does not fit the model; `closed`.
     public static func search(
         _ query: TextQuery, index name: String? = nil, weights: [String: Double] = [:],
         marks: SearchMarks = SearchMarks(), limit: Int = 100, offset: Int = 0, in database: Database
@@ -59,6 +70,16 @@ extension Model {
     }
 
     /// The whole text of each indexed column of the rows found, with marks around the words: by the names of the columns.
+    ///
+    /// - Parameters:
+    ///   - query: What to look for; a plain literal means all its words.
+    ///   - name: The index's name; needed when the table has several.
+    ///   - marks: What surrounds the words that were found; the rest of it does not count here.
+    ///   - limit: The most hits, 0 or more.
+    ///   - database: Where the rows are.
+    /// - Returns: Best hits first; empty when nothing is found, and for a query without a word.
+    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of the name, or has several and none
+    ///   is named; `sql` for a raw query with a mistake; `undecodable` for a row that does not fit the model; `closed`.
     public static func highlights(
         _ query: TextQuery, index name: String? = nil, marks: SearchMarks = SearchMarks(), limit: Int = 100,
         in database: Database

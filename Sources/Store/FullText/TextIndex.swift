@@ -33,6 +33,7 @@ public struct TextIndex: Hashable, Codable, Sendable {
 
     /// Names of properties, or of columns.
     public let columns: [String]
+    /// How text is cut into words.
     public let tokenizer: Tokenizer
     /// Lengths of the starts of words that are indexed too, so that a search by prefix is fast.
     public let prefixes: [Int]
@@ -41,7 +42,8 @@ public struct TextIndex: Hashable, Codable, Sendable {
     /// - Parameters:
     ///   - columns: Names of properties, or of columns.
     ///   - tokenizer: What counts as a word.
-    ///   - prefixes: Lengths of the starts of words that are indexed too, so that a search by prefix is fast.
+    ///   - prefixes: Lengths of the starts of words that are indexed too, so that a search by prefix is fast: 1...999 characters,
+    ///     31 lengths at most (https://sqlite.org/fts5.html#prefix_indexes). Others fail where the index is made.
     ///   - name: The name of the FTS5 table; `<table>_search` when it is nil. Needed for a second index of a table.
     public init(_ columns: String..., tokenizer: Tokenizer = .words, prefixes: [Int] = [], name: String? = nil) {
         self.columns = columns

@@ -93,7 +93,9 @@ struct TextIndexStore {
         }
         guard table.keyCount > 0, !definition.columns.isEmpty else {
             throw StoreError(
-                .invalidSchema, "the text index \(definition.name) needs a primary key and a column", table: table.name)
+                .invalidSchema, "the text index \(definition.name) needs a primary key and a column",
+                hint: "Declare a PRIMARY KEY in the table, and name at least one column in the index.",
+                table: table.name)
         }
         for column in definition.columns {
             guard table.has(column) else {

@@ -14,6 +14,7 @@ public struct TextQuery: Hashable, Sendable, ExpressibleByStringLiteral {
 
     private init(expression: String) { self.expression = expression }
 
+    /// ``words(_:)`` of the literal.
     public init(stringLiteral value: String) { self = .words(value) }
 
     /// Every one of the words, in any order. Words are what stands between white space.

@@ -8,9 +8,11 @@ import Journal
 
 /// How far a backup has come.
 public struct BackupProgress: Hashable, Sendable {
-    /// Pages of the file; 4 096 bytes each, as a rule.
+    /// Pages that are copied so far; 4 096 bytes each, as a rule.
     public let completedPages: Int
+    /// Pages of the whole database at the moment that is copied.
     public let totalPages: Int
+    /// The part that is copied, 0...1.
     public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
 }
 
@@ -27,9 +29,11 @@ extension Database {
     /// - Parameters:
     ///   - path: The new file. It appears under this name when it is complete, and not at all when something fails.
     ///   - replacing: True to replace a file that is there.
-    ///   - pagesPerStep: How many pages are copied between two calls of `progress`.
+    ///   - pagesPerStep: How many pages are copied between two calls of `progress`; less than 1 counts as 1.
     ///   - progress: What it throws ends the backup.
-    /// - Throws: ``StoreError/Code/alreadyExists``; ``StoreError/Code/busy`` inside of an access to this database.
+    /// - Throws: What `progress` throws, and ``StoreError``: `alreadyExists`; `busy` inside of an access to this database, and when
+    ///   somebody has the file to replace open; `notFound` when the directory is missing or cannot be written; `full`; `closed`;
+    ///   `sqlite` when the copy cannot be renamed. A file that was there before is whole then.
     public func backup(
         to path: String, replacing: Bool = false, pagesPerStep: Int = 1_000,
         progress: @escaping (BackupProgress) throws -> Void = { _ in }
@@ -43,8 +47,14 @@ extension Database {
             Database.remove(partial)
             do {
                 try copy(to: partial, pagesPerStep, progress)
+                // The log of the file that was there would be read into the new one. Opening that file folds its log in, so it is
+                // whole should the machine stop here.
+                if FileManager.default.fileExists(atPath: path) { try Database.refuseOpen(path, "backing up") }
+                Database.removeLogs(path)
                 guard rename(partial, path) == 0 else {
-                    throw StoreError(.sqlite, "the copy could not be renamed: \(String(cString: strerror(errno)))")
+                    throw StoreError(
+                        .sqlite, "the copy could not be renamed: \(String(cString: strerror(errno)))",
+                        hint: "Name a file, not a directory, in a directory that the program may write to.")
                 }
             } catch {
                 Database.remove(partial)
@@ -89,12 +99,15 @@ extension Database {
     @discardableResult
     public static func deleteFiles(at path: String) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
-        try refuseOpen(path)
-        remove(path)
+        // What is beside a symbolic link is not what belongs to the database.
+        let file = SystemFiles().resolved(path)
+        try refuseOpen(file, "deleting files")
+        remove(file)
+        _ = unlink(path)
         return true
     }
 
-    private static func refuseOpen(_ path: String) throws {
+    private static func refuseOpen(_ path: String, _ operation: String) throws {
         do {
             let queue = try DatabaseQueue(path: path)
             defer { try? queue.close() }
@@ -105,14 +118,19 @@ extension Database {
             }
         } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
             throw StoreError(
-                .busy, "the database is open", hint: "Close it in every process first.", operation: "deleting files",
+                .busy, "the database is open", hint: "Close it in every process first.", operation: operation,
                 sqliteCode: error.extendedResultCode.rawValue)
         } catch {
-            // What is no database, or is damaged, may be deleted too.
+            // What is no database, or is damaged, may go too.
         }
     }
 
     private static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal", "-checkpoint"] { _ = unlink(path + suffix) }
+        removeLogs(path)
+        for suffix in ["", "-checkpoint"] { _ = unlink(path + suffix) }
+    }
+
+    private static func removeLogs(_ path: String) {
+        for suffix in ["-wal", "-shm", "-journal"] { _ = unlink(path + suffix) }
     }
 }

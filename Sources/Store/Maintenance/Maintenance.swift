@@ -9,6 +9,8 @@ import Synchronization
 extension Database {
     /// Renews the statistics by which SQLite's planner chooses indexes (https://sqlite.org/lang_analyze.html), from a sample of each
     /// index. Happens by itself after ``Options/analyzeInterval`` journalled changes.
+    ///
+    /// - Throws: ``StoreError``: `writeInsideRead`, `readOnly`, `busy`, `closed`. The statistics are then as they were.
     public func analyze() throws {
         try write { context in
             try Maintenance.analyze(context.db)
@@ -21,6 +23,8 @@ extension Database {
     }
 
     /// The journal position at which statistics were renewed last; nil for never.
+    ///
+    /// - Throws: ``StoreError/Code/closed``, or another ``StoreError`` when the file cannot be read.
     public func lastAnalyzed() throws -> Int64? {
         try access { try Maintenance.lastAnalyzed($0.db) }
     }
@@ -28,7 +32,8 @@ extension Database {
     /// Rebuilds the file without the space of what was deleted (https://sqlite.org/lang_vacuum.html). Blocks writers for its time, and
     /// needs as much free disk space as the file has content.
     ///
-    /// - Throws: ``StoreError/Code/busy`` inside of an access to this database, or while others use the file.
+    /// - Throws: ``StoreError``: `busy` inside of an access to this database, or while others use the file; `full`; `readOnly`;
+    ///   `closed`. The rows are all there then.
     public func vacuum() throws {
         try outside("vacuuming") {
             try checkWritable()
@@ -42,7 +47,11 @@ extension Database {
     /// Moves the write-ahead log into the database file, under the lock that all processes with Tandem agree on. Happens by
     /// itself; do it before the file is copied by other means, or when the log has grown.
     ///
+    /// - Parameter mode: `.passive` waits for nobody; `.restart` and `.truncate` wait for readers and writers, for
+    ///   ``Options/busyTimeout`` at most.
     /// - Returns: nil when another process is at it, and in memory.
+    /// - Throws: ``StoreError``: `busy` inside of an access to this database; `readOnly`; `closed`; `journal` when the file is
+    ///   not at its path any more. The log is whole then.
     @discardableResult
     public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
         try outside("moving the log") {
@@ -51,7 +60,10 @@ extension Database {
         }
     }
 
-    /// What SQLite finds wrong with the file; empty when all is well. Reads the whole file.
+    /// What SQLite finds wrong with the file, 100 things at most (https://sqlite.org/pragma.html#pragma_integrity_check);
+    /// empty when all is well. Reads the whole file.
+    ///
+    /// - Throws: ``StoreError/Code/corrupt`` when the file is too damaged to be looked at; ``StoreError/Code/closed``.
     public func integrityProblems() throws -> [String] {
         try values(String.self, "PRAGMA integrity_check").filter { $0 != "ok" }
     }
@@ -65,6 +77,9 @@ extension Database {
     /// for order in orders { try order.save { $0.isPaid = true } }   // no wait
     /// try db.flush()                                                // one
     /// ```
+    ///
+    /// - Throws: ``StoreError``: `sqlite` when the system cannot write the log, `readOnly`, `closed`. The commits are
+    ///   in the file all the same, and seen by everyone; whether they would survive a loss of power is not known.
     public func flush() throws {
         do { try flushLog() } catch { throw failed(error, operation: "flushing") }
     }
@@ -74,12 +89,17 @@ extension Database {
         try checkWritable()
         // The log is the one file that a commit writes. Closing a descriptor of the database itself would drop SQLite's locks
         // (https://sqlite.org/howtocorrupt.html, section 2.2); the log has none.
-        let descriptor = open(path + "-wal", O_RDONLY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT { return }
-        defer { if descriptor >= 0 { _ = Glibc.close(descriptor) } }
-        guard descriptor >= 0, fdatasync(descriptor) == 0 else {
+        let files = replica.options.files
+        do {
+            // It may be so new that its name was not synced either.
+            _ = try files.withFile(files.resolved(path) + "-wal", .reading) { log in
+                try log.sync()
+                try log.syncName()
+            }
+        } catch let error as FileError {
             throw StoreError(
-                .sqlite, "the log could not be written to the disk: \(String(cString: strerror(errno)))")
+                .sqlite, "the log could not be \(error.operation): \(String(cString: strerror(error.code)))",
+                hint: "Check the disk and the permissions; a loss of power may take commits since the last flush.")
         }
     }
 

@@ -16,6 +16,8 @@ extension Model {
     }
 
     /// Makes a row with this key.
+    ///
+    /// - Throws: As ``create(in:_:)``, with `primaryKey` when there is a row with this key already.
     @discardableResult
     public static func create(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
@@ -24,6 +26,9 @@ extension Model {
     }
 
     /// Makes a row for each element, in one transaction: all of them, or none.
+    ///
+    /// - Returns: The objects, in the order of the elements.
+    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be made; no row is made then.
     @discardableResult
     public static func create<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
@@ -75,12 +80,15 @@ extension Model {
 
     /// The object of the row with this key; when there is none, the row is written with `fill`. See ``findOrMake(_:in:_:)`` for a
     /// row that is to be saved later.
+    ///
+    /// - Throws: As ``create(in:_:)`` for a row that is made, and as ``fetch(_:in:)`` for one that is there. Nothing is
+    ///   written then.
     @discardableResult
     public static func findOrCreate(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }
-        return try database.write { context in
+        return try database.write(Self.self, "creating") { context in
             // Looked for again under the write lock.
             try context.find(Self.self, id) ?? context.create(Self.self, id, fill)
         }

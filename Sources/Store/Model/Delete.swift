@@ -13,6 +13,8 @@ extension Model {
     /// Deletes many rows in one transaction: all of them, or none.
     ///
     /// - Returns: How many rows were there.
+    /// - Throws: As ``delete()``, for the first row that cannot go, and ``StoreError/Code/otherDatabase`` for an object
+    ///   of another database; no row is deleted then.
     @discardableResult
     public static func delete(_ objects: some Sequence<Self>, in database: Database) throws -> Int {
         try database.transaction {
@@ -25,7 +27,7 @@ extension Model {
     }
 
     /// True when the row is deleted, by whomever. Inside of a transaction that deleted it, at once; elsewhere from the commit
-    /// on. A row that comes again under the same key makes it false again.
+    /// on. A row that comes again under the same key makes it false again, and so does ``make(_:in:_:)`` with that key.
     public var isDeleted: Bool { rowState == .deleted }
 
     /// True when the row is there, as far as the calling thread can see.

@@ -47,6 +47,7 @@ public final class Edit<M: Model>: PendingChange {
         state = Mutex(initial)
     }
 
+    /// That of the object.
     public var database: Database { object.database }
 
     /// A value of the row, edited or not.
@@ -133,6 +134,9 @@ public final class Edit<M: Model>: PendingChange {
         }
     }
 
+    /// What ``Database/save(_:)`` calls: the same as ``save()``.
+    ///
+    /// - Throws: As ``save()``.
     public func saveChanges() throws -> Bool { try save() }
 
     // MARK: - Following the row

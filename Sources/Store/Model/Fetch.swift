@@ -3,6 +3,8 @@ import Journal
 extension Model {
     /// The live object of the row with this key; nil when there is no such row. An object that someone holds is found
     /// without a query.
+    ///
+    /// - Throws: ``StoreError``, as ``fetch(_:in:)`` does for this one row.
     public static func find(_ id: ID, in database: Database) throws -> Self? {
         if let object = try held(id, in: database) { return object }
         return try database.access { try $0.find(Self.self, id) }
@@ -11,6 +13,8 @@ extension Model {
     /// The objects of the rows with these keys, in the order of `ids`; keys without a row are left out.
     ///
     /// Any number of keys: those whose objects are held need no query, the others one for each 500.
+    ///
+    /// - Throws: As ``fetch(_:in:)``: one row that does not decode fails all of it.
     public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
         let ids = Array(ids)
         return try database.access { context in
@@ -27,6 +31,8 @@ extension Model {
     }
 
     /// The objects of the rows with these keys, by key; keys without a row are left out.
+    ///
+    /// - Throws: As ``fetch(_:in:)``: one row that does not decode fails all of it.
     public static func keyed(_ ids: some Sequence<ID>, in database: Database) throws -> [ID: Self] {
         try Dictionary(find(ids, in: database).map { ($0.id, $0) }) { first, _ in first }
     }
@@ -51,6 +57,8 @@ extension Model {
     /// ```
     ///
     /// `$T` stands for the table, `$PK` for the primary key.
+    ///
+    /// - Throws: As ``fetch(_:in:)``.
     public static func `where`(
         _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> [Self] {
@@ -58,11 +66,15 @@ extension Model {
     }
 
     /// All objects, optionally in an order: `Person.all(orderedBy: "name DESC, $PK", in: db)`.
+    ///
+    /// - Throws: As ``fetch(_:in:)``.
     public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
         try fetch(order.map { "ORDER BY " + $0 } ?? "", in: database)
     }
 
     /// The first object of the rows for which `condition` holds; of all rows when it is left out.
+    ///
+    /// - Throws: As ``fetch(_:in:)``, for the first row alone.
     public static func first(
         _ condition: SQL? = nil, _ arguments: (any ColumnValue)?..., orderedBy order: SQL? = nil, in database: Database
     ) throws -> Self? {
@@ -76,6 +88,8 @@ extension Model {
     }
 
     /// How many rows there are for which `condition` holds; all rows when it is left out.
+    ///
+    /// - Throws: ``StoreError`` for SQL and values that do not fit, as ``fetch(_:in:)``; rows are not decoded.
     public static func count(
         where condition: SQL? = nil, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> Int {
@@ -86,6 +100,11 @@ extension Model {
     }
 
     /// The objects of the rows that `SELECT … FROM table` gives with this tail: WHERE, ORDER BY, LIMIT, joins.
+    ///
+    /// - Throws: ``StoreError``: `undecodable` for the first row with a value that its property's type cannot take;
+    ///   `unstorable` for an argument or a key that SQLite cannot bind; `argumentCount` when `?` and values are not as
+    ///   many; `sql`, `missingTable` or `missingColumn` for what does not fit the schema; `closed`. No object is
+    ///   returned then, and objects that are held keep their values.
     public static func fetch(_ tail: SQL, in database: Database) throws -> [Self] {
         let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
         return try database.access { context in
@@ -126,6 +145,9 @@ extension Model {
     /// Objects that are held follow, those of deleted rows are marked; inside of a transaction at once.
     ///
     /// - Returns: How many rows were changed.
+    /// - Throws: ``StoreError``: the code of a constraint that refuses a row, `sql`, `argumentCount`, `unstorable`,
+    ///   `transactionControl` for a `BEGIN` or the like, `writeInsideRead`, `readOnly`, `busy`, `closed`. Nothing is
+    ///   changed then; a script of several statements is undone as a whole.
     @discardableResult
     public static func execute(
         _ sql: SQL, _ arguments: (any ColumnValue)?..., in database: Database
@@ -149,11 +171,17 @@ extension AccessContext {
 
 extension ValueModel {
     /// All rows of the struct's table, as values.
+    ///
+    /// - Throws: ``StoreError``: `missingColumn` when the table lacks the column of a property that needs one,
+    ///   `undecodable` for the first value that its property's type cannot take, and what ``Model/fetch(_:in:)`` throws
+    ///   for SQL.
     public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
         try database.rows(as: Self.self, "SELECT * FROM $T" + (order.map { " ORDER BY " + $0 } ?? ""))
     }
 
     /// The rows for which `condition` holds, as values.
+    ///
+    /// - Throws: As ``all(orderedBy:in:)``, and ``StoreError/Code/argumentCount`` when `?` and values are not as many.
     public static func `where`(
         _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> [Self] {

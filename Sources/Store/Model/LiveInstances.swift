@@ -129,10 +129,33 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     }
 
     /// The object for a row that does not exist yet, with values that nobody has saved; the one that someone holds already
-    /// when there is one.
-    func unsaved(_ row: M.Fields, in database: Database) -> (object: M, isNew: Bool) {
+    /// when there is one. One whose row is deleted gets the values, and is new again: a second object of its key would part from
+    /// it when the row comes back.
+    func unsaved(_ row: M.Fields, in database: Database) throws -> (object: M, isNew: Bool) {
         let isRecent = clock.writer.load(ordering: .sequentiallyConsistent) != 0
-        return find(row, .new, isRecent: isRecent, in: database)
+        let (object, isNew) = find(row, .new, isRecent: isRecent, in: database)
+        if isNew { return (object, true) }
+        return (object, try remake(object, row, in: database))
+    }
+
+    /// - Returns: False, and nothing is done, when the calling thread does not see the object deleted.
+    private func remake(_ object: M, _ row: M.Fields, in database: Database) throws -> Bool {
+        if let context = ThreadContext.access(to: database) as? WriteContext {
+            try context.checkOpen()
+            if context.remake(object, row) { return true }
+            // Others may see it deleted where the transaction does not.
+            guard object._status == .deleted else { return false }
+        }
+        let before = object._withState { state -> M.Fields? in
+            guard state.status == .deleted else { return nil }
+            let old = state.fields
+            state.remake(row)
+            return old
+        }
+        guard let before else { return false }
+        // No lock is held: observers run code of the caller.
+        if object._isObserved { object._announce(row._changes(from: before), transients: true, status: true) }
+        return true
     }
 
     private func find(
@@ -255,7 +278,7 @@ struct Row<M: Model>: Refreshable {
             let row = try M.select(key, context.db)
             if let row, context.shows(object, row) { return }
             // What was never saved is not deleted.
-            if row == nil, object._withState({ $0.overlays.isEmpty && $0.status == .new }) { return }
+            if row == nil, object._withState({ ($0.overlays.first?.status ?? $0.status) == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)
         } catch let error as StoreError where error.code == .undecodable {
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }

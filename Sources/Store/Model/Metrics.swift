@@ -6,7 +6,10 @@ public struct StoreMetrics: Sendable, Equatable {
     public let liveObjects: [String: Int]
     /// Results of ``Database/cached(_:ignoringColumns:_:)`` and `Query.cached`.
     public let cachedResults: Int
+    /// How often a cached result was given since the database was opened.
     public let cacheHits: Int
+    /// How often one was asked for and had to be computed; inside of a transaction or a read, which cache nothing, it
+    /// does not count.
     public let cacheMisses: Int
     /// SELECTs run so far, those by key included.
     public let queries: Int

@@ -14,6 +14,7 @@ public protocol ModelKey: Hashable, Sendable {
 }
 
 extension ModelKey {
+    /// nil: keys of this type must be given.
     public static func generated() -> Self? { nil }
 
     /// The bytes of ``appendExact(to:)``.
@@ -26,9 +27,13 @@ extension ModelKey {
 
 /// The exact content of a key, in one type for the keys of all models: tables of objects need no knowledge of the model's own.
 public enum ExactKey: Hashable, Sendable {
+    /// An integer of any width.
     case integer(Int64)
+    /// The 16 bytes of a UUID as two words, in the order of this machine.
     case uuid(UInt64, UInt64)
+    /// A text, by its bytes.
     case text(ExactText)
+    /// Data; or what the columns of a composite key append, one after another.
     case bytes([UInt8])
 
     // Written out for speed: keys of one model are all of one case, so the case need not be hashed.
@@ -45,8 +50,10 @@ public enum ExactKey: Hashable, Sendable {
 }
 
 extension ModelKey where Self: FixedWidthInteger {
+    /// ``ExactKey/integer(_:)``.
     public var exact: ExactKey { .integer(Int64(truncatingIfNeeded: self)) }
 
+    /// The bytes of the integer, the most significant first; as many as the type has.
     public func appendExact(to bytes: inout [UInt8]) {
         withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
     }
@@ -58,6 +65,7 @@ extension Int64: ModelKey {
 }
 
 extension Int: ModelKey {
+    /// A random number from 1 to 2^63-1.
     public static func generated() -> Int? { .random(in: 1...Int.max) }
 }
 
@@ -82,8 +90,10 @@ public struct ExactText: Hashable, Sendable {
 }
 
 extension String: ModelKey {
+    /// ``ExactKey/text(_:)``.
     public var exact: ExactKey { .text(ExactText(text: self)) }
 
+    /// The length in bytes of UTF-8, then the bytes: no text followed by another looks like a third.
     public func appendExact(to bytes: inout [UInt8]) {
         utf8.count.appendExact(to: &bytes)
         bytes.append(contentsOf: utf8)
@@ -94,12 +104,14 @@ extension String: ModelKey {
 }
 
 extension UUID: ModelKey {
+    /// ``ExactKey/uuid(_:_:)``.
     public var exact: ExactKey {
         withUnsafeBytes(of: uuid) { bytes in
             .uuid(bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
     }
 
+    /// The 16 bytes.
     public func appendExact(to bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
 
     /// A UUID of version 7.
@@ -107,8 +119,10 @@ extension UUID: ModelKey {
 }
 
 extension Data: ModelKey {
+    /// ``ExactKey/bytes(_:)``.
     public var exact: ExactKey { .bytes([UInt8](self)) }
 
+    /// The length in bytes, then the bytes.
     public func appendExact(to bytes: inout [UInt8]) {
         count.appendExact(to: &bytes)
         bytes.append(contentsOf: self)

@@ -8,8 +8,10 @@ public struct ColumnDescription: Hashable, Sendable {
     public let property: String
     /// The property's type as the source spells it.
     public let type: String
+    /// True when the property is optional: NULL is nil.
     public let isOptional: Bool
 
+    /// For what the macro writes.
     public init(_ name: String, property: String, type: String, isOptional: Bool) {
         self.name = name
         self.property = property
@@ -20,7 +22,9 @@ public struct ColumnDescription: Hashable, Sendable {
 
 /// What a model knows of its table, at run time: `Person.schema`.
 public final class ModelSchema: Sendable {
+    /// The table's name, as the model spells it.
     public let table: String
+    /// In the order of the source; their positions are what the members with an underscore name columns by.
     public let columns: [ColumnDescription]
     /// Positions of the primary key in ``columns``; empty for a struct without one.
     public let key: [Int]
@@ -38,6 +42,12 @@ public final class ModelSchema: Sendable {
     /// `key1 = ? AND key2 = ?`
     let keyCondition: String
 
+    /// For what the macro writes.
+    ///
+    /// - Parameters:
+    ///   - table: The table's name, unquoted.
+    ///   - columns: At least one, each name once.
+    ///   - key: Positions in `columns`, in the key's order; empty for a struct.
     public init(table: String, columns: [ColumnDescription], key: [Int]) {
         self.table = table
         self.columns = columns

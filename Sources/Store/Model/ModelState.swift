@@ -8,7 +8,9 @@ public enum RowStatus: Sendable {
     case unknown
     /// Made in memory, and not saved.
     case new
+    /// The row is in the file.
     case present
+    /// The row was there, and is gone.
     case deleted
 
     /// True when nothing that was committed is known.
@@ -36,6 +38,7 @@ struct Overlay<Fields: ModelFields>: Sendable {
 /// 2. `overlays` holds at most one element: the writer is exclusive. An array of none costs one word.
 /// 3. `unsaved` holds at most one element: what had been filled into a `new` object when its row came from elsewhere.
 /// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under way.
+/// 5. A `new` object has an `asOf` of 0, or that of the delete after which it was made anew.
 public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline var fields: Fields
     @usableFromInline var status: RowStatus
@@ -72,7 +75,8 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     /// Takes a committed row that was read at `position`; an older one than the present is ignored.
     @inlinable
     mutating func offer(_ row: Fields, asOf position: Int64) {
-        guard position >= asOf || status.isProvisional else { return }
+        // One that was made anew after a delete is not to take the row from before that.
+        guard position >= asOf || status == .unknown else { return }
         if status == .new { unsaved = [fields] }
         var row = row
         row._takeTransient(from: fields)
@@ -81,6 +85,16 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         asOf = max(asOf, position)
         isStale = false
         refreshError = nil
+    }
+
+    /// Makes an object whose row is deleted one that was made in memory, with these values. It stays the one object of its key.
+    mutating func remake(_ fields: Fields) {
+        self.fields = fields
+        status = .new
+        unsaved = []
+        refreshError = nil
+        // Of another thread's transaction, which has found the row deleted too: its commit would delete what is made now.
+        if overlays.first?.status == .deleted { overlays = [] }
     }
 
     /// Takes the absence of the row at `position`.

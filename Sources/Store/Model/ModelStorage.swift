@@ -6,11 +6,13 @@ import Synchronization
 /// A registrar for observers is made when the first property is read, by whomever: Observation does not tell whether anyone
 /// tracks. An object that is only fetched has none, and what changes in it is told to nobody.
 public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
+    /// The database that the row is in.
     public let database: Database
     @usableFromInline let state: Mutex<ModelState<Fields>>
     /// An ``ObserverBox``, retained once; 0 while there is none.
     @usableFromInline let observers = Atomic<UInt>(0)
 
+    /// A storage with the values of one row, and where they come from.
     @inlinable
     public init(_ fields: Fields, _ start: ObjectStart) {
         database = start.database
@@ -18,6 +20,10 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
             ModelState(fields: fields, status: start.status, asOf: start.position, epoch: start.epoch))
     }
 
+    /// Takes the committed values of another storage, read at journal position `position`; older ones than the present
+    /// are ignored.
+    ///
+    /// - Returns: True when the row is there afterwards, as far as the calling thread can see.
     @inlinable
     public borrowing func offer(_ other: borrowing ModelStorage, asOf position: Int64) -> Bool {
         let row = other.state.withLock { $0.fields }
@@ -27,7 +33,9 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
+    /// The key, of whatever state.
     @inlinable public borrowing func key() -> Fields.ID { state.withLock { $0.fields._key } }
+    /// Where the row stands, as far as the calling thread can see.
     @inlinable public borrowing func status() -> RowStatus { state.withLock { $0.visibleStatus } }
 
     deinit {
@@ -42,6 +50,8 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
+    /// Runs `body` under the object's lock, with what it holds: it must neither block nor ask for another lock. What it
+    /// has changed when it throws stays changed.
     @inlinable
     public borrowing func withState<Result: Sendable>(
         _ body: (inout ModelState<Fields>) throws -> Result

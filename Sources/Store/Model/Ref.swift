@@ -18,12 +18,17 @@ import Journal
 ///
 /// It is stored as the other model stores its key. That key is a single column.
 public struct Ref<Target: Model>: Hashable, Sendable where Target.ID: ColumnValue {
+    /// The key of the row that is referred to, whether there is such a row or not.
     public let id: Target.ID
 
+    /// A reference to the row with this key. Nothing is looked up.
     public init(_ id: Target.ID) { self.id = id }
+    /// A reference to the row of `object`, of whatever database: it holds the key alone.
     public init(_ object: Target) { id = object.id }
 
     /// The object of the row, when there is such a row.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
     public func find(in database: Database) throws -> Target? { try Target.find(id, in: database) }
 
     public static func == (a: Ref, b: Ref) -> Bool { a.id.exact == b.id.exact }
@@ -31,20 +36,31 @@ public struct Ref<Target: Model>: Hashable, Sendable where Target.ID: ColumnValu
 }
 
 extension Ref: ColumnValue {
+    /// Reads the key as the other model stores it.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no key of that model.
     public init(columnValue: Value) throws {
         id = try Target.Fields._key(of: KeyValues(values: [columnValue]))
     }
 
+    /// The key as the other model stores it.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a key that its coding cannot store.
     public var columnValue: Value { get throws { try Target.Fields._keyValues(id).first ?? .null } }
 
+    /// Binds the key as the other model stores it.
+    ///
+    /// - Throws: As ``ParameterCursor/bind(value:at:)``.
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try Target.Fields._bindKey(id, to: statement, at: position)
     }
 
+    /// True for two keys whose exact content differs.
     public static func differ(_ a: Ref, _ b: Ref) -> Bool { a != b }
 }
 
 extension Ref: ColumnPlaceholder where Target.ID: ColumnPlaceholder {
+    /// A reference to the key type's own placeholder.
     public static var columnPlaceholder: Ref { Ref(.columnPlaceholder) }
 }
 

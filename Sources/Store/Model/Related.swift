@@ -1,9 +1,14 @@
 extension Model {
     /// The object that a reference refers to; nil when the row is gone. Without a query while someone holds the object.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
     public func related<Target>(_ reference: KeyPath<Self, Ref<Target>>) throws -> Target? {
         try self[keyPath: reference].find(in: database)
     }
 
+    /// The object that a reference refers to; nil when the reference is nil, or the row is gone.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
     public func related<Target>(_ reference: KeyPath<Self, Ref<Target>?>) throws -> Target? {
         try self[keyPath: reference]?.find(in: database)
     }
@@ -12,6 +17,7 @@ extension Model {
     public func related<Source>(_ type: Source.Type, by reference: ColumnPath<Source, Ref<Self>>) -> Query<Source>
     where ID: ColumnValue { Source.where(reference == Ref(self)) }
 
+    /// The rows of another model that refer to this one, by a reference that may be nil.
     public func related<Source>(_ type: Source.Type, by reference: ColumnPath<Source, Ref<Self>?>) -> Query<Source>
     where ID: ColumnValue { Source.where(reference == Ref(self)) }
 }
@@ -22,6 +28,10 @@ public struct Including<M: Model, Target: Model>: Sendable where Target.ID: Colu
     fileprivate let query: Query<M>
     fileprivate let reference: ReferenceColumn<M, Target>
 
+    /// The pairs, on one snapshot, in the order of the query. The second is nil when the reference is, or the row is
+    /// gone.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``: one row of either model that does not decode fails all of it.
     public func all(in database: Database) throws -> [(M, Target?)] {
         try database.read {
             let objects = try query.all(in: database)
@@ -38,6 +48,10 @@ public struct IncludingMany<M: Model, Source: Model>: Sendable where M.ID: Colum
     fileprivate let reference: ReferenceColumn<Source, M>
     fileprivate let condition: @Sendable ([Ref<M>]) -> Condition<Source>
 
+    /// Each object with its group, on one snapshot, in the order of the query; the group is empty when nothing refers
+    /// to it.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``: one row of either model that does not decode fails all of it.
     public func all(in database: Database) throws -> [(M, [Source])] {
         try database.read {
             let objects = try query.all(in: database)
@@ -66,6 +80,7 @@ extension Query where M: Model {
         Including(query: self, reference: ReferenceColumn(position: M.columns[keyPath: reference].position))
     }
 
+    /// Each object with the one that its reference refers to; nil where the reference is.
     public func including<Target>(_ reference: ColumnPath<M, Ref<Target>?>) -> Including<M, Target> {
         Including(query: self, reference: ReferenceColumn(position: M.columns[keyPath: reference].position))
     }
@@ -82,6 +97,7 @@ extension Query where M: Model {
         }
     }
 
+    /// The same, by a reference that may be nil.
     public func including<Source>(
         _ type: Source.Type, by reference: ColumnPath<Source, Ref<M>?>
     ) -> IncludingMany<M, Source> where M.ID: ColumnValue {
@@ -97,12 +113,18 @@ extension Query where M: Model {
 extension Sequence where Element: Model {
     /// The objects that these objects refer to, by reference, in one query for each 500 of them. Hold the result as long as
     /// they are used: what nobody holds is released, and read again.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``: one row that does not decode fails all of it.
     public func related<Target>(
         _ reference: KeyPath<Element, Ref<Target>>, in database: Database
     ) throws -> [Ref<Target>: Target] {
         try Target.referred(by: map { $0[keyPath: reference] }, in: database)
     }
 
+    /// The objects that these objects refer to, by reference; references that are nil, and rows that are gone, are left
+    /// out.
+    ///
+    /// - Throws: As ``Model/fetch(_:in:)``: one row that does not decode fails all of it.
     public func related<Target>(
         _ reference: KeyPath<Element, Ref<Target>?>, in database: Database
     ) throws -> [Ref<Target>: Target] {

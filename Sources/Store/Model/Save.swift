@@ -11,7 +11,11 @@ extension Model {
     /// were committed last, by whomever, so `$0.count += 1` never loses an update. It runs while the write lock is held.
     ///
     /// - Returns: True when something was written.
-    /// - Throws: ``StoreError``, or what `edit` throws. The object and the file are then as before.
+    /// - Throws: ``StoreError``: `deleted` when the row is gone; `keyChanged` when the key differs afterwards; the code of
+    ///   a constraint that refuses the values, with the column where it can be told; `unstorable` for a value that its
+    ///   column cannot hold; `writeInsideRead`, `readOnly`, `busy`, `closed`; for an object that was never saved also what
+    ///   ``create(in:_:)`` throws. And what `edit` and the model's `willUpdate` throw. The objects and the file are then as
+    ///   before, what `edit` or the hook had written themselves included; also inside of a transaction that goes on.
     @discardableResult
     public func save(_ edit: (inout Fields) throws -> Void) throws -> Bool {
         try database.write(Self.self, "saving") { try $0.save(self, edit) }
@@ -20,6 +24,8 @@ extension Model {
     /// Changes many rows in one transaction: all of them, or none.
     ///
     /// - Returns: How many rows were written.
+    /// - Throws: As ``save(_:)``, for the first object that cannot be saved, and ``StoreError/Code/otherDatabase`` for
+    ///   one of another database; no row is changed then.
     @discardableResult
     public static func save(
         _ objects: some Sequence<Self>, in database: Database, _ edit: (inout Fields) throws -> Void
@@ -42,6 +48,8 @@ extension Model {
     /// ```
     ///
     /// - Returns: The object; nil, and `edit` was not called, when there is no such row.
+    /// - Throws: As ``save(_:)``, and ``StoreError/Code/undecodable`` for a row that does not decode as the model;
+    ///   nothing is changed then.
     @discardableResult
     public static func modify(
         _ id: ID, in database: Database, _ edit: (inout Fields) throws -> Void

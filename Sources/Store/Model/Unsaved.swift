@@ -13,8 +13,11 @@ extension Model {
     ///
     /// A key that is not given is generated. It is neither that of a row nor of an object in memory.
     ///
+    /// An object of the given key whose row is deleted, and that someone still holds, is used again: it gets the new values, and
+    /// ``isDeleted`` is false. So is it made by a transaction that has deleted it; a rollback takes that back.
+    ///
     /// - Throws: ``StoreError/Code/keyCollision`` after many generated keys that are taken; ``StoreError/Code/primaryKey`` when
-    ///   an object with the given key is in memory already (see ``findOrMake(_:in:_:)``); what `fill` throws.
+    ///   an object with the given key is in memory already, and not deleted (see ``findOrMake(_:in:_:)``); what `fill` throws.
     public static func make(
         _ id: ID? = nil, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
@@ -28,7 +31,7 @@ extension Model {
         let isGenerated = schema.key.contains { fields._unset.contains($0) }
         for _ in 0..<WriteContext.keyAttempts {
             if isGenerated { fields._key = try database.unusedKey(Self.self) }
-            let (object, isNew) = instances.unsaved(fields, in: database)
+            let (object, isNew) = try instances.unsaved(fields, in: database)
             if isNew { return object }
             if !isGenerated {
                 throw StoreError(
@@ -39,8 +42,10 @@ extension Model {
         throw StoreError.keyCollision(schema.table)
     }
 
-    /// The object of the row with this key, or the one that was made in memory; a new one when there is neither. Nothing is
-    /// written before it is saved.
+    /// The object of the row with this key, or the one that was made in memory; a new one, as by ``make(_:in:_:)``, when there is
+    /// neither. Nothing is written before it is saved.
+    ///
+    /// - Throws: As ``fetch(_:in:)`` for a row that is there; what `fill` throws. No object is made then.
     public static func findOrMake(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
@@ -48,7 +53,7 @@ extension Model {
         var fields = Fields()
         fields._key = id
         try fill(&fields)
-        return database.instances(of: Self.self).unsaved(fields, in: database).object
+        return try database.instances(of: Self.self).unsaved(fields, in: database).object
     }
 
     /// Saves an object that was made in memory, as it is.
@@ -60,7 +65,7 @@ extension Model {
     /// - Throws: ``StoreError``, as for ``create(in:_:)``; the object stays as it is then.
     @discardableResult
     public func save(onConflict policy: ConflictPolicy<Self> = .keepLocal) throws -> Bool {
-        try database.write { context in
+        try database.write(Self.self, "saving") { context in
             let status = try context.current(self).status
             if status == .new { return try context.save(self) { _ in } }
             guard let made = _withState({ $0.unsaved.first }) else { return false }
@@ -92,6 +97,9 @@ extension Database {
     /// ```
     ///
     /// - Returns: How many rows were written.
+    /// - Throws: What each change throws when it is saved alone, for the first that fails;
+    ///   ``StoreError/Code/otherDatabase`` for one of another database. No row is written then, and edits keep their
+    ///   changes.
     @discardableResult
     public func save(_ changes: [any PendingChange]) throws -> Int {
         try transaction {
@@ -107,6 +115,8 @@ extension Database {
     /// Deletes objects of any models in one transaction: all of them, or none.
     ///
     /// - Returns: How many rows were there.
+    /// - Throws: As ``Model/delete()``, for the first row that cannot go; ``StoreError/Code/otherDatabase`` for an
+    ///   object of another database. No row is deleted then.
     @discardableResult
     public func delete(_ objects: [any Model]) throws -> Int {
         try transaction {
@@ -127,12 +137,17 @@ extension Database {
 
 /// Something that ``Database/save(_:)`` saves: a live object that was made in memory, or an ``Edit``.
 public protocol PendingChange: Sendable {
+    /// Where it is to be saved.
     var database: Database { get }
     /// - Returns: True when something was written.
+    /// - Throws: ``StoreError``, and what hooks and conflict policies throw; the row and the change are as before then.
     func saveChanges() throws -> Bool
 }
 
 extension Model {
+    /// Saves an object that was made in memory, as ``save(onConflict:)`` does by default.
+    ///
+    /// - Throws: As ``save(onConflict:)``.
     public func saveChanges() throws -> Bool { try save() }
 
     static func generateKey() throws -> ID {

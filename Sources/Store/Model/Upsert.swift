@@ -26,6 +26,10 @@ extension Model {
     }
 
     /// Writes a row for each element, in one transaction; `fill` sets the key too.
+    ///
+    /// - Returns: The objects, in the order of the elements.
+    /// - Throws: As for one row, ``StoreError/Code/missingValue`` included, for the first element that cannot be
+    ///   written; no row is changed then.
     @discardableResult
     public static func upsert<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void

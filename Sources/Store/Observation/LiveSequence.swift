@@ -29,9 +29,13 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next value; nil when the database is closed or the task cancelled.
         ///
-        /// - Throws: What the computation throws.
+        /// - Throws: What the computation throws. The call after that waits for the next commit, of whatever table, and
+        ///   computes anew.
         public func next() async throws -> Element? { try await next(isolation: nil) }
 
+        /// As ``next()``, for a loop on an actor.
+        ///
+        /// - Throws: As ``next()``.
         public func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while await watcher.wait() {
                 if database.isClosed { return nil }

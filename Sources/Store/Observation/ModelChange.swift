@@ -2,13 +2,19 @@ import Journal
 
 /// What happened to one row in one commit.
 public struct RowChange<M: Model>: Sendable {
+    /// What became of the row, from before the commit to after it.
     public enum Kind: Sendable {
+        /// It was not there before, and is now.
         case inserted
+        /// It was there, and is: columns differ, or it was deleted and made again.
         case updated
+        /// It was there, and is no more.
         case deleted
     }
 
+    /// The row's primary key.
     public let id: M.ID
+    /// What became of the row.
     public let kind: Kind
     /// The names of the changed columns; every column for an inserted row, none for a deleted one.
     public let columns: Set<String>
@@ -39,7 +45,9 @@ public enum ChangeOrigin: Hashable, Sendable {
 /// Sent after the commit, once for each model and commit, never for a rollback or for a statement that changed nothing.
 /// What several statements of one transaction did to a row is told as one change.
 public struct ModelChange<M: Model>: Sendable {
+    /// The rows that changed, each once, in the order in which the commit first touched them; ``rowLimit`` at most.
     public internal(set) var changes: [RowChange<M>]
+    /// Where the commit was made.
     public let origin: ChangeOrigin
 
     /// False when something was left out: the listener fell behind by more than ``queueLimit`` commits, a commit changed
@@ -51,9 +59,13 @@ public struct ModelChange<M: Model>: Sendable {
     /// The most rows of one commit that are told.
     public static var rowLimit: Int { 100_000 }
 
+    /// The keys of all changed rows, in the order of ``changes``.
     public var ids: [M.ID] { changes.map(\.id) }
+    /// The keys of the rows that are new.
     public var inserted: [M.ID] { ids(.inserted) }
+    /// The keys of the rows that were there and are.
     public var updated: [M.ID] { ids(.updated) }
+    /// The keys of the rows that are gone.
     public var deleted: [M.ID] { ids(.deleted) }
 
     /// The columns that any of the changes touched.
@@ -74,8 +86,11 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription<M>
 
+        /// The next commit's change; nil when the database is closed, the task cancelled, or another reader is waiting
+        /// already.
         public func next() async -> ModelChange<M>? { await subscription.mailbox.next() }
 
+        /// As ``next()``, for a loop on an actor.
         public func next(isolation actor: isolated (any Actor)?) async -> ModelChange<M>? {
             await subscription.mailbox.next()
         }

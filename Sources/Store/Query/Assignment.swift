@@ -3,10 +3,13 @@ public struct Assignment<M: TableModel>: Sendable {
     let column: Int
     let value: Template<M>
 
+    /// The column gets `value`, stored as the property stores it. The update throws ``StoreError/Code/unstorable`` for
+    /// a value that it cannot.
     public static func set<V>(_ path: ColumnPath<M, V>, to value: V) -> Assignment {
         Assignment(column: M.columns[keyPath: path].position, value: Template(value, storedAs: path))
     }
 
+    /// The column gets what SQLite computes from the row as it was before the update.
     public static func set<V>(_ path: ColumnPath<M, V>, to value: ColumnExpression<M, V>) -> Assignment {
         Assignment(column: M.columns[keyPath: path].position, value: value.template)
     }

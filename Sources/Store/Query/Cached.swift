@@ -15,6 +15,7 @@ extension Database {
     ///   - key: Names the computation, together with the type of its value. Two that differ need two keys.
     ///   - ignored: Columns, of whatever table, whose updates do not drop the value.
     ///   - compute: Makes the value, from what it reads in this database alone.
+    /// - Throws: What `compute` throws, and ``StoreError/Code/closed``. What is cached stays as it was.
     public func cached<T: Sendable>(
         _ key: some Hashable & Sendable, ignoringColumns ignored: Set<String> = [], _ compute: () throws -> T
     ) throws -> T {
@@ -60,6 +61,7 @@ extension Query where M: Model {
     /// - Parameters:
     ///   - ignored: Columns whose updates leave the result as it is.
     ///   - database: Where the rows are.
+    /// - Throws: ``StoreError``, as ``Query`` says. What is cached stays as it was.
     public func cached(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) throws -> [M] {
         let keys = try select(SQL(raw: M.schema.keyList(from: M.schema.quotedTable)))
         let values = try keys.bindings.map { try $0.columnValue }

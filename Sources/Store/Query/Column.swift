@@ -14,12 +14,14 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     let encode: @Sendable (Value) throws -> Journal.Value
     let read: @Sendable (RowCursor, Int) throws -> Value
 
+    /// For what the macro writes: the column at `position` of the schema, stored as its type stores itself.
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
         encode = { try $0.columnValue }
         read = { try $0.read($1) }
     }
 
+    /// For what the macro writes: the column at `position` of the schema, stored by `coding`.
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
         encode = { try Coding.encode($0) }

@@ -47,29 +47,36 @@ private enum Arithmetic {
     }
 }
 
+/// The column plus a number, as SQLite adds (``ColumnExpression``).
 public func + <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .addition, Template(value, storedAs: path))
 }
+/// The column plus a number, as SQLite adds (``ColumnExpression``); NULL where the column is.
 public func + <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .addition, Template(value, storedAs: path))
 }
+/// The column less a number, as SQLite subtracts (``ColumnExpression``).
 public func - <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .subtraction, Template(value, storedAs: path))
 }
+/// The column less a number, as SQLite subtracts (``ColumnExpression``); NULL where the column is.
 public func - <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .subtraction, Template(value, storedAs: path))
 }
+/// The column times a number, as SQLite multiplies (``ColumnExpression``).
 public func * <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .multiplication, Template(value, storedAs: path))
 }
+/// The column times a number, as SQLite multiplies (``ColumnExpression``); NULL where the column is.
 public func * <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .multiplication, Template(value, storedAs: path))
 }
 
-/// Joins texts; the result is NULL when the column is.
+/// The column's text with `text` behind it.
 public func + <M>(path: ColumnPath<M, String>, text: String) -> ColumnExpression<M, String> {
     .combine(Template(column: path), "||", Template("\(text)"))
 }
+/// The column's text with `text` behind it; NULL where the column is.
 public func + <M>(path: ColumnPath<M, String?>, text: String) -> ColumnExpression<M, String?> {
     .combine(Template(column: path), "||", Template("\(text)"))
 }

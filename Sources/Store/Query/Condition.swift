@@ -57,10 +57,12 @@ public struct Condition<M: TableModel>: Sendable {
         Condition(template: ValueList(values.map { Template($0, storedAs: path) }).contains(Template(column: path)))
     }
 
+    /// The column holds a value of the range, both ends included.
     public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: ClosedRange<V>) -> Condition {
         path >= range.lowerBound && path <= range.upperBound
     }
 
+    /// The column holds a value of the range, both ends included; never NULL.
     public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: ClosedRange<V>) -> Condition {
         path >= range.lowerBound && path <= range.upperBound
     }
@@ -72,66 +74,89 @@ public struct Condition<M: TableModel>: Sendable {
         compare(path, "LIKE", Template("\(pattern)"))
     }
 
+    /// SQLite's LIKE on a column that may hold NULL, which it never matches.
     public static func like(_ path: ColumnPath<M, String?>, _ pattern: String) -> Condition {
         compare(path, "LIKE", Template("\(pattern)"))
     }
 }
 
+/// Both conditions hold.
 public func && <M>(a: Condition<M>, b: Condition<M>) -> Condition<M> {
     Condition(template: "(" + a.template + " AND " + b.template + ")")
 }
 
+/// At least one of the two conditions holds.
 public func || <M>(a: Condition<M>, b: Condition<M>) -> Condition<M> {
     Condition(template: "(" + a.template + " OR " + b.template + ")")
 }
 
+/// The condition does not hold. A comparison with NULL is neither true nor false, and its contrary is not either:
+/// `!(\.age > 30)` leaves out rows without an age, as `\.age > 30` does.
 public prefix func ! <M>(a: Condition<M>) -> Condition<M> {
     Condition(template: "NOT (" + a.template + ")")
 }
 
 // MARK: - Comparisons with values
 
+/// The column holds `value`, stored as the property stores it.
 public func == <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .equal(path, value) }
+/// The column holds `value`; nil stands for NULL.
 public func == <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .equal(path, value) }
+/// The column holds something else than `value`.
 public func != <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .different(path, value) }
+/// The column holds something else than `value`; NULL is different from every value, and nil stands for NULL.
 public func != <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .different(path, value) }
 
+/// The column is smaller than `value`, as SQLite orders: decimals by their size, texts by the column's collation.
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, "<", Template(value, storedAs: path))
 }
+/// The column is smaller than `value`; never holds for NULL.
 public func < <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, "<", Template(value, storedAs: path))
 }
+/// The column is smaller than, or equal to, `value`, as SQLite orders: decimals by their size, texts by the column's
+/// collation.
 public func <= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, "<=", Template(value, storedAs: path))
 }
+/// The column is smaller than, or equal to, `value`; never holds for NULL.
 public func <= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, "<=", Template(value, storedAs: path))
 }
+/// The column is greater than `value`, as SQLite orders: decimals by their size, texts by the column's collation.
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, ">", Template(value, storedAs: path))
 }
+/// The column is greater than `value`; never holds for NULL.
 public func > <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, ">", Template(value, storedAs: path))
 }
+/// The column is greater than, or equal to, `value`, as SQLite orders: decimals by their size, texts by the column's
+/// collation.
 public func >= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, ">=", Template(value, storedAs: path))
 }
+/// The column is greater than, or equal to, `value`; never holds for NULL.
 public func >= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, ">=", Template(value, storedAs: path))
 }
 
 // MARK: - Comparisons with expressions
 
+/// The column holds what the expression gives; NULL equals NULL.
 public func == <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .compare(path, "IS", value.template)
 }
+/// The column holds something else than the expression gives; NULL equals NULL alone.
 public func != <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .compare(path, "IS NOT", value.template)
 }
+/// The column is smaller than what the expression gives; never holds when one of them is NULL.
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, "<", value.template)
 }
+/// The column is greater than what the expression gives; never holds when one of them is NULL.
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, ">", value.template)
 }

@@ -29,17 +29,25 @@ public struct JoinCondition<A: Model, B: Model>: Sendable {
     }
 }
 
+/// The two columns hold equal values, as SQLite compares them.
 public func == <A, B, V>(a: ColumnPath<A, V>, b: ColumnPath<B, V>) -> JoinCondition<A, B> { .equal(a, b) }
+/// The two columns hold equal values; a NULL on the right joins nothing.
 public func == <A, B, V>(a: ColumnPath<A, V>, b: ColumnPath<B, V?>) -> JoinCondition<A, B> { .equal(a, b) }
+/// The two columns hold equal values; a NULL on the left joins nothing.
 public func == <A, B, V>(a: ColumnPath<A, V?>, b: ColumnPath<B, V>) -> JoinCondition<A, B> { .equal(a, b) }
 
 // A reference joins the row that it refers to.
 
+/// The right row refers to the left one.
 public func == <A, B>(a: ColumnPath<A, A.ID>, b: ColumnPath<B, Ref<A>>) -> JoinCondition<A, B> { .equal(a, b) }
+/// The right row refers to the left one; a reference that is nil joins nothing.
 public func == <A, B>(a: ColumnPath<A, A.ID>, b: ColumnPath<B, Ref<A>?>) -> JoinCondition<A, B> { .equal(a, b) }
+/// The left row refers to the right one.
 public func == <A, B>(a: ColumnPath<A, Ref<B>>, b: ColumnPath<B, B.ID>) -> JoinCondition<A, B> { .equal(a, b) }
+/// The left row refers to the right one; a reference that is nil joins nothing.
 public func == <A, B>(a: ColumnPath<A, Ref<B>?>, b: ColumnPath<B, B.ID>) -> JoinCondition<A, B> { .equal(a, b) }
 
+/// Both conditions hold.
 public func && <A, B>(a: JoinCondition<A, B>, b: JoinCondition<A, B>) -> JoinCondition<A, B> {
     JoinCondition(parts: a.parts + b.parts)
 }
@@ -58,15 +66,26 @@ public struct Join<A: Model, B: Model>: Sendable {
     public func `where`(_ condition: Condition<A>) -> Join { with { $0.left = $0.left.where(condition) } }
     /// The pairs whose right row meets `condition`.
     public func `where`(joined condition: Condition<B>) -> Join { with { $0.add(condition) } }
+    /// The pairs in the order of a column of the left rows, smallest first; behind the orders given before.
     public func order<V>(by path: ColumnPath<A, V>) -> Join { with { $0.ordering.append(.left(.ascending(path))) } }
+    /// The pairs in an order of the left rows; behind the orders given before.
     public func order(_ term: Ordering<A>) -> Join { with { $0.ordering.append(.left(term)) } }
+    /// The pairs in an order of the right rows; behind the orders given before.
     public func order(joined term: Ordering<B>) -> Join { with { $0.ordering.append(.right(term)) } }
+    /// The first `count` pairs after `offset` ones; a negative `count` is no limit. Of several limits the last one
+    /// holds.
     public func limit(_ count: Int, offset: Int = 0) -> Join { with { $0.limit = (count, offset) } }
 
+    /// The pairs, as live objects, read by one SELECT.
+    ///
+    /// - Throws: ``StoreError``, as ``Query`` says: one row of either model that does not decode fails all of it.
     public func all(in database: Database) throws -> [(A, B)] {
         try core.pairs(in: database).compactMap { a, b in b.map { (a, $0) } }
     }
 
+    /// How many pairs there are, no more than the limit.
+    ///
+    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
     public func count(in database: Database) throws -> Int { try core.count(in: database) }
 
     private func with(_ change: (inout JoinCore<A, B>) -> Void) -> Join {
@@ -80,11 +99,20 @@ public struct Join<A: Model, B: Model>: Sendable {
 public struct LeftJoin<A: Model, B: Model>: Sendable {
     fileprivate var core: JoinCore<A, B>
 
+    /// The pairs whose left row meets `condition`.
     public func `where`(_ condition: Condition<A>) -> LeftJoin { with { $0.left = $0.left.where(condition) } }
+    /// The pairs whose right row meets `condition`. A row without a partner has NULL in every column there, so only a
+    /// condition that holds for NULL keeps it.
     public func `where`(joined condition: Condition<B>) -> LeftJoin { with { $0.add(condition) } }
+    /// The pairs in the order of a column of the left rows, smallest first; behind the orders given before.
     public func order<V>(by path: ColumnPath<A, V>) -> LeftJoin { with { $0.ordering.append(.left(.ascending(path))) } }
+    /// The pairs in an order of the left rows; behind the orders given before.
     public func order(_ term: Ordering<A>) -> LeftJoin { with { $0.ordering.append(.left(term)) } }
+    /// The pairs in an order of the right rows, those without a partner first when it ascends; behind the orders given
+    /// before.
     public func order(joined term: Ordering<B>) -> LeftJoin { with { $0.ordering.append(.right(term)) } }
+    /// The first `count` pairs after `offset` ones; a negative `count` is no limit. Of several limits the last one
+    /// holds.
     public func limit(_ count: Int, offset: Int = 0) -> LeftJoin { with { $0.limit = (count, offset) } }
 
     /// Only the rows without a partner.
@@ -94,7 +122,13 @@ public struct LeftJoin<A: Model, B: Model>: Sendable {
         }
     }
 
+    /// The pairs, as live objects, read by one SELECT; nil for a partner that there is not.
+    ///
+    /// - Throws: ``StoreError``, as ``Query`` says: one row of either model that does not decode fails all of it.
     public func all(in database: Database) throws -> [(A, B?)] { try core.pairs(in: database) }
+    /// How many pairs there are, rows without a partner included, no more than the limit.
+    ///
+    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
     public func count(in database: Database) throws -> Int { try core.count(in: database) }
 
     private func with(_ change: (inout JoinCore<A, B>) -> Void) -> LeftJoin {
@@ -105,10 +139,13 @@ public struct LeftJoin<A: Model, B: Model>: Sendable {
 }
 
 extension Model {
+    /// The pairs of rows of this model and another for which `condition` holds; see ``Join``.
     public static func join<B>(_ other: B.Type, on condition: JoinCondition<Self, B>) -> Join<Self, B> {
         Join(core: JoinCore(condition: condition, isLeft: false))
     }
 
+    /// All rows of this model, with each row of another for which `condition` holds, or once with none; see
+    /// ``LeftJoin``.
     public static func leftJoin<B>(_ other: B.Type, on condition: JoinCondition<Self, B>) -> LeftJoin<Self, B> {
         LeftJoin(core: JoinCore(condition: condition, isLeft: true))
     }

@@ -8,7 +8,9 @@ extension Query where M: Model {
     /// ```
     ///
     /// - Returns: How many rows the condition met; one whose values did not change is not journalled.
-    /// - Throws: ``StoreError``; nothing is changed then.
+    /// - Throws: ``StoreError``: the code of a constraint that refuses a row, `unstorable` for a value that its column
+    ///   cannot hold, `sql` without an assignment; `writeInsideRead`, `readOnly`, `busy`, `closed`; and as ``Query``
+    ///   says for the condition. Nothing is changed then.
     @discardableResult
     public func update(_ assignments: Assignment<M>..., in database: Database) throws -> Int {
         try update(assignments, in: database)
@@ -24,6 +26,8 @@ extension Query where M: Model {
     /// Deletes all the rows in one statement. Objects that are held are marked; hooks of the model do not run.
     ///
     /// - Returns: How many rows were there.
+    /// - Throws: ``StoreError``: `foreignKey` when other rows refer to one of them, and what ``update(_:in:)`` throws
+    ///   for the condition and the transaction. Nothing is deleted then.
     @discardableResult
     public func delete(in database: Database) throws -> Int {
         let sql = try SQL(raw: "DELETE FROM \(M.schema.quotedTable)") + target()
@@ -39,6 +43,8 @@ extension Model {
     /// ```
     ///
     /// - Returns: How many rows were there.
+    /// - Throws: As ``Query/update(_:in:)``, and ``StoreError/Code/unstorable`` for a key that its coding cannot store.
+    ///   Nothing is changed then.
     @discardableResult
     public static func update(
         ids: some Sequence<ID>, _ assignments: Assignment<Self>..., in database: Database
@@ -49,6 +55,8 @@ extension Model {
     /// Deletes the rows with these keys, any number of them, in one transaction.
     ///
     /// - Returns: How many rows were there.
+    /// - Throws: As ``Query/delete(in:)``, and ``StoreError/Code/unstorable`` for a key that its coding cannot store.
+    ///   Nothing is deleted then.
     @discardableResult
     public static func delete(ids: some Sequence<ID>, in database: Database) throws -> Int {
         try inChunks(ids, in: database) { try Query<Self>($0).delete(in: database) }

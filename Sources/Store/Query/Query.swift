@@ -7,6 +7,11 @@ import Journal
 /// let people = try old.all(in: db)
 /// let number = try old.count(in: db)
 /// ```
+///
+/// What its results throw is a ``StoreError``: `undecodable` for the first row with a value that its property's type
+/// cannot take; `unstorable` for a value in a condition that its column cannot store, and `argumentCount` for one in
+/// raw SQL that is given twice or not at all; `sql`, `missingTable` or `missingColumn` for what does not fit the
+/// schema; `closed`. Nothing is returned then, and objects that are held keep their values.
 public struct Query<M: TableModel>: Sendable {
     private(set) var condition: Condition<M>?
     private(set) var ordering: [Ordering<M>] = []
@@ -25,13 +30,15 @@ public struct Query<M: TableModel>: Sendable {
     /// The rows in the order of a column, smallest first; behind the orders given before.
     public func order<V>(by path: ColumnPath<M, V>) -> Query { order(.ascending(path)) }
 
+    /// The rows in these orders, the first one first; behind the orders given before.
     public func order(_ terms: Ordering<M>...) -> Query {
         var query = self
         query.ordering += terms
         return query
     }
 
-    /// The first `count` rows after `offset` ones. Name an order too: SQLite promises none by itself.
+    /// The first `count` rows after `offset` ones; a negative `count` is no limit. Of several limits the last one
+    /// holds. Name an order too: SQLite promises none by itself.
     public func limit(_ count: Int, offset: Int = 0) -> Query {
         var query = self
         query.limit = count

@@ -26,6 +26,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         bindings = stringInterpolation.bindings
     }
 
+    /// How a literal of SQL is put together: what is interpolated binds, but for `SQL` itself and what is spelled
+    /// `raw:`.
     public struct Interpolation: StringInterpolationProtocol {
         var text = ""
         var bindings: [any ColumnValue] = []
@@ -43,6 +45,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             bindings.append(value)
         }
 
+        /// Binds one value, or NULL for nil.
         public mutating func appendInterpolation(_ value: (some ColumnValue)?) {
             text += "?"
             bindings.append(value)
@@ -55,16 +58,19 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             bindings.append(contentsOf: values.map { $0 as any ColumnValue })
         }
 
+        /// Inserts SQL with its own values.
         public mutating func appendInterpolation(_ sql: SQL) {
             text += sql.text
             bindings.append(contentsOf: sql.bindings)
         }
 
+        /// Inserts text as SQL. Never pass what came from outside.
         public mutating func appendInterpolation(raw text: String) { self.text += text }
     }
 
     mutating func bind(_ values: [any ColumnValue]) { bindings.append(contentsOf: values) }
 
+    /// The two texts, one behind the other without a space between them, with the values of both.
     public static func + (a: SQL, b: SQL) -> SQL {
         var sum = a
         sum.text += b.text

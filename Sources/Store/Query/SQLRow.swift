@@ -3,6 +3,7 @@ import Journal
 
 /// One row of any SELECT.
 public struct SQLRow: Sendable {
+    /// The names of the columns, as the SELECT gives them. One may stand several times.
     public let columns: [String]
     /// As many as ``columns``, with SQLite's storage classes and exact bytes.
     public let values: [Value]
@@ -18,7 +19,9 @@ public struct SQLRow: Sendable {
     /// - Throws: ``StoreError`` with `missingColumn` or `undecodable`.
     public func value<T: ColumnValue>(_ type: T.Type, _ column: String) throws -> T {
         guard let value = self[column] else {
-            throw StoreError(.missingColumn, "the query delivers no column \(column)", column: column)
+            throw StoreError(
+                .missingColumn, "the query delivers no column \(column)",
+                hint: "Its columns are \(columns.joined(separator: ", ")).", column: column)
         }
         do {
             return try T(columnValue: value)

@@ -35,7 +35,11 @@ struct Template<M: TableModel>: Sendable {
         } catch {
             let failure = StoreError.unstorable(error, column: column.name) as? StoreError
             parts = [
-                .failure(failure ?? StoreError(.unstorable, "\(error)", table: M.schema.table, column: column.name))
+                .failure(
+                    failure
+                        ?? StoreError(
+                            .unstorable, "\(error)", hint: "Give a value that the column's coding can encode.",
+                            table: M.schema.table, column: column.name))
             ]
         }
     }

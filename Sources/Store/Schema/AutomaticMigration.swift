@@ -82,7 +82,10 @@ struct AutomaticMigration {
                 report.did(.createdTable, declared.name)
             }
             guard let table = try TableInspection.named(declared.name, db) else {
-                throw StoreError(.missingTable, "the table is a view or a virtual table", table: declared.name)
+                throw StoreError(
+                    .missingTable, "the table is a view or a virtual table",
+                    hint: "Name an ordinary table in the model, or leave the model out of `automatic`.",
+                    table: declared.name)
             }
             try IndexSync(db: db, schema: M.schema).run(M.indexes, report: &report)
             try makeTextIndexes(M.textIndexes, M.schema, table)

@@ -3,48 +3,98 @@ import Journal
 
 /// Makes the indexes that a model declares, and drops those of earlier declarations.
 ///
-/// An index of the same columns under any other name serves as well, and is left alone, as is every index that was not made here.
+/// An index is known by what it indexes: one of the same columns serves under any name, whoever made it. Only a partial one is
+/// known by its name as well, which tells its condition. An index that was not made here is never dropped.
 struct IndexSync {
+    /// An index that the table has.
     struct Present {
         let name: String
         let columns: [String]
         let isUnique: Bool
         let isPartial: Bool
         /// True for one that an automatic schema made.
-        var isOurs: Bool { name.hasPrefix(Index.prefix) }
+        let isOurs: Bool
+    }
+
+    /// An index that the model declares, with the names of its columns.
+    private struct Wanted {
+        /// What makes it another index than the others.
+        struct Definition: Hashable {
+            let columns: [String]
+            let isUnique: Bool
+            let condition: String?
+        }
+
+        let index: Index
+        let columns: [String]
+
+        var definition: Definition {
+            Definition(
+                columns: columns.map(SQLText.foldedName), isUnique: index.isUnique, condition: index.condition)
+        }
     }
 
     let db: GRDB.Database
     let schema: ModelSchema
 
     func run(_ indexes: [Index], report: inout SchemaReport) throws {
+        let declared = try wanted(indexes)
         let present = try IndexSync.indexes(of: schema.table, db)
-        var wanted: Set<String> = []
-        for index in indexes {
-            guard !index.columns.isEmpty else {
-                throw StoreError(.invalidSchema, "an index of the model has no column", table: schema.table)
-            }
-            let columns = try index.columns.map { try schema.columnName(of: $0) }
-            let name = index.name(table: schema.table, columns: columns)
-            wanted.insert(name)
-            let folded = columns.map(SQLText.foldedName)
-            let serves = present.contains { other in
-                other.name == name
-                    || (!other.isOurs && index.condition == nil && !other.isPartial
-                        && other.columns.map(SQLText.foldedName) == folded && other.isUnique == index.isUnique)
-            }
-            if serves { continue }
+        // First, for one of these may have the name of one that is to be made.
+        for other in present where other.isOurs && !declared.contains(where: { serves(other, $0) }) {
+            try db.execute(sql: "DROP INDEX \(SQLText.quote(identifier: other.name))")
+            report.did(.droppedIndex(other.name), schema.table)
+        }
+        for wanted in declared where !present.contains(where: { serves($0, wanted) }) {
+            let name = try freeName(for: wanted)
             do {
-                try db.execute(sql: index.sql(table: schema.table, columns: columns))
+                try db.execute(sql: wanted.index.sql(name, table: schema.table, columns: wanted.columns))
             } catch {
-                throw IndexSync.failure(error, columns)
+                throw IndexSync.failure(error, wanted.columns)
             }
             report.did(.createdIndex(name), schema.table)
         }
-        for index in present where index.isOurs && !wanted.contains(index.name) {
-            try db.execute(sql: "DROP INDEX \(SQLText.quote(identifier: index.name))")
-            report.did(.droppedIndex(index.name), schema.table)
+    }
+
+    /// What is to be there; an index that is declared twice is one.
+    private func wanted(_ indexes: [Index]) throws -> [Wanted] {
+        var definitions: Set<Wanted.Definition> = []
+        let all = try indexes.map { index -> Wanted in
+            guard !index.columns.isEmpty else {
+                throw StoreError(
+                    .invalidSchema, "an index of the model has no column",
+                    hint: "Name a property in it: `Index(\"name\")`.", table: schema.table)
+            }
+            return Wanted(index: index, columns: try index.columns.map { try schema.columnName(of: $0) })
         }
+        return all.filter { definitions.insert($0.definition).inserted }
+    }
+
+    private func serves(_ present: Present, _ wanted: Wanted) -> Bool {
+        let index = wanted.index
+        guard present.isUnique == index.isUnique, present.isPartial == (index.condition != nil),
+            present.columns.map(SQLText.foldedName) == wanted.columns.map(SQLText.foldedName)
+        else { return false }
+        if index.condition == nil { return true }
+        return present.isOurs && names(of: wanted).contains { SQLText.same($0, present.name) }
+    }
+
+    /// The names that it may have, the usual one first.
+    private func names(of wanted: Wanted) -> [String] {
+        let name = wanted.index.name(table: schema.table, columns: wanted.columns)
+        let parts = ([schema.table] + wanted.columns).map(SQLText.foldedName)
+        let hash = FNV.hash(parts.joined(separator: "\0").utf8)
+        return [name, "\(name)_\(hash)"]
+    }
+
+    /// The usual name, unless something else has it: all tables and indexes of a file share one space of names, in which column
+    /// `b_c` of table `a` and column `c` of table `a_b` meet.
+    private func freeName(for wanted: Wanted) throws -> String {
+        let names = names(of: wanted)
+        let taken = try String.fetchAll(
+            db, sql: "SELECT name FROM main.sqlite_master WHERE type <> 'trigger' AND name = ? COLLATE NOCASE",
+            arguments: [names[0]])
+        return taken.isEmpty ? names[0] : names[1]
     }
 
     private static func failure(_ error: any Error, _ columns: [String]) -> any Error {
@@ -60,14 +110,23 @@ struct IndexSync {
 
     static func indexes(of table: String, naming column: String? = nil, _ db: GRDB.Database) throws -> [Present] {
         let rows = try GRDB.Row.fetchAll(
-            db, sql: "SELECT name, \"unique\", partial FROM pragma_index_list(?, 'main') WHERE origin = 'c'",
-            arguments: [table])
-        return try rows.map { row in
+            db,
+            sql: """
+                SELECT list.name, list."unique", list.partial, master.sql FROM pragma_index_list(?, 'main') AS list
+                JOIN main.sqlite_master AS master ON master.type = 'index' AND master.name = list.name
+                WHERE list.origin = 'c'
+                """, arguments: [table])
+        return try rows.map { row -> Present in
             let name: String = row["name"]
-            let columns = try String?.fetchAll(
+            let isUnique: Bool = row["unique"]
+            let found = try String?.fetchAll(
                 db, sql: "SELECT name FROM pragma_index_info(?, 'main') ORDER BY seqno", arguments: [name])
+            // An expression has no name.
+            let columns = found.map { $0 ?? "" }
+            let sql: String? = row["sql"]
             return Present(
-                name: name, columns: columns.map { $0 ?? "" }, isUnique: row["unique"], isPartial: row["partial"])
+                name: name, columns: columns, isUnique: isUnique, isPartial: row["partial"],
+                isOurs: Index.isOurs(sql ?? "", name: name, table: table, columns: columns, isUnique: isUnique))
         }.filter { index in column.map { name in index.columns.contains { SQLText.same($0, name) } } ?? true }
     }
 }

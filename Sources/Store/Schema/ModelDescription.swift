@@ -6,21 +6,31 @@ import Foundation
 /// print(try Person.schemaDescription.json)
 /// ```
 public struct ModelDescription: Codable, Hashable, Sendable {
+    /// One column, and the property that stands for it.
     public struct Column: Codable, Hashable, Sendable {
+        /// The column's name in the table.
         public let name: String
+        /// The property's name in the model.
         public let property: String
         /// The property's type in Swift.
         public let type: String
+        /// True when the property is optional: NULL is nil.
         public let optional: Bool
+        /// The class in which the values are stored.
         public let storage: ColumnStorage
     }
 
+    /// The table's name.
     public let table: String
+    /// The columns, in the order of the source.
     public let columns: [Column]
     /// The names of the key's columns.
     public let key: [String]
+    /// Who makes the key of a row that was given none.
     public let keySource: KeySource
+    /// The indexes that the model declares.
     public let indexes: [Index]
+    /// The full-text indexes that the model declares.
     public let textIndexes: [TextIndex]
 
     private enum CodingKeys: String, CodingKey {
@@ -30,6 +40,8 @@ public struct ModelDescription: Codable, Hashable, Sendable {
     }
 
     /// JSON with sorted names.
+    ///
+    /// - Throws: What `JSONEncoder` throws; a description holds nothing that it refuses.
     public var json: String {
         get throws {
             let encoder = JSONEncoder()

@@ -1,32 +1,43 @@
 import Journal
 
-/// A set of columns of one model, by their positions in its schema.
+/// A set of columns of one model, by their positions in its schema: 0 or more.
+///
+/// The static members compare, store and read the values of properties; what ``Model(table:)`` writes calls them.
 public struct ColumnSet: Hashable, Sendable {
     private var mask = ColumnMask()
 
+    /// An empty set.
     public init() {}
 
+    /// The set of these positions, in any order; one given twice counts once.
     public init(_ columns: [Int]) {
         for column in columns { mask.insert(column) }
     }
 
+    /// True when no column is in the set.
     public var isEmpty: Bool { mask.isEmpty }
+    /// True when the column at this position is in the set.
     public func contains(_ column: Int) -> Bool { mask.contains(column) }
+    /// Adds the column at this position, unless it is there.
     public mutating func insert(_ column: Int) { mask.insert(column) }
+    /// Takes the column at this position out, if it is there.
     public mutating func remove(_ column: Int) { mask.remove(column) }
 
+    /// The columns that are in both sets.
     public func intersection(_ other: ColumnSet) -> ColumnSet {
         var result = ColumnSet()
         result.mask = mask.intersection(other.mask)
         return result
     }
 
+    /// The columns that are not in `other`.
     public func subtracting(_ other: ColumnSet) -> ColumnSet {
         var result = self
         result.mask.subtract(other.mask)
         return result
     }
 
+    /// Adds the columns of `other`.
     public mutating func formUnion(_ other: ColumnSet) { mask.formUnion(other.mask) }
 
     /// The positions, ascending.
@@ -40,26 +51,41 @@ public struct ColumnSet: Hashable, Sendable {
     @inlinable
     public static func differ<T: ColumnValue>(_ a: T, _ b: T) -> Bool { T.differ(a, b) }
 
+    /// True when `coding` stores the two as different values, and when it cannot store one of them.
     public static func differ<C: ColumnCoding>(_ a: C.Property, _ b: C.Property, as coding: C.Type) -> Bool {
         guard let first = try? C.encode(a), let second = try? C.encode(b) else { return true }
         return first != second
     }
 
+    /// The value as it reads back after it was stored.
     @inlinable
     public static func stored<T: ColumnValue>(_ value: T) -> T { value.asStored }
 
+    /// The value as it reads back after `coding` stored it.
     public static func stored<C: ColumnCoding>(_ value: C.Property, as coding: C.Type) -> C.Property {
         C.asStored(value)
     }
 
+    /// What SQLite stores for a property.
+    ///
+    /// - Throws: ``ColumnMismatch`` when the value cannot be stored.
     public static func value<T: ColumnValue>(_ property: T) throws -> Value { try property.columnValue }
 
+    /// What SQLite stores for a property with `coding`.
+    ///
+    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule.
     public static func value<C: ColumnCoding>(_ property: C.Property, as coding: C.Type) throws -> Value {
         try C.encode(property)
     }
 
+    /// The property's value for a stored one.
+    ///
+    /// - Throws: ``ColumnMismatch`` when `value` does not stand for one of type `T`.
     public static func decode<T: ColumnValue>(_ value: Value) throws -> T { try T(columnValue: value) }
 
+    /// The property's value for one that `coding` stored.
+    ///
+    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule.
     public static func decode<C: ColumnCoding>(_ value: Value, as coding: C.Type) throws -> C.Property {
         try C.decode(value)
     }

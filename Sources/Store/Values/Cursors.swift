@@ -12,6 +12,7 @@ public struct ColumnCursor {
         self.index = index
     }
 
+    /// True for NULL.
     @inlinable public var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
 
     /// The value with its storage class and its exact bytes, copied.
@@ -26,6 +27,11 @@ public struct ColumnCursor {
     }
 
     /// Calls `body` with the bytes of a TEXT column, NULs included.
+    ///
+    /// SQLite turns other classes into text, NULL into no bytes.
+    ///
+    /// - Parameter body: Gets the bytes, valid until it returns.
+    /// - Throws: What `body` throws.
     @inlinable
     public func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         let start = sqlite3_column_text(statement, index)
@@ -33,6 +39,11 @@ public struct ColumnCursor {
     }
 
     /// Calls `body` with the bytes of a BLOB column.
+    ///
+    /// SQLite turns numbers into text first, NULL into no bytes.
+    ///
+    /// - Parameter body: Gets the bytes, valid until it returns.
+    /// - Throws: What `body` throws.
     @inlinable
     public func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let start = sqlite3_column_blob(statement, index)
@@ -51,6 +62,10 @@ public struct RowCursor {
         self.offset = offset
     }
 
+    /// Reads the model's column at `position`, counted from 0.
+    ///
+    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the stored value does not stand for one
+    ///   of the wanted type.
     @inlinable
     public func read<T: ColumnValue>(_ position: Int) throws -> T {
         do {
@@ -61,6 +76,10 @@ public struct RowCursor {
         }
     }
 
+    /// Reads the model's column at `position`, counted from 0, with `coding`.
+    ///
+    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the stored value does not stand for one
+    ///   of the wanted type.
     @inlinable
     public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
         do {
@@ -87,11 +106,20 @@ public struct NamedRow {
     @usableFromInline let positions: [Int32]
     @usableFromInline let schema: ModelSchema
 
+    /// True when the row has a column of the name that the struct's column at this position, counted from 0, has.
     @inlinable public func has(_ column: Int) -> Bool { positions[column] >= 0 }
 
+    /// Reads the struct's column at this position, counted from 0.
+    ///
+    /// - Throws: ``StoreError/Code/missingColumn`` when the row has none of that name; ``StoreError/Code/undecodable``,
+    ///   with the column's name, when the stored value does not stand for one of the wanted type.
     @inlinable
     public func read<T: ColumnValue>(_ column: Int) throws -> T { try row.read(position(column)) }
 
+    /// Reads the struct's column at this position, counted from 0, with `coding`.
+    ///
+    /// - Throws: ``StoreError/Code/missingColumn`` when the row has none of that name; ``StoreError/Code/undecodable``,
+    ///   with the column's name, when the stored value does not stand for one of the wanted type.
     @inlinable
     public func read<C: ColumnCoding>(_ column: Int, as coding: C.Type) throws -> C.Property {
         try row.read(position(column), as: coding)
@@ -108,21 +136,33 @@ public struct NamedRow {
     }
 }
 
-/// The parameters of a statement.
+/// The parameters of a statement, by positions counted from 0.
+///
+/// SQLite copies what is bound. A parameter that nothing was bound to is NULL.
 public struct ParameterCursor {
     @usableFromInline let statement: OpaquePointer
 
-    /// Binds a value to the parameter at `position`, counted from 0.
+    /// Binds a value to the parameter at `position`.
+    ///
+    /// - Throws: ``ColumnMismatch`` when the value cannot be stored; ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bind<T: ColumnValue>(_ value: T, at position: Int) throws {
         try value.bind(to: self, at: position)
     }
 
+    /// Binds what `coding` makes of a value.
+    ///
+    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule; ``StoreError/Code/sql`` when there is no such
+    ///   parameter.
     @inlinable
     public func bind<C: ColumnCoding>(_ value: C.Property, at position: Int, as coding: C.Type) throws {
         try bind(value: C.encode(value), at: position)
     }
 
+    /// Binds a value with its storage class and its exact bytes.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter,
+    ///   ``StoreError/Code/sqlite`` for more bytes than SQLite takes.
     public func bind(value: Value, at position: Int) throws {
         switch value {
         case .null: try bindNull(at: position)
@@ -133,14 +173,23 @@ public struct ParameterCursor {
         }
     }
 
+    /// Binds NULL.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bindNull(at position: Int) throws { try check(sqlite3_bind_null(statement, index(position))) }
 
+    /// Binds an INTEGER.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bind(integer: Int64, at position: Int) throws {
         try check(sqlite3_bind_int64(statement, index(position), integer))
     }
 
+    /// Binds a REAL.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bind(real: Double, at position: Int) throws {
         // SQLite stores NaN as NULL (https://sqlite.org/c3ref/bind_blob.html), which would read back as another value.
@@ -148,6 +197,10 @@ public struct ParameterCursor {
         try check(sqlite3_bind_double(statement, index(position), real))
     }
 
+    /// Binds a TEXT of these bytes, which should be UTF-8; NULs are kept.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
+    ///   than SQLite takes, 1 000 000 000 as a rule (https://sqlite.org/limits.html#max_length).
     @inlinable
     public func bind(text: UnsafeBufferPointer<UInt8>, at position: Int) throws {
         try withUnsafePointer(to: UInt8(0)) { empty in
@@ -160,6 +213,10 @@ public struct ParameterCursor {
         }
     }
 
+    /// Binds a BLOB of these bytes.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
+    ///   than SQLite takes, 1 000 000 000 as a rule (https://sqlite.org/limits.html#max_length).
     @inlinable
     public func bind(blob: UnsafeRawBufferPointer, at position: Int) throws {
         try withUnsafePointer(to: UInt8(0)) { empty in
@@ -191,8 +248,14 @@ var copyingDestructor: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_d
 public struct KeyValues {
     let values: [Value]
 
+    /// Reads the key's column at `position`, counted from 0.
+    ///
+    /// - Throws: ``ColumnMismatch`` when the key has fewer columns, or the value does not stand for one of type `T`.
     public func read<T: ColumnValue>(_ position: Int) throws -> T { try T(columnValue: value(position)) }
 
+    /// Reads the key's column at `position`, counted from 0, with `coding`.
+    ///
+    /// - Throws: ``ColumnMismatch`` when the key has fewer columns; what `coding` throws.
     public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
         try C.decode(value(position))
     }

@@ -3,13 +3,20 @@ import GRDBSQLite
 import Journal
 
 extension Data: ColumnValue, ColumnPlaceholder {
+    /// The bytes of a BLOB.
+    ///
+    /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
         guard case .blob(let bytes) = columnValue else { throw ColumnMismatch(columnValue, needed: "a blob") }
         self = Data(bytes)
     }
 
+    /// A BLOB.
     public var columnValue: Value { .blob(Bytes(self)) }
 
+    /// Reads like ``init(columnValue:)``.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no BLOB.
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_BLOB {
             self = column.withBlob { Data($0) }
@@ -18,45 +25,67 @@ extension Data: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// Binds a BLOB.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
+    ///   than SQLite takes.
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try withUnsafeBytes { try statement.bind(blob: $0, at: position) }
     }
 
+    /// Compares the bytes.
     public static func differ(_ a: Data, _ b: Data) -> Bool { a != b }
+    /// No bytes.
     public static var columnPlaceholder: Data { Data() }
 }
 
 extension Date: ColumnValue, ColumnPlaceholder {
     /// Seconds since 1970, as REAL; an INTEGER is read alike. ``DateAsReferenceSeconds`` keeps the last bit too, which is rounded
     /// away here.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no number.
     public init(columnValue: Value) throws {
         self.init(timeIntervalSince1970: try Double(columnValue: columnValue))
     }
 
+    /// A REAL of seconds since 1970.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a date that is not a number.
     public var columnValue: Value { get throws { try timeIntervalSince1970.columnValue } }
 
+    /// Reads like ``init(columnValue:)``.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no number.
     @inlinable
     public init(column: ColumnCursor) throws {
         self.init(timeIntervalSince1970: try Double(column: column))
     }
 
+    /// Binds a REAL of seconds since 1970.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a date that is not a number; ``StoreError/Code/sql`` when there is no such
+    ///   parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try statement.bind(real: timeIntervalSince1970, at: position)
     }
 
+    /// Compares the seconds since 1970, as they are stored.
     public static func differ(_ a: Date, _ b: Date) -> Bool {
         Double.differ(a.timeIntervalSince1970, b.timeIntervalSince1970)
     }
 
-    // Date counts from 2001: counted from 1970, the last bit is rounded away. Memory holds what the file holds.
+    /// Date counts from 2001: counted from 1970, the last bit is rounded away. Memory holds what the file holds.
     public var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
+    /// 1970-01-01T00:00:00Z.
     public static var columnPlaceholder: Date { Date(timeIntervalSince1970: 0) }
 }
 
 extension UUID: ColumnValue, ColumnPlaceholder {
     /// Lower-case TEXT, the spelling of RFC 9562. Another spelling or a BLOB is a mismatch: read leniently and written
     /// strictly, a key would never find its row again. ``UUIDAsBlob`` and ``UUIDAsUppercaseText`` are for such columns.
+    ///
+    /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
         guard case .text(let bytes) = columnValue, let text = String(validating: bytes, as: UTF8.self),
             let uuid = UUID(uuidString: text), uuid.lowercaseText == text
@@ -68,8 +97,11 @@ extension UUID: ColumnValue, ColumnPlaceholder {
         self = uuid
     }
 
+    /// TEXT in lower case.
     public var columnValue: Value { .text(lowercaseText) }
+    /// Compares the 16 bytes.
     public static func differ(_ a: UUID, _ b: UUID) -> Bool { a != b }
+    /// All zeros.
     public static var columnPlaceholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
     var lowercaseText: String { uuidString.lowercased() }
@@ -84,6 +116,9 @@ extension UUID: ColumnValue, ColumnPlaceholder {
 }
 
 extension URL: ColumnValue, ColumnPlaceholder {
+    /// A TEXT that Foundation reads as a URL.
+    ///
+    /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
         guard let url = URL(string: try String(columnValue: columnValue)) else {
             throw ColumnMismatch("the text is not a URL")
@@ -91,12 +126,16 @@ extension URL: ColumnValue, ColumnPlaceholder {
         self = url
     }
 
+    /// A TEXT of the absolute URL.
     public var columnValue: Value { .text(absoluteString) }
+    /// `file:///`.
     public static var columnPlaceholder: URL { URL(fileURLWithPath: "/") }
 }
 
 extension Decimal: ColumnValue, ColumnPlaceholder {
     /// TEXT with all digits; an INTEGER is read too. A REAL is a mismatch: its digits went through a double already.
+    ///
+    /// - Throws: ``ColumnMismatch`` for that, and for a text that is no decimal number.
     public init(columnValue: Value) throws {
         switch columnValue {
         case .integer(let number): self = Decimal(number)
@@ -110,6 +149,9 @@ extension Decimal: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// TEXT with all digits and a point, in no locale's spelling.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN.
     public var columnValue: Value {
         get throws {
             if isNaN { throw ColumnMismatch("SQLite cannot store NaN") }
@@ -117,7 +159,9 @@ extension Decimal: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// Compares the numbers.
     public static func differ(_ a: Decimal, _ b: Decimal) -> Bool { a != b }
+    /// 0.
     public static var columnPlaceholder: Decimal { 0 }
     private static let characters = Set("0123456789+-.eE".utf8)
 }

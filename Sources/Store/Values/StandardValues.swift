@@ -4,6 +4,9 @@ import Journal
 // Reading is strict: a stored value of another class is an error with the column's name, never a silent 0 or "".
 
 extension ColumnValue where Self: FixedWidthInteger {
+    /// An INTEGER, or a REAL without a fraction.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a number that the type cannot hold exactly, and for any other value.
     public init(columnValue: Value) throws {
         switch columnValue {
         case .integer(let number):
@@ -20,6 +23,9 @@ extension ColumnValue where Self: FixedWidthInteger {
         }
     }
 
+    /// An INTEGER.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a number greater than `Int64.max`.
     public var columnValue: Value {
         get throws {
             guard let number = Int64(exactly: self) else { throw ColumnMismatch("SQLite's integers end at Int64.max") }
@@ -27,6 +33,9 @@ extension ColumnValue where Self: FixedWidthInteger {
         }
     }
 
+    /// Reads like ``init(columnValue:)``.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a number that the type cannot hold exactly, and for any other value.
     @inlinable
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_INTEGER,
@@ -38,13 +47,19 @@ extension ColumnValue where Self: FixedWidthInteger {
         }
     }
 
+    /// Binds an INTEGER.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a number greater than `Int64.max`; ``StoreError/Code/sql`` when there is no
+    ///   such parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         guard let number = Int64(exactly: self) else { throw ColumnMismatch("SQLite's integers end at Int64.max") }
         try statement.bind(integer: number, at: position)
     }
 
+    /// Compares the numbers.
     @inlinable public static func differ(_ a: Self, _ b: Self) -> Bool { a != b }
+    /// 0.
     @inlinable public static var columnPlaceholder: Self { 0 }
 }
 
@@ -61,17 +76,25 @@ extension UInt64: ColumnValue, ColumnPlaceholder {}
 
 extension Bool: ColumnValue, ColumnPlaceholder {
     /// 0 is false, every other integer true, as in SQLite's expressions.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no INTEGER.
     public init(columnValue: Value) throws {
         guard case .integer(let number) = columnValue else { throw ColumnMismatch(columnValue, needed: "0 or 1") }
         self = number != 0
     }
 
+    /// 1 or 0.
     public var columnValue: Value { .integer(self ? 1 : 0) }
+    /// Compares the two truth values.
     public static func differ(_ a: Bool, _ b: Bool) -> Bool { a != b }
+    /// False.
     public static var columnPlaceholder: Bool { false }
 }
 
 extension Double: ColumnValue, ColumnPlaceholder {
+    /// A REAL, or an INTEGER that a double holds exactly.
+    ///
+    /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
         switch columnValue {
         case .real(let number): self = number
@@ -83,6 +106,9 @@ extension Double: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// A REAL.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN, which SQLite would store as NULL.
     public var columnValue: Value {
         get throws {
             if isNaN { throw ColumnMismatch("SQLite cannot store NaN") }
@@ -90,6 +116,9 @@ extension Double: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// Reads like ``init(columnValue:)``.
+    ///
+    /// - Throws: ``ColumnMismatch`` for what is neither a REAL nor an INTEGER that a double holds exactly.
     @inlinable
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_FLOAT {
@@ -99,25 +128,39 @@ extension Double: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// Binds a REAL.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try statement.bind(real: self, at: position)
     }
 
-    // By bits: NaN would differ from itself for ever. SQL cannot tell -0.0 from 0.0, so neither does this.
+    /// By bits: NaN would differ from itself for ever. SQL cannot tell -0.0 from 0.0, so neither does this.
     @inlinable public static func differ(_ a: Double, _ b: Double) -> Bool { a != b && a.bitPattern != b.bitPattern }
+    /// 0.
     public static var columnPlaceholder: Double { 0 }
 }
 
 extension Float: ColumnValue, ColumnPlaceholder {
+    /// A REAL, or an INTEGER that a double holds exactly, rounded to the nearest `Float`.
+    ///
+    /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws { self = Float(try Double(columnValue: columnValue)) }
+    /// A REAL: the same number as a double.
+    ///
+    /// - Throws: ``ColumnMismatch`` for NaN, which SQLite would store as NULL.
     public var columnValue: Value { get throws { try Double(self).columnValue } }
+    /// By bits, as for `Double`.
     public static func differ(_ a: Float, _ b: Float) -> Bool { a != b && a.bitPattern != b.bitPattern }
+    /// 0.
     public static var columnPlaceholder: Float { 0 }
 }
 
 extension String: ColumnValue, ColumnPlaceholder {
     /// TEXT that is not valid UTF-8 is a mismatch: repaired, it would be another text, and as a key another row.
+    ///
+    /// - Throws: ``ColumnMismatch`` for that, and for a value that is no TEXT.
     public init(columnValue: Value) throws {
         guard case .text(let bytes) = columnValue else { throw ColumnMismatch(columnValue, needed: "a text") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -126,8 +169,12 @@ extension String: ColumnValue, ColumnPlaceholder {
         self = text
     }
 
+    /// A TEXT of the string's UTF-8, NULs included.
     public var columnValue: Value { .text(self) }
 
+    /// Reads like ``init(columnValue:)``.
+    ///
+    /// - Throws: ``ColumnMismatch`` for a value that is no TEXT, or no valid UTF-8.
     @inlinable
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_TEXT,
@@ -139,23 +186,33 @@ extension String: ColumnValue, ColumnPlaceholder {
         }
     }
 
+    /// Binds a TEXT of the string's UTF-8, NULs included.
+    ///
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
+    ///   than SQLite takes.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         var copy = self
         try copy.withUTF8 { try statement.bind(text: $0, at: position) }
     }
 
-    // By bytes: Swift's == holds the two normal forms of one word for equal, SQLite does not.
+    /// By bytes: Swift's == holds the two normal forms of one word for equal, SQLite does not.
     @inlinable
     public static func differ(_ a: String, _ b: String) -> Bool {
         a.utf8.count != b.utf8.count || !a.utf8.elementsEqual(b.utf8)
     }
 
+    /// The empty string.
     public static var columnPlaceholder: String { "" }
 }
 
 extension Value: ColumnValue {
+    /// The value as it is.
+    ///
+    /// - Throws: Nothing.
     public init(columnValue: Value) throws { self = columnValue }
+    /// The value as it is.
     public var columnValue: Value { self }
+    /// Compares class and content: 1 and 1.0 differ.
     public static func differ(_ a: Value, _ b: Value) -> Bool { a != b }
 }

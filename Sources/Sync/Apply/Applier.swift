@@ -22,6 +22,7 @@ final class Applier {
     private let contested: ContestedRows
     private let time: Double
     private let hasManyOrigins: Bool
+    private let mostShapes: Int
     private var latest: (shapes: [TableShape], entries: [ShapeRegistry.Entry], targets: [ShapeTarget])?
     /// The canonical bytes of the key of the change at hand.
     private var keyBytes: [UInt8] = []
@@ -30,13 +31,16 @@ final class Applier {
     /// - Parameters:
     ///   - hasManyOrigins: True when runs of different origins will be applied, which may conflict with each other.
     ///   - functions: For tables whose conflicts a function decides.
+    ///   - limits: Of which ``Limits/shapesPerFile`` counts here.
     ///   - time: For the ledger, in seconds since 1970.
     init(
-        _ db: Database, session: ApplySession, hasManyOrigins: Bool, functions: ConflictFunctions, time: Double
+        _ db: Database, session: ApplySession, hasManyOrigins: Bool, functions: ConflictFunctions, limits: Limits,
+        time: Double
     ) throws {
         self.session = session
         self.time = time
         self.hasManyOrigins = hasManyOrigins
+        mostShapes = limits.shapesPerFile
         appender = try JournalAppender(db)
         reader = try JournalReader(db)
         lives = try LifeCache(db)
@@ -75,6 +79,11 @@ final class Applier {
         // The runs of a batch share its shapes.
         if let latest, latest.shapes == shapes { return (latest.entries, latest.targets) }
         let entries = try shapes.map { try appender.register($0) }
+        guard appender.registry.entries.count <= mostShapes else {
+            throw SyncError(
+                .tooLarge, "The file would know more than \(mostShapes) forms of tables",
+                hint: "Look in _journal_tables for the names of tables that nobody made, and at who sends them.")
+        }
         for entry in entries where entry.joined == nil {
             // Its changes are shown as they come.
             try appender.join(Joining.visible(entry, session: session), of: entry.id)
@@ -213,33 +222,5 @@ extension Merge {
     /// What a change does that competes with nothing: its writer had merged everything that is here of its key.
     static func resolve(_ incoming: Contender) -> Resolution {
         Resolution(effect: incoming.isAlive ? .write(incoming.columns) : .delete)
-    }
-}
-
-/// The lives of keys during one transaction, written to `_journal_lives` at its end.
-final class LifeCache {
-    private let db: Database
-    private let reader: LifeReader
-    private var raised: [ConcurrentChanges.TableKey: Int64] = [:]
-
-    init(_ db: Database) throws {
-        self.db = db
-        reader = try LifeReader(db)
-    }
-
-    /// - Returns: True when `life` is greater than what the key had before.
-    func raise(_ key: ConcurrentChanges.TableKey, to life: Int64) throws -> Bool {
-        let current = try raised[key] ?? reader.life(table: key.table, key: key.key)
-        guard life > current else { return false }
-        raised[key] = life
-        return true
-    }
-
-    func write() throws {
-        let sorted = raised.sorted {
-            $0.key.table == $1.key.table
-                ? $0.key.key.bytes.lexicographicallyPrecedes($1.key.key.bytes) : $0.key.table < $1.key.table
-        }
-        try Lives.raise(sorted.map { .init(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)
     }
 }

@@ -135,14 +135,6 @@ final class ContestedRows {
     }
 }
 
-extension KeyHistory {
-    /// True when two of the changes have not seen each other; else each knows the one with the claim before.
-    fileprivate var hasConflict: Bool {
-        let sorted = changes.sorted { $0.claim < $1.claim }
-        return zip(sorted.dropFirst(), sorted).contains { !$0.knows($1) }
-    }
-}
-
 extension RowStore {
     /// Makes a row show `image` in all columns that it has.
     fileprivate func replace(_ row: RowID, with image: KeyHistory.Image, isWhole: Bool) throws {

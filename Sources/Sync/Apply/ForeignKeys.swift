@@ -53,6 +53,9 @@ final class ForeignKeyMap {
         }
     }
 
+    /// In an order that depends on the schema only.
+    var all: [ForeignKey] { byChild.values.joined().sorted { $0.id < $1.id } }
+
     func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQLText.foldedName(table)] ?? [] }
     func references(to table: String) -> [ForeignKey] { byParent[SQLText.foldedName(table)] ?? [] }
 

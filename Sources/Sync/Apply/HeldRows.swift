@@ -8,7 +8,9 @@ public enum HoldReason: String, Sendable, Hashable {
     case unique
     /// The row that one of its foreign keys names is not there.
     case foreignKey = "foreign_key"
+    /// A column that is NOT NULL here has no value.
     case notNull = "not_null"
+    /// Its values break a CHECK of the table here.
     case check
     /// A value of a type that the table does not store.
     case datatype

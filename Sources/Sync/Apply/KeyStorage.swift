@@ -1,6 +1,6 @@
 import Journal
 
-/// How one column of a primary key stores values, by its declared type (https://sqlite.org/datatype3.html, section 3.1).
+/// How one column of a primary key stores values, by its ``Affinity``.
 ///
 /// A machine whose table declares another type, or a peer that makes values up, may send a key that this file would store as another
 /// one: '1' as 1, or NULL as a new number. Such a row cannot be shown without taking another row for it.
@@ -12,15 +12,11 @@ enum KeyStorage {
     case text
 
     init(_ column: TableInspection.Column, isStrict: Bool) {
-        let type = column.declaredType.uppercased()
-        if type.contains("INT") {
-            self = .numeric
-        } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-            self = .text
-        } else if type.isEmpty || type.contains("BLOB") || (isStrict && type == "ANY") {
-            self = .asIs
-        } else {
-            self = .numeric
+        switch Affinity(column, isStrict: isStrict) {
+        case .none: self = .asIs
+        case .text: self = .text
+        // 1 and 1.0 are one key.
+        case .numeric, .real: self = .numeric
         }
     }
 

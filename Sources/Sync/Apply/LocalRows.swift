@@ -62,12 +62,7 @@ struct LocalRows {
         for (_, key) in searched.sorted(by: { $0.key < $1.key }) {
             guard let context = session.context(ofTable: key.child, registry: registry), let table = context.inspection
             else { continue }
-            for values in try session.foreignKeys.orphans(of: key, table: table) {
-                let tableKey = ConcurrentChanges.TableKey(
-                    table: context.tableID, key: Key(values, collations: context.collations))
-                rows.unchecked[tableKey] = RowStore.RowID(
-                    key: tableKey, context: context, table: table, values: values)
-            }
+            try rows.noteOrphans(of: key, context: context, table: table)
         }
     }
 

@@ -3,7 +3,9 @@ import Journal
 
 /// `_journal_policies`.
 extension MergePolicy {
-    /// The policies other than the default, by folded table name.
+    /// The policies that were set, by folded table name; ``MergePolicy/column`` holds for every other table.
+    ///
+    /// - Throws: ``JournalError`` with `corrupt` for a policy that does not read; errors of SQLite.
     public static func all(_ db: Database) throws -> [String: MergePolicy] {
         let rows = try Row.fetchAll(db, sql: "SELECT name, policy FROM _journal_policies")
         return try Dictionary(
@@ -17,6 +19,11 @@ extension MergePolicy {
     }
 
     /// Sets the policy of a table in this file. What was merged before stays as it is.
+    ///
+    /// - Parameters:
+    ///   - table: Its name here, compared as SQLite compares names. It need not be there yet.
+    ///   - db: A connection inside of a write transaction.
+    /// - Throws: Errors of SQLite; the policy is as before then.
     public static func set(_ policy: MergePolicy, table: String, _ db: Database) throws {
         try db.execute(
             sql: """

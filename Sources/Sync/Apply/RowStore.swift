@@ -92,13 +92,17 @@ final class RowStore {
     }
 
     /// Shows the rows whose keys a migration has made possible.
-    func showFittingKeys() throws {
+    ///
+    /// - Parameter contested: Gets those of tables with a policy: what came for them meanwhile was merged by the column.
+    func showFittingKeys(contested: ContestedRows) throws {
         for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
             guard let (context, table) = session.table(key.table, registry: registry) else { continue }
             let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
             guard values.count == table.keyCount, context.keeps(values[...]) else { continue }
             held.release(key)
-            try show(RowID(key: key, context: context, table: table, values: values), row.image)
+            let fitting = RowID(key: key, context: context, table: table, values: values)
+            try show(fitting, row.image)
+            if !context.mergesByColumn { contested.add(fitting) }
         }
     }
 

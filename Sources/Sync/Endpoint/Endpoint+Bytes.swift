@@ -2,16 +2,25 @@
 /// answer, or an error of the file, for which ``SyncError/init(wrapping:)`` finds one.
 extension Endpoint {
     /// `POST /v1/hello`: both bodies are ``WireHTTP/messageType``.
+    ///
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
+    ///   as ``Endpoint/hello(_:)``.
     public func hello(body: [UInt8]) async throws -> [UInt8] {
         try encode(try await hello(try decode(Hello.self, body)))
     }
 
     /// `POST /v1/digest`: both bodies are ``WireHTTP/messageType``.
+    ///
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
+    ///   as ``Endpoint/digest(_:)``.
     public func digest(body: [UInt8]) async throws -> [UInt8] {
         try encode(try await digest(try decode(DigestRequest.self, body)))
     }
 
     /// `POST /v1/pull`, before the answer begins: all that can be refused is refused here.
+    ///
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
+    ///   as ``Endpoint/check(_:)``.
     public func pullRequest(body: [UInt8]) async throws -> PullRequest {
         let request = try decode(PullRequest.self, body)
         try await check(request)

@@ -28,6 +28,10 @@ public struct Endpoint: Sendable {
     /// Answers with who this replica is, under a new name if what the caller knows of it shows that it needs one.
     ///
     /// A caller of the same identity gets an answer too: it is this very file or a copy, and finds out which by what the file says.
+    ///
+    /// - Throws: ``SyncError``: `otherCluster`; `fork` when the caller knows more of this replica than it holds itself,
+    ///   or when it would have to change its name too often; `storage` when the file was moved away; errors of the
+    ///   file.
     public func hello(_ theirs: Hello) async throws -> Hello {
         let mine = try await blocking { [inbox] in
             try inbox.settleIdentity()
@@ -51,6 +55,11 @@ public struct Endpoint: Sendable {
     }
 
     /// Checks what can be refused before an answer begins.
+    ///
+    /// This replica takes a new name first, if what the caller knows of it shows that it needs one.
+    ///
+    /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller of the same identity; `fork` when it would have
+    ///   to change its name too often; `storage` when the file was moved away; errors of the file.
     public func check(_ request: PullRequest) async throws {
         let mine = try await blocking { [inbox] in
             try inbox.settleIdentity()
@@ -107,6 +116,10 @@ public struct Endpoint: Sendable {
         return PullEnd(vector: portion.vector, more: more, heldBack: heldBack)
     }
 
+    /// Answers what a comparison of the content asks, from one snapshot. Changes nothing.
+    ///
+    /// - Throws: ``SyncError``: `otherCluster`; `notFound` when the table is not tracked here, or has another key or
+    ///   not all of the columns; errors of the file.
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
         let mine = try await blocking { try hello(about: nil) }
         guard request.cluster.utf8.elementsEqual(mine.cluster.utf8) else {

@@ -23,5 +23,6 @@ public final class PullPresence: Sendable {
         return Visit(presence: self, origin: origin)
     }
 
+    /// True while a pull of that replica is being answered that may wait for news.
     public func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
 }

@@ -53,6 +53,13 @@ extension Inbox {
     }
 
     /// Takes a new name because an operator asked for it.
+    ///
+    /// However often that was done before; no daemon needs to be stopped.
+    ///
+    /// - Returns: nil when another process has given it a new name meanwhile.
+    /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when the
+    ///   record beside the file cannot be written: the file has its new name then, and nothing is sent under it before
+    ///   the record can be.
     public func rekey() throws -> Rekey.Outcome? {
         try rekey(Rekey(.manual, of: replica.identity().origin, time: now))
     }

@@ -5,6 +5,7 @@ import Journal
 ///
 /// Stamps of one origin rise, so all of its later changes are held back too.
 public struct ClockHold: Sendable, Hashable {
+    /// The replica whose changes are held back.
     public let origin: OriginID
     /// The first version whose stamp is too far ahead, or that builds on such a one. Of the versions before it those of the same
     /// transaction may be missing too.
@@ -22,6 +23,12 @@ public struct ClockHold: Sendable, Hashable {
     /// True for changes that no history can have led to.
     public var isContradictory: Bool { stamp == ClockHold.never }
 
+    /// - Parameters:
+    ///   - origin: The replica whose changes are held back.
+    ///   - firstVersion: The first of them, 1 or more.
+    ///   - lastVersion: The last one that was seen, `firstVersion` or more.
+    ///   - stamp: See ``stamp``.
+    ///   - cause: See ``cause``.
     public init(
         origin: OriginID, firstVersion: Int64, lastVersion: Int64, stamp: Stamp? = nil, cause: OriginID? = nil
     ) {

@@ -6,12 +6,14 @@ import Journal
 public struct ClockReport: Sendable {
     /// One origin of which something is held back, or that may be ahead.
     public struct Origin: Sendable {
+        /// The replica.
         public let origin: OriginID
         /// nil when nothing is held back now.
         public let hold: ClockHold?
-        /// How far the first held-back stamp lies ahead of this machine's clock, in milliseconds.
+        /// How far the first held-back stamp lies ahead of this machine's clock, in milliseconds; negative once its time has
+        /// come; nil when nothing is held back, or only for what it builds on.
         public let aheadMilliseconds: Int64?
-        /// Since when something is held back, in seconds since 1970.
+        /// Since when something is held back, in seconds since 1970; nil when nothing is.
         public let since: Double?
         /// How far ahead an operator lets it be, in milliseconds; 0 for no further than others.
         public let allowedMilliseconds: Int64
@@ -24,6 +26,13 @@ public struct ClockReport: Sendable {
     /// By origin.
     public let origins: [Origin]
 
+    /// Reads what the snapshot of `db` holds.
+    ///
+    /// - Parameters:
+    ///   - db: A connection to the file, inside of a read or a write.
+    ///   - now: By this machine's clock.
+    ///   - limits: Of which ``Limits/clockSkewMilliseconds`` counts: what other replicas take.
+    /// - Throws: ``JournalError`` with `notAReplica`, `unsupportedFormat` or `corrupt`; errors of SQLite.
     public init(_ db: Database, now: Stamp, limits: Limits = .standard) throws {
         let reader = try JournalReader(db)
         ownAheadMilliseconds = max(0, try reader.latestStamp().milliseconds - now.milliseconds)

@@ -10,7 +10,10 @@ extension Inbox {
     /// Call it at each contact with the file; it reads only, when nothing is held, the schema is as it was and no table with
     /// foreign keys or CHECK constraints was written to.
     ///
-    /// - Returns: How many rows are held still.
+    /// - Returns: How many rows are held still; 0 also when there was nothing to do.
+    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly`, `busy` or `corrupt`, and
+    ///   those of SQLite. Tables, held rows and journal are as before then. What was only in memory of transactions whose ends
+    ///   have not come is gone; peers send it again.
     @discardableResult
     public func bringBackHeldRows() throws -> Int {
         try replica.settle()
@@ -42,8 +45,8 @@ extension Inbox {
         if isDue || !rows.held.isEmpty {
             let contested = ContestedRows(db, session: session, functions: functions)
             try contested.addHeld(of: rows)
+            try rows.showFittingKeys(contested: contested)
             try contested.resolve(into: rows)
-            try rows.showFittingKeys()
             try rows.settle(all: true)
         }
         box.checkedSeq = appender.position - 1

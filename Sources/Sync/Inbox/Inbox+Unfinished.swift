@@ -50,7 +50,8 @@ extension Inbox {
         for end in ends { for part in box.pending.take(end.origin) { try staging.put(part) } }
         let lastConflict = try ConflictLedger.lastID(db)
         let applier = try Applier(
-            db, session: current(&box, db), hasManyOrigins: ends.count > 1, functions: functions, time: time)
+            db, session: current(&box, db), hasManyOrigins: ends.count > 1, functions: functions, limits: limits,
+            time: time)
         // A writer's stamps are later than all that it had seen.
         let beginnings = try ends.map { (end: $0, stamp: try staging.firstStamp(of: $0.origin, limits: limits)) }
         for (end, _) in beginnings.sorted(by: { $0.stamp < $1.stamp }) {

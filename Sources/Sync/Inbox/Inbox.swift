@@ -38,8 +38,14 @@ public final class Inbox: Sendable {
     /// takes a new name.
     ///
     /// - Parameters:
+    ///   - replica: A file that may be written. It stays open when the inbox is closed.
+    ///   - limits: What is taken and kept at most; those of peers should be the same.
     ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
+    ///   - logger: For what is held back, dropped or renamed; nil for that of the replica's options.
     ///   - wallClock: The time of day, to tell stamps that lie too far ahead.
+    /// - Throws: ``JournalError``: `readOnly` for a replica in memory or for reading only, and when the log or the record beside
+    ///   the file cannot be synced or written; `displaced`. ``SyncError`` with `fork` when the file changes its name too often
+    ///   to be believed. Errors of SQLite. There is no inbox then; a new name that the file has taken stays.
     public init(
         replica: Replica, limits: Limits = .standard, functions: ConflictFunctions = ConflictFunctions(),
         logger: Logger? = nil, wallClock: @escaping @Sendable () -> Stamp
@@ -85,6 +91,8 @@ public final class Inbox: Sendable {
     }
 
     /// What is applied here, this replica's own changes included.
+    ///
+    /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
     public func vector() throws -> VersionVector {
         try replica.read { try JournalReader($0).vector() }
     }
@@ -114,6 +122,8 @@ public final class Inbox: Sendable {
     }
 
     /// What need not be sent any more: what is applied or staged here, and what is in memory (``makePendingDurable()``).
+    ///
+    /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
     public func have() throws -> VersionVector {
         let pending = session.withLock { $0.pending }
         return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
@@ -135,6 +145,8 @@ public final class Inbox: Sendable {
     /// Drops entries of the ledger that are older than the limit; reads only, when there are none.
     ///
     /// - Returns: How many were dropped.
+    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly` or `busy`, and those of
+    ///   SQLite. No entry is dropped then.
     @discardableResult
     public func dropOldConflicts() throws -> Int {
         let time = Double(wallClock().milliseconds) / 1_000
@@ -147,13 +159,17 @@ public final class Inbox: Sendable {
     private func dropConflicts(newSince: Int64, time: Double, _ db: Database) throws -> Int {
         let dropped = try ConflictLedger.retain(limits.conflictRetention, time: time, newSince: newSince, db)
         if dropped.total > 0 {
-            replica.options.logger?.notice(
+            logger?.notice(
                 "the ledger dropped \(dropped.byAge) conflicts for their age and \(dropped.byCap) beyond the most of one row"
             )
         }
         return dropped.total
     }
 
+    /// Closes the way in; the replica stays open. What was only in memory of transactions whose ends have not come is dropped, and
+    /// peers send it again. Every use from then on that writes throws; closing again does nothing.
+    ///
+    /// - Throws: `DatabaseError` when SQLite cannot close the connection.
     public func close() throws {
         session.withLock { $0 = SessionBox() }
         try connection.close()
@@ -192,7 +208,7 @@ public final class Inbox: Sendable {
                     "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
                 }
                     ?? "their writer had seen changes that are held back"
-            replica.options.logger?.warning(
+            logger?.warning(
                 "changes of \(hold.origin) from version \(hold.firstVersion) on are held back: \(reason)")
         }
     }
@@ -229,6 +245,7 @@ public final class Inbox: Sendable {
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
         try Joining(db: db, session: session, functions: functions).run()
+        try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session
         return session
     }
@@ -251,7 +268,8 @@ public final class Inbox: Sendable {
                 let current =
                     try applier
                     ?? Applier(
-                        db, session: session, hasManyOrigins: origins.count > 1, functions: functions, time: time)
+                        db, session: session, hasManyOrigins: origins.count > 1, functions: functions, limits: limits,
+                        time: time)
                 applier = current
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }

@@ -42,7 +42,14 @@ struct PendingParts {
         return taken.map(\.batch)
     }
 
+    /// Everything that a batch can be made large by counts, or a peer could fill the memory with what does not.
     private static func weight(of batch: ChangeBatch) -> Int {
-        batch.values.reduce(0) { $0 + $1.weight + MemoryLayout<Value>.stride }
+        let values = batch.values.reduce(0) { $0 + $1.weight + MemoryLayout<Value>.stride }
+        let changes = batch.changes.count * MemoryLayout<Change>.stride
+        let known = batch.runs.reduce(0) { $0 + 64 + $1.known.entries.count * 24 }
+        let names = batch.shapes.reduce(0) { sum, shape in
+            shape.columns.reduce(sum + 64 + shape.table.utf8.count) { $0 + 16 + $1.utf8.count }
+        }
+        return values + changes + known + names
     }
 }

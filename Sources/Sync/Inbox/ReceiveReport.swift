@@ -4,7 +4,7 @@ public struct ReceiveReport: Sendable, Hashable {
     public var applied = 0
     /// Changes that were here already.
     public var duplicates = 0
-    /// Changes of a transaction whose end has not come; durable, not visible.
+    /// Changes of a transaction whose end has not come: kept in memory or in the file, not visible.
     public var staged = 0
     /// Values that lost, or won against others, without having seen each other.
     public var conflicts = 0
@@ -13,8 +13,10 @@ public struct ReceiveReport: Sendable, Hashable {
     /// Entries that the ledger dropped, because they were too old or too many for one row.
     public var droppedConflicts = 0
 
+    /// Nothing was received.
     public init() {}
 
+    /// What became of two batches together.
     public static func + (a: ReceiveReport, b: ReceiveReport) -> ReceiveReport {
         var sum = ReceiveReport()
         sum.applied = a.applied + b.applied

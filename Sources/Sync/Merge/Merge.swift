@@ -2,14 +2,26 @@ import Journal
 
 /// One change of one row as merging sees it: a value, with its columns as positions in the table's common column space.
 public struct Contender: Hashable, Sendable {
+    /// The replica that wrote the change.
     public let origin: OriginID
+    /// The change's number among those of ``origin``, 1 or more. Not part of the claim.
     public let version: Int64
+    /// When it was written, by its writer's hybrid clock: the claim, together with ``origin``.
     public let stamp: Stamp
+    /// The life of the key after the change, 1 or more: odd alive, even dead.
     public let life: Int64
+    /// What the change did. Whether the row is alive ``life`` alone tells.
     public let operation: Journal.Operation
     /// What the change decides; the key columns too where an insert decides how the key is spelled.
     public let columns: ColumnMask
 
+    /// - Parameters:
+    ///   - origin: The replica that wrote the change.
+    ///   - version: Its number among those of `origin`, 1 or more.
+    ///   - stamp: When it was written, by its writer's hybrid clock.
+    ///   - life: Of the key after the change, 1 or more.
+    ///   - operation: What it did.
+    ///   - columns: What it decides, in the numbering that all contenders of the row share.
     public init(
         origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Journal.Operation, columns: ColumnMask
     ) {
@@ -31,13 +43,17 @@ public struct Contender: Hashable, Sendable {
 
 /// Why a change and another that had not seen it could not both stay.
 public enum ConflictKind: String, Sendable, Hashable {
+    /// Both wrote the same columns with other values, and at least one of them did not make the row.
     case updateUpdate = "update/update"
+    /// One wrote the row, the other deleted it, or deleted it and made it anew.
     case updateDelete = "update/delete"
+    /// Both made a row with the same key.
     case insertInsert = "insert/insert"
 }
 
 /// What merging one change into a row means.
 public struct Resolution: Hashable, Sendable {
+    /// What becomes of the row in its table.
     public enum Effect: Hashable, Sendable {
         /// The row stays as it is.
         case none
@@ -49,15 +65,19 @@ public struct Resolution: Hashable, Sendable {
 
     /// A pair of changes of which one lost something against the other.
     public struct Conflict: Hashable, Sendable {
+        /// What the two changes did.
         public let kind: ConflictKind
         /// The position of the other change among the competitors.
         public let competitor: Int
+        /// True when the change that is merged has lost; false when the competitor has.
         public let incomingLost: Bool
         /// What was lost: the columns whose values differ; all of the loser's when a life decided.
         public let columns: ColumnMask
     }
 
+    /// What becomes of the row in its table.
     public var effect: Effect
+    /// What was lost, in the order of the competitors, one entry for each at most; empty when nothing was.
     public var conflicts: [Conflict] = []
 }
 

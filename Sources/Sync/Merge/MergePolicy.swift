@@ -21,6 +21,7 @@ public enum MergePolicy: Hashable, Sendable {
         }
     }
 
+    /// As `--policy` spells it, and as the file keeps it; ``init(text:)`` is the inverse.
     public var text: String {
         switch self {
         case .column: "column"
@@ -48,8 +49,10 @@ public struct ConflictFunctions: Sendable {
 
     private var functions: [String: Function] = [:]
 
+    /// No function: rows whose table wants one are held (``HoldReason/policy``).
     public init() {}
 
+    /// The function of this name, as ``MergePolicy/custom(_:)`` names it, byte by byte; nil when none is registered.
     public subscript(name: String) -> Function? {
         get { functions[name] }
         set { functions[name] = newValue }

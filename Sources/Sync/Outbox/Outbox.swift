@@ -10,6 +10,9 @@ public enum Outbox {
     ///
     /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, also in the middle of a transaction; its last
     /// change then does not end one.
+    ///
+    /// - Throws: As ``JournalReader/init(_:)`` and ``JournalReader/forEachBatch(after:changes:bytes:_:)``, and what
+    ///   `body` throws.
     public static func forEachBatch(
         in db: Database, after have: VersionVector, limits: Limits, _ body: (ChangeBatch) throws -> Bool
     ) throws {

@@ -4,7 +4,7 @@ import Dispatch
 /// file or disk never delays another peer.
 ///
 /// A task that prefers an executor has brought a thread of its own, and wants its work there: then the body runs at once.
-func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) != nil { return try body() }
     return try await withCheckedThrowingContinuation { continuation in
         blockingQueue.async { continuation.resume(with: Result { try body() }) }

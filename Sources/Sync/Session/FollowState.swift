@@ -13,11 +13,15 @@ import Journal
 ///
 /// Pure: no clock, no randomness, nothing asynchronous; the random bits of each event are handed in.
 public struct FollowState: Sendable, Hashable {
+    /// One of the two that run side by side.
     public enum Lane: Sendable, Hashable {
+        /// What the peer has for this replica: greetings and pulls.
         case pull
+        /// What this replica has for the peer.
         case push
     }
 
+    /// Something that happened.
     public enum Event: Sendable, Hashable {
         /// Follow the peer from now on.
         case started
@@ -37,39 +41,50 @@ public struct FollowState: Sendable, Hashable {
         case rested(Lane)
     }
 
+    /// Something to do. Its end is told as an event.
     public enum Effect: Sendable, Hashable {
+        /// Say hello.
         case greet
         /// Pull once; wait at the endpoint for news when there are none.
         case pull(waits: Bool)
         /// Push what `lacks` does not cover.
         case push(lacks: VersionVector)
+        /// Let a lane be for so long, then tell ``Event/rested(_:)``.
         case rest(Lane, milliseconds: Int64)
         /// The peer is this replica itself: following it is pointless.
         case giveUp
     }
 
+    /// What a lane is doing.
     public enum Phase: Sendable, Hashable {
         /// Not started, given up, or (push) not opened yet.
         case closed
+        /// Push lane: the peer is not known to lack anything.
         case idle
         /// Pull lane: greeting or pulling. Push lane: pushing.
         case running
+        /// Waiting after a failure.
         case resting
     }
 
+    /// What the pull lane is doing.
     public private(set) var pull = Phase.closed
+    /// What the push lane is doing.
     public private(set) var push = Phase.closed
 
-    /// Failures in a row of each lane.
+    /// Failures in a row of the pull lane; a pull that succeeds makes it 0.
     public private(set) var pullFailures = 0
+    /// Failures in a row of the push lane; a push that succeeds makes it 0.
     public private(set) var pushFailures = 0
 
-    /// What the peer is known to have, and what this replica has.
+    /// What the peer is known to have, or to hold back.
     public private(set) var theirs = VersionVector()
+    /// What this replica has.
     public private(set) var ours = VersionVector()
 
     private let limits: Limits
 
+    /// Both lanes closed, until ``Event/started``. Of the limits those of delays count.
     public init(limits: Limits = .standard) { self.limits = limits }
 
     /// - Parameter entropy: 64 random bits, new ones for each event.

@@ -65,6 +65,11 @@ struct FrameSource: Sendable {
                 guard portion.more else { return portion }
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
+                    if let refusal = refusal(of: frame, batch) {
+                        // What comes before it goes out first.
+                        guard !portion.frames.isEmpty else { throw refusal }
+                        return false
+                    }
                     for run in batch.runs { portion.have.advance(run.origin, to: run.lastVersion) }
                     portion.changes += batch.changes.count
                     portion.bytes += frame.payload.count
@@ -77,6 +82,20 @@ struct FrameSource: Sendable {
             if let head { try keeper?.willPublish(head) }
             return portion
         }
+    }
+
+    /// Why no peer would take a frame: named here, where it is known whose change it is. Only a single change can be that large.
+    private func refusal(of frame: Frame, _ batch: ChangeBatch) -> SyncError? {
+        guard case .batch(_, _, let size) = frame.body, size > limits.rawBatchBytes, let run = batch.runs.first,
+            let change = batch.changes.first
+        else { return nil }
+        return SyncError(
+            .tooLarge,
+            "A change of table \(batch.shapes[change.shape].table), version \(run.firstVersion) of \(run.origin.short), has "
+                + "\(size) bytes, and peers take at most \(limits.rawBatchBytes)",
+            hint:
+                "What was written after it waits behind it. Keep such values in files, and their names in the database."
+        )
     }
 
     /// The newest own change, when it is about to be published for the first time.

@@ -6,6 +6,7 @@ import Journal
 public struct PeerRecord: Sendable, Hashable {
     /// Its address, without secrets.
     public var name: String
+    /// Who answered there last; nil when nobody ever did.
     public var origin: OriginID?
 
     /// What it said that it has durably.
@@ -31,6 +32,8 @@ public enum PeerLedger {
     private static let entryBytes = 24
 
     /// All peers that were ever met, by address.
+    ///
+    /// - Throws: Errors of SQLite.
     public static func all(_ db: Database) throws -> [PeerRecord] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM _journal_peers ORDER BY url"

@@ -16,13 +16,15 @@ public struct PeerStatus: Sendable, Hashable {
 
     /// The last failure, until the next success.
     public var lastError: SyncError?
+    /// How many failures there were in a row, of both directions; 0 after a success.
     public var failures = 0
 
     /// How far its clock was ahead of this one at the last greeting, in milliseconds; below 0 when it was behind.
     public var clockOffsetMilliseconds: Int64?
 
-    /// Changes taken from it and given to it since the start.
+    /// Changes of it that were new here, since the start.
     public var pulledChanges = 0
+    /// Changes that it was sent, since the start.
     public var pushedChanges = 0
 
     init(name: String) { self.name = name }
@@ -35,5 +37,6 @@ public struct PeerStatus: Sendable, Hashable {
 
 /// What the replicator knows of its peers, in the order of the configuration.
 public struct ReplicatorStatus: Sendable, Hashable {
+    /// Those that are followed, in the order of the configuration.
     public var peers: [PeerStatus]
 }

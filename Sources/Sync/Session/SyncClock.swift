@@ -17,15 +17,21 @@ public protocol SyncClock: Sendable {
 public struct SystemClock: SyncClock {
     private let start = ContinuousClock.now
 
+    /// ``steadyMilliseconds()`` counts from here on.
     public init() {}
 
+    /// The time of day, as the operating system has it.
     public func wallMilliseconds() -> Int64 { Int64(clampingMilliseconds: Date().timeIntervalSince1970) }
 
+    /// Goes on while the machine is asleep.
     public func steadyMilliseconds() -> Int64 {
         let passed = (ContinuousClock.now - start).components
         return passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
     }
 
+    /// Counts on while the machine is asleep.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled before the time is over.
     public func sleep(milliseconds: Int64) async throws {
         try await Task.sleep(for: .milliseconds(milliseconds), clock: .continuous)
     }

@@ -5,6 +5,7 @@ import CCurl
 /// Redirects, proxies, cookies, `.netrc`, HSTS and alternative services are off, so a request goes to the configured
 /// address or nowhere. Header and body are bounded, and so is every time. Connections are kept and used again.
 public final class CurlTransport: Transport {
+    /// The peer's address.
     public let name: String
     private let url: String
     private let configuration: PeerConfiguration
@@ -22,14 +23,25 @@ public final class CurlTransport: Transport {
         self.limits = limits
     }
 
+    /// As ``Transport/hello(_:)``, by `POST /v1/hello`.
+    ///
+    /// - Throws: ``SyncError``: `unreachable`, `tls`, `timedOut`, `truncated`, `notAPeer`, `tooLarge`, `cancelled` for
+    ///   a connection or an answer that fails; the code that the peer answered with; `invalid` for an answer that
+    ///   breaks the protocol.
     public func hello(_ hello: Hello) async throws -> Hello {
         try await message(WireHTTP.helloPath, hello)
     }
 
+    /// As ``Transport/digest(_:)``, by `POST /v1/digest`.
+    ///
+    /// - Throws: As ``hello(_:)``.
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
         try await message(WireHTTP.digestPath, request)
     }
 
+    /// As ``Transport/pull(_:onFrame:)``, by `POST /v1/pull`.
+    ///
+    /// - Throws: As ``hello(_:)``, and what `onFrame` throws; the connection is closed then.
     public func pull(
         _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> PullEnd {
@@ -48,6 +60,9 @@ public final class CurlTransport: Transport {
         }
     }
 
+    /// As ``Transport/push(_:)``, by `POST /v1/push`. The stream is in memory as a whole.
+    ///
+    /// - Throws: As ``hello(_:)``.
     public func push(_ frames: [Frame]) async throws -> PushReply {
         var body: [UInt8] = []
         for frame in frames { body += try translated { () throws(WireError) in try frame.encoded() } }
@@ -59,6 +74,7 @@ public final class CurlTransport: Transport {
     /// The answer to a `GET` of one of the routes for people and programs beside the protocol, such as `/v1/status`.
     ///
     /// - Parameter type: The media type that the answer must have.
+    /// - Throws: As ``hello(_:)``; an answer of another type is `notAPeer`.
     public func get(_ path: String, type: String) async throws -> [UInt8] {
         try await answer(path, body: nil, type: type)
     }

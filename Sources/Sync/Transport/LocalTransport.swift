@@ -2,6 +2,7 @@ import Journal
 
 /// A peer in the same process: another replica's file, through its endpoint. Nothing is encoded but the batches.
 public struct LocalTransport: Transport {
+    /// What the peer is called: the path of its file, unless another name was given.
     public let name: String
     private let endpoint: Endpoint
     /// True for a file that no daemon looks at: each contact does, so that what programs wrote past its constraints is set aside, and
@@ -41,6 +42,9 @@ public struct LocalTransport: Transport {
         }
     }
 
+    /// As ``Transport/hello(_:)``, by a call of ``Endpoint/hello(_:)``.
+    ///
+    /// - Throws: ``SyncError``: as that, and for errors of either file.
     public func hello(_ hello: Hello) async throws -> Hello {
         try await wrapped {
             try await look()
@@ -48,6 +52,9 @@ public struct LocalTransport: Transport {
         }
     }
 
+    /// As ``Transport/pull(_:onFrame:)``, by a call of ``Endpoint/pull(_:send:)``.
+    ///
+    /// - Throws: ``SyncError``: as that, what `onFrame` throws, and for errors of either file.
     public func pull(
         _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> PullEnd {
@@ -57,6 +64,10 @@ public struct LocalTransport: Transport {
         }
     }
 
+    /// As ``Transport/push(_:)``, by a ``PushReceiver``.
+    ///
+    /// - Throws: ``SyncError``: as that, and for errors of either file. What came before the failure stays applied
+    ///   there.
     public func push(_ frames: [Frame]) async throws -> PushReply {
         try await wrapped {
             var receiver = endpoint.beginPush()
@@ -65,6 +76,9 @@ public struct LocalTransport: Transport {
         }
     }
 
+    /// As ``Transport/digest(_:)``, by a call of ``Endpoint/digest(_:)``.
+    ///
+    /// - Throws: ``SyncError``: as that, and for errors of either file.
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
         try await wrapped {
             if case .tables = request.question { try await look() }

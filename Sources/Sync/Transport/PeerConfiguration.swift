@@ -1,42 +1,8 @@
 import FoundationEssentials
 
-/// A secret that proves to a peer who asks. It prints as a placeholder, so that it cannot get into a log by accident.
-public struct BearerToken: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    let value: String
-
-    /// - Throws: ``SyncError/Code/configuration`` for an empty token and for one that is not visible ASCII
-    ///   (RFC 6750, section 2.1).
-    public init(_ value: String) throws(SyncError) {
-        guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw SyncError(
-                .configuration, "The token is empty or has characters that a token cannot have",
-                hint: "Use letters, digits and punctuation on one line.")
-        }
-        self.value = value
-    }
-
-    public var description: String { "<token>" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// The files of TLS, in PEM; nil means the system's.
-public struct TLSFiles: Sendable, Hashable {
-    /// The certificate authorities to trust, instead of the system's.
-    public var authorities: String?
-
-    /// The client's certificate and its key.
-    public var certificate: String?
-    public var key: String?
-
-    public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
-        self.authorities = authorities
-        self.certificate = certificate
-        self.key = key
-    }
-}
-
 /// Where a peer is, and how to prove to it who asks.
 public struct PeerConfiguration: Sendable, Hashable {
+    /// The ways to a peer.
     public enum Address: Sendable, Hashable {
         /// `http://host:port` or `https://host:port`, without a trailing slash.
         case http(String)
@@ -44,8 +10,11 @@ public struct PeerConfiguration: Sendable, Hashable {
         case file(String)
     }
 
+    /// Where it is.
     public let address: Address
+    /// What proves to it who asks; nil for a peer that asks for nothing. Of no use for a file.
     public var token: BearerToken?
+    /// The files of TLS, for `https://`.
     public var tls: TLSFiles
 
     /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment, or the path of

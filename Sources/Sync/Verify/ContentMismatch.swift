@@ -17,6 +17,7 @@ public struct ContentMismatch: Sendable, Hashable {
         }
     }
 
+    /// The table's name, as the machines know it.
     public let table: String
 
     /// The first of the ranges, at most ``Limits/listedMismatches``.

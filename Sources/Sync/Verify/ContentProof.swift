@@ -25,12 +25,12 @@ struct ContentProof: Sendable {
     private func compare() async throws -> [ContentMismatch]? {
         let reply = try await ask(.tables)
         let (tables, vector) = try await blocking { [inbox] in
-            try inbox.replica.read { db in (try TableDigests.tables(db), try JournalReader(db).vector()) }
+            try inbox.replica.read { db in (try ComparedTables(db), try JournalReader(db).vector()) }
         }
         guard reply.vector == vector else { return nil }
         var mismatches: [ContentMismatch] = []
-        // What only one side has, under whatever name, says nothing of the rest: machines may have different schemas.
-        for pair in TablePairs(here: tables, there: reply.tables).pairs {
+        // What only one side has, under whatever name, or stores otherwise, says nothing of the rest: machines may have different schemas.
+        for pair in TablePairs(here: tables, there: ComparedTables(reply)).pairs {
             guard let shape = pair.shape else { continue }
             guard let mismatch = try await compare(shape) else { return nil }
             if mismatch.count > 0 { mismatches.append(mismatch) }

@@ -15,19 +15,15 @@ struct TableDigests {
         var reply = DigestReply(vector: try JournalReader(db).vector())
         switch question {
         case .tables:
-            reply.tables = try TableDigests.tables(db)
+            let tables = try ComparedTables(db)
+            reply.tables = tables.shapes
+            reply.affinities = tables.affinities
         case .digests(let shape, let after, let rowsPerDigest):
             try addDigests(of: TableRows(db, asked: shape), after: after, rowsPerDigest: rowsPerDigest, to: &reply)
         case .rows(let shape, let after, let through):
             try addRows(of: TableRows(db, asked: shape), after: after, through: through, to: &reply)
         }
         return reply
-    }
-
-    /// The tracked tables under the names that all machines know, by name; without those into which nothing can be merged here.
-    static func tables(_ db: Database) throws -> [TableShape] {
-        try ShapeRegistry(db).entries.values.filter { $0.isTracked && $0.joined != [] }.map(\.wireShape)
-            .sorted { $0.table.utf8.lexicographicallyPrecedes($1.table.utf8) }
     }
 
     private func addDigests(

@@ -18,7 +18,9 @@ struct TableRows {
     init(_ db: Database, asked: TableShape) throws {
         let registry = try ShapeRegistry(db)
         guard let tracked = registry.tracked(table: asked.table) else {
-            throw SyncError(.notFound, "There is no tracked table of that name")
+            throw SyncError(
+                .notFound, "There is no tracked table \(asked.table)",
+                hint: "It may have gone meanwhile: verify again. `syncd init` tells which tables are tracked.")
         }
         let own = tracked.shape
         let names = Dictionary(

@@ -9,23 +9,33 @@ struct Verification: Sendable {
     let replica: Replica
     let transport: any Transport
     let limits: Limits
+    /// Hears of each table, and of each stretch of rows that was compared.
+    var onProgress: @Sendable (VerifyProgress) -> Void = { _ in }
 
     func run() async throws -> VerifyReport {
         var report = VerifyReport(peer: transport.name)
         let reply = try await ask(.tables)
         let (tables, vector) = try await blocking { [replica] in
-            try replica.read { db in (try TableDigests.tables(db), try JournalReader(db).vector()) }
+            try replica.read { db in (try ComparedTables(db), try JournalReader(db).vector()) }
         }
         report.ours = vector
         report.theirs = reply.vector
-        let pairs = TablePairs(here: tables, there: reply.tables)
-        for pair in pairs.pairs { report.tables.append(try await compare(pair)) }
+        let pairs = TablePairs(here: tables, there: ComparedTables(reply))
+        var progress = VerifyProgress(tables: pairs.pairs.count)
+        for pair in pairs.pairs {
+            progress.enter(pair.name)
+            onProgress(progress)
+            let table = try await compare(pair, progress)
+            progress.rows += table.rows
+            report.tables.append(table)
+        }
         return report
     }
 
-    private func compare(_ pair: TablePairs.Pair) async throws -> VerifyReport.Table {
+    private func compare(_ pair: TablePairs.Pair, _ progress: VerifyProgress) async throws -> VerifyReport.Table {
         var table = VerifyReport.Table(name: pair.name)
         table.unmatchedColumns = pair.unmatchedColumns
+        table.retypedColumns = pair.retypedColumns
         table.problem = pair.problem
         guard let shape = pair.shape else { return table }
         var position = PagePosition(after: nil, peer: transport.name)
@@ -41,6 +51,7 @@ struct Verification: Sendable {
                 let through = isOpen ? nil : range.last
                 let (start, own) = (after, try await digest(of: shape, after: after, through: through))
                 table.rows += own.rows
+                onProgress(progress.adding(rowsOfTable: table.rows))
                 if own.sha256 != range.sha256 {
                     try await compareRows(of: shape, after: start, through: through, into: &table)
                 }

@@ -2,28 +2,39 @@ import Journal
 
 /// Whether two replicas hold the same rows, and where they do not.
 public struct VerifyReport: Sendable {
+    /// One row that the two do not hold alike.
     public struct Difference: Sendable {
+        /// How it differs.
         public enum Kind: Sendable, Hashable {
+            /// The peer has no row with this key.
             case onlyHere
+            /// Only the peer has a row with this key.
             case onlyThere
             /// The columns whose values differ.
             case differs([String])
         }
 
+        /// The row's primary key, in key order.
         public let key: [(column: String, value: Value)]
+        /// How it differs.
         public let kind: Kind
 
         /// The peer's row in the compared columns, where a repair may need it.
         var theirs: [(column: String, value: Value)]?
     }
 
+    /// What the comparison found of one table.
     public struct Table: Sendable {
+        /// The table's name, as the machines know it.
         public let name: String
 
         /// Rows here, without those that have NULL in their key: they are not replicated.
         public var rows = 0
+        /// Rows that only this replica has.
         public var onlyHere = 0
+        /// Rows that only the peer has.
         public var onlyThere = 0
+        /// Rows that both have, with different values.
         public var differing = 0
 
         /// The first of the differences, at most ``Limits/listedDifferences``.
@@ -32,9 +43,14 @@ public struct VerifyReport: Sendable {
         /// Columns that only one side has; they were not compared.
         public var unmatchedColumns: [String] = []
 
+        /// Columns whose declared types make the two sides store one value differently, as TEXT here and INTEGER there; they were not
+        /// compared.
+        public var retypedColumns: [String] = []
+
         /// Why the table could not be compared; nil when it was.
         public var problem: String?
 
+        /// True when the table was compared, and all of its rows are alike in the columns that were.
         public var isEqual: Bool { onlyHere == 0 && onlyThere == 0 && differing == 0 && problem == nil }
 
         /// Bytes of ``Difference/theirs``.
@@ -43,15 +59,18 @@ public struct VerifyReport: Sendable {
         init(name: String) { self.name = name }
     }
 
+    /// The peer's address, without secrets.
     public let peer: String
 
     /// Tracked tables of either side, by name.
     public var tables: [Table] = []
 
-    /// What both knew when the comparison began. Replicas that know different things may differ.
+    /// What this replica knew when the comparison began. Replicas that know different things may differ.
     public var ours = VersionVector()
+    /// What the peer knew when the comparison began.
     public var theirs = VersionVector()
 
+    /// True when every table could be compared, and all rows are alike.
     public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
 
     /// In how many rows the two differ, also beyond those that are listed.

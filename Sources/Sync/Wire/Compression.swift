@@ -2,8 +2,11 @@ import CCompression
 
 /// How the payload of a frame travels.
 public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
+    /// As it is.
     case none = 1
+    /// RFC 1952.
     case gzip = 2
+    /// RFC 8878.
     case zstd = 3
 
     /// Compresses `bytes`; the result stands alone.
@@ -167,12 +170,5 @@ enum Gzip {
         }
         guard left == 0 else { throw .malformed("bytes after the end of the gzip stream") }
         return output.bytes
-    }
-}
-
-/// The CRC-32 of zlib, gzip and Ethernet (polynomial 0xEDB88320).
-enum CRC32 {
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        UInt32(truncatingIfNeeded: crc32_z(0, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count))
     }
 }

@@ -3,6 +3,7 @@ import SwiftProtobuf
 
 /// What verification asks of a peer.
 public struct DigestRequest: Sendable, Hashable {
+    /// What is asked.
     public enum Question: Sendable, Hashable {
         /// Which tables are there?
         case tables
@@ -15,9 +16,14 @@ public struct DigestRequest: Sendable, Hashable {
         case rows(shape: TableShape, after: [Value]?, through: [Value]?)
     }
 
+    /// The cluster of who asks, 1 to ``Limits/nameBytes`` bytes of UTF-8.
     public var cluster: String
+    /// What is asked.
     public var question: Question
 
+    /// - Parameters:
+    ///   - cluster: The cluster of who asks.
+    ///   - question: What is asked.
     public init(cluster: String, question: Question) {
         self.cluster = cluster
         self.question = question
@@ -28,9 +34,15 @@ public struct DigestRequest: Sendable, Hashable {
 public struct RangeDigest: Sendable, Hashable {
     /// The key of the last row.
     public var last: [Value]
+    /// How many rows there are, 0 or more.
     public var rows: Int
+    /// 32 bytes: SHA-256 of the rows, as docs/PROTOCOL.md writes them.
     public var sha256: [UInt8]
 
+    /// - Parameters:
+    ///   - last: The key of the last row.
+    ///   - rows: How many rows there are.
+    ///   - sha256: 32 bytes.
     public init(last: [Value], rows: Int, sha256: [UInt8]) {
         self.last = last
         self.rows = rows
@@ -38,20 +50,31 @@ public struct RangeDigest: Sendable, Hashable {
     }
 }
 
+/// The answer to a ``DigestRequest``, from one snapshot: of ``tables``, ``digests`` and ``rows`` what was asked for.
 public struct DigestReply: Sendable, Hashable {
     /// What the replica knew in the snapshot that it read.
     public var vector: VersionVector
+    /// The tracked tables, by name.
     public var tables: [TableShape] = []
+
+    /// For each of ``tables``, how each of its columns stores values: raw values of `Affinity`. Empty from a peer that does not tell.
+    public var affinities: [[UInt8]] = []
+    /// Digests of consecutive ranges, in key order.
     public var digests: [RangeDigest] = []
+    /// Rows in key order, each in the order of the columns that were asked for.
     public var rows: [[Value]] = []
 
     /// True when the answer ends before the range does: ask again, after its last key.
     public var more = false
 
+    /// An answer without tables, digests and rows.
     public init(vector: VersionVector) { self.vector = vector }
 }
 
 extension DigestRequest: WireMessage {
+    /// The message of docs/tandem.proto.
+    ///
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB in a key.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_DigestRequest()
         message.wireVersion = wireVersion
@@ -81,6 +104,11 @@ extension DigestRequest: WireMessage {
         return try serialize(message)
     }
 
+    /// Reads the message of docs/tandem.proto, whoever wrote it. The count of rows of a digest is brought into 1...64
+    /// times ``Limits/rowsPerDigest``.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
+    ///   `malformed` for everything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_DigestRequest.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -108,11 +136,15 @@ extension DigestRequest: WireMessage {
 }
 
 extension DigestReply: WireMessage {
+    /// The message of docs/tandem.proto.
+    ///
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_DigestReply()
         message.wireVersion = wireVersion
         message.vector = Tandem_V1_Vector(vector)
         message.tables = tables.map { Tandem_V1_ChangeBatch.Shape($0) }
+        message.affinities = affinities.map { wireData($0) }
         message.digests = try digests.map { digest throws(WireError) in
             var entry = Tandem_V1_RangeDigest()
             entry.last = try Tandem_V1_Values(digest.last)
@@ -125,8 +157,11 @@ extension DigestReply: WireMessage {
         return try serialize(message)
     }
 
+    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
+    ///   `malformed` for everything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
-        guard bytes.count <= limits.streamBodyBytes else { throw .tooLarge("a message of \(bytes.count) bytes") }
         let message = try parse(Tandem_V1_DigestReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
         guard message.tables.count <= limits.shapesPerBatch, message.digests.count <= limits.digestsPerReply,
@@ -134,6 +169,10 @@ extension DigestReply: WireMessage {
         else { throw .tooLarge("a digest reply") }
         self.init(vector: try VersionVector(message.vector, limits: limits))
         tables = try message.tables.map { shape throws(WireError) in try TableShape(shape, limits: limits) }
+        affinities = message.affinities.map { [UInt8]($0) }
+        guard affinities.isEmpty || affinities.map(\.count) == tables.map(\.columns.count) else {
+            throw .malformed("types of other columns than those of the tables")
+        }
         digests = try message.digests.map { digest throws(WireError) in
             guard digest.sha256.count == 32 else { throw .malformed("a digest of another length") }
             return RangeDigest(

@@ -5,12 +5,18 @@ public let wireVersion: UInt32 = 1
 
 /// Consecutive versions of one origin that a frame makes known.
 public struct Cover: Sendable, Hashable {
+    /// The replica that wrote them.
     public var origin: OriginID
+    /// 1 or more.
     public var first: Int64
 
     /// `first` or more.
     public var last: Int64
 
+    /// - Parameters:
+    ///   - origin: The replica that wrote them.
+    ///   - first: 1 or more.
+    ///   - last: `first` or more.
     public init(origin: OriginID, first: Int64, last: Int64) {
         self.origin = origin
         self.first = first
@@ -21,7 +27,7 @@ public struct Cover: Sendable, Hashable {
 /// One frame of a stream: the answer to a pull, or the body of a push.
 ///
 /// A stream of a push opens with ``Body/open(cluster:origin:)``; every stream holds batches and ends with
-/// ``Body/end(vector:more:)``. On the wire, all numbers big-endian:
+/// ``Body/end(vector:more:heldBack:)``. On the wire, all numbers big-endian:
 ///
 ///     4 bytes  "TDM1"
 ///     4 bytes  size of the header
@@ -30,6 +36,7 @@ public struct Cover: Sendable, Hashable {
 ///     payload  the encoded batch, perhaps compressed; empty otherwise
 ///     4 bytes  CRC-32 of all of the above
 public struct Frame: Sendable, Hashable {
+    /// What the frame is in its stream.
     public enum Body: Sendable, Hashable {
         /// Who sends the stream.
         case open(cluster: String, origin: OriginID)
@@ -42,9 +49,14 @@ public struct Frame: Sendable, Hashable {
         case end(vector: VersionVector, more: Bool, heldBack: VersionVector = VersionVector())
     }
 
+    /// What the frame is in its stream.
     public var body: Body
+    /// The encoded batch as it travels, perhaps compressed; empty for a frame without changes.
     public var payload: [UInt8]
 
+    /// - Parameters:
+    ///   - body: What the frame is in its stream.
+    ///   - payload: The bytes that a batch announces; empty for others.
     public init(body: Body, payload: [UInt8] = []) {
         self.body = body
         self.payload = payload
@@ -53,6 +65,8 @@ public struct Frame: Sendable, Hashable {
     /// A frame of the changes of `batch`.
     ///
     /// - Parameter encoding: How to compress the payload; one that does not shrink travels as it is.
+    /// - Throws: ``WireError``: `malformed` when the batch breaks an invariant, or there is no memory to compress it;
+    ///   `tooLarge` for a value of 4 GiB.
     public init(_ batch: ChangeBatch, encoding: PayloadEncoding) throws(WireError) {
         let raw = try BatchCodec.encode(batch)
         var payload = try encoding.compress(raw)

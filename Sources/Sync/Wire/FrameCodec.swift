@@ -9,6 +9,8 @@ extension Frame {
     static let checksumBytes = 4
 
     /// The bytes of the frame on the wire.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` for a payload of 4 GiB, `malformed` when the header cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         let header: [UInt8]
         do {

@@ -13,6 +13,7 @@ public struct FrameParser: Sendable {
     /// True once the frame that ends the stream was returned.
     public private(set) var isFinished = false
 
+    /// Nothing was read yet. Of the limits those of frames count.
     public init(limits: Limits) { self.limits = limits }
 
     /// Takes the next piece of the stream; ``next()`` then returns the frames that it completes.

@@ -11,6 +11,9 @@ public protocol WireMessage: Sendable {
 }
 
 extension Hello: WireMessage {
+    /// The message of docs/tandem.proto.
+    ///
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_Hello()
         message.wireVersion = wireVersion
@@ -27,6 +30,10 @@ extension Hello: WireMessage {
         return try serialize(message)
     }
 
+    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
+    ///   `malformed` for everything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_Hello.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -56,6 +63,9 @@ extension Hello: WireMessage {
 }
 
 extension PullRequest: WireMessage {
+    /// The message of docs/tandem.proto.
+    ///
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_PullRequest()
         message.wireVersion = wireVersion
@@ -68,6 +78,11 @@ extension PullRequest: WireMessage {
         return try serialize(message)
     }
 
+    /// Reads the message of docs/tandem.proto, whoever wrote it. The time and the size that it asks for are brought
+    /// within ``Limits/longPollSeconds`` and ``Limits/bytesPerPull``.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
+    ///   `malformed` for everything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_PullRequest.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -81,6 +96,9 @@ extension PullRequest: WireMessage {
 }
 
 extension PushReply: WireMessage {
+    /// The message of docs/tandem.proto.
+    ///
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_PushReply()
         message.wireVersion = wireVersion
@@ -90,6 +108,10 @@ extension PushReply: WireMessage {
         return try serialize(message)
     }
 
+    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    ///
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
+    ///   `malformed` for everything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_PushReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)

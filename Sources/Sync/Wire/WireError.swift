@@ -14,6 +14,7 @@ public struct WireError: Error, Sendable, Hashable {
         case unsupportedVersion
     }
 
+    /// What a program decides by.
     public let kind: Kind
 
     /// What is wrong, without any content of the message.

@@ -9,15 +9,17 @@ struct ClockCommand: AsyncParsableCommand {
         abstract: "Show whose clock is ahead, and decide about changes that are held back for it.",
         usage: """
             syncd clock <db> [--json]
-            syncd clock <db> accept <origin> ...
-            syncd clock <db> reset <origin> ...
-            syncd clock <db> repair
+            syncd clock <db> accept <origin> ... [--json]
+            syncd clock <db> reset <origin> ... [--json]
+            syncd clock <db> repair [--json]
             """,
         discussion: """
             Changes whose time lies more than 2 minutes ahead of this machine's clock are held back until the clock \
             reaches it. accept takes them now; this machine's own changes then carry times after them. reset takes that \
             back for later changes, and asks the peers again. repair gives this replica's own changes that are ahead times of \
             now; the machine's clock must be right again, and the daemon stopped.
+
+            Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
 
     enum Action: String, CaseIterable, ExpressibleByArgument {
@@ -31,10 +33,10 @@ struct ClockCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("accept, reset or repair.", valueName: "action"))
     var action: Action?
 
-    @Argument(help: ArgumentHelp("Whose changes; the first digits are enough.", valueName: "origin"))
+    @Argument(help: ArgumentHelp("Whose changes; the first digits are enough, 4 at least.", valueName: "origin"))
     var origins: [String] = []
 
-    @Flag(help: "One JSON object per line.")
+    @Flag(help: "One JSON object per line; repair prints one.")
     var json = false
 
     func validate() throws {
@@ -55,15 +57,10 @@ struct ClockCommand: AsyncParsableCommand {
         let replica = try Replica.open(at: database.path)
         let result = Result { try decide(action, replica) }
         try replica.close()
-        for origin in try result.get() {
-            Console.line(
-                action == .accept
-                    ? "Changes of \(origin) are taken from now on; the next exchange brings them."
-                    : "Forgot what was held back and accepted of \(origin).")
-        }
+        for line in try result.get() { Console.line(json ? line.json.text : line.text) }
     }
 
-    private func decide(_ action: Action, _ replica: Replica) throws -> [OriginID] {
+    private func decide(_ action: Action, _ replica: Replica) throws -> [ClockDecisionLine] {
         try replica.settle()
         return try replica.write { db in
             let known = try ClockReport(db, now: ClockCommand.now).origins.map(\.origin)
@@ -81,26 +78,27 @@ struct ClockCommand: AsyncParsableCommand {
             } else {
                 try ClockDecision.reset(chosen, db)
             }
-            return chosen
+            let after = try ClockReport(db, now: ClockCommand.now).origins
+            return chosen.map { origin in
+                let allowed = after.first { $0.origin == origin }?.allowedMilliseconds ?? 0
+                return ClockDecisionLine(origin: origin, action: action, allowedMilliseconds: allowed)
+            }
         }
     }
 
     private func repair() throws {
         let replica = try Replica.open(at: database.path)
         // A daemon remembers changes by their names.
-        let lock = try FileLock(database: database.path)
-        let result = Result {
+        let lock = try FileLock(database: database.path, for: .maintenance)
+        let result = Result { () throws -> ClockRepairLine in
             try replica.settle()
-            return try replica.write { try ClockDecision.repair(now: ClockCommand.now, $0) }
+            let outcome = try replica.write { try ClockDecision.repair(now: ClockCommand.now, $0) }
+            return ClockRepairLine(origin: try replica.identity().origin, outcome: outcome)
         }
         try replica.close()
         withExtendedLifetime(lock) {}
-        guard let outcome = try result.get() else {
-            Console.line("Nothing to repair: no change of this replica is ahead of the clock.")
-            return
-        }
-        Console.line("\(ConsoleText.count(outcome.reissued, "change")) got the time of now.")
-        Console.line("This is replica \(outcome.new) from now on; it was \(outcome.old).")
+        let line = try result.get()
+        Console.line(json ? line.json.text : line.text)
     }
 
     private func list() throws {

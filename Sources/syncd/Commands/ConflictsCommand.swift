@@ -16,6 +16,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         discussion: """
             A restore writes the lost values back as an ordinary local write, which reaches the peers. Several ids are \
             restored together, or none of them.
+
+            Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
 
     enum Action: String, CaseIterable {
@@ -44,6 +46,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
         guard all else {
             guard !ids.isEmpty else { throw ValidationError("Which conflicts? Give their numbers.") }
+            // In silence they would look as if they had kept some of the numbers out.
+            guard !filter.isGiven else { throw ValidationError("Filters go with the list and with dismiss --all.") }
             return
         }
         guard action == .dismiss else { throw ValidationError("--all goes with dismiss only.") }
@@ -131,16 +135,17 @@ struct ConflictOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only conflicts noticed here at that time or later: 2026-11-21, or 2026-11-21T08:00:00Z.",
+            "Only conflicts noticed here at that time or later: 2026-11-21 (in UTC), or 2026-11-21T08:00:00Z.",
             valueName: "time"))
     var since: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only conflicts in which this origin wrote one side; the first digits are enough.", valueName: "origin"))
+            "Only conflicts in which this origin wrote one side; the first digits are enough, 4 at least.",
+            valueName: "origin"))
     var origin: String?
 
-    @Option(help: ArgumentHelp("open (default), restored, dismissed or all.", valueName: "state"))
+    @Option(help: ArgumentHelp("Only conflicts in this state: open, restored, dismissed or all.", valueName: "state"))
     var state: String = "open"
 
     func validate() throws {
@@ -150,6 +155,10 @@ struct ConflictOptions: ParsableArguments {
                 throw ValidationError("'\(origin)' is not 4 to 32 digits of an origin.")
             }
         }
+    }
+
+    var isGiven: Bool {
+        [table, key, kind, since, origin].contains { $0 != nil } || state != "open"
     }
 
     func conflicts(in replica: Replica) throws -> [ConflictEntry] {

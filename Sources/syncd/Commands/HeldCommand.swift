@@ -8,7 +8,10 @@ struct HeldCommand: AsyncParsableCommand {
         abstract: "Show what was received and is not shown in its table now, and why.",
         discussion: """
             Held rows take part in merges, are passed on, and return by themselves when nothing stands in their way any \
-            more. Changes that wait for a clock are shown by `syncd clock`.
+            more. Changes of a table or column that this file lacks wait in the journal. Changes that wait for a clock are shown \
+            by `syncd clock`.
+
+            Exit status: 0 success, 1 failure, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
@@ -17,27 +20,36 @@ struct HeldCommand: AsyncParsableCommand {
     var table: String?
 
     @Option(
-        help: ArgumentHelp("Only for this reason, as unique, foreign_key or missing_table.", valueName: "reason"))
+        help: ArgumentHelp(
+            "Only for this reason: \(HeldCommand.reasons.joined(separator: ", ")).", valueName: "reason"))
     var reason: String?
 
     @Flag(help: "One JSON object per line.")
     var json = false
 
+    /// Those of ``HeldEntry/reason``: of rows first, then of changes.
+    static let reasons = [
+        "unique", "foreign_key", "not_null", "check", "datatype", "key", "incomplete", "policy", "missing_table",
+        "missing_column", "different_key", "needs_program",
+    ]
+
+    func validate() throws {
+        guard let reason, !HeldCommand.reasons.contains(reason) else { return }
+        throw ValidationError(
+            "'\(reason)' is no reason; the reasons are \(HeldCommand.reasons.joined(separator: ", ")).")
+    }
+
     func run() async throws {
         let replica = try Replica.openReader(at: database.path)
         let table = try table.map { try replica.knownTable($0) }
-        var rows = 0
-        var lines = 0
+        var count = HeldCount()
         try replica.read { db in
             try HeldEntries(db).forEach(table: table, reason: reason) { entry in
-                lines += 1
-                if entry.id != nil { rows += 1 }
+                count.add(entry)
                 Console.line(json ? entry.json.text : entry.text)
             }
         }
-        if !json {
-            Console.line(lines == 0 ? "Nothing is held." : ConsoleText.count(rows, "row is", "rows are") + " held.")
-        }
+        if !json { Console.line(count.text) }
         try replica.closeReader()
     }
 }

@@ -7,15 +7,20 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Make a SQLite file a replica: capture every write from now on, by whatever program.",
         discussion: """
-            Existing rows become the first changes of this replica. Run it again after a schema change, or to track other \
-            tables; a running daemon follows schema changes by itself.
+            Existing rows become the first changes of this replica. Prints which tables are tracked, and which tables and views are \
+            not, and why. Run it again after a schema change, or to track other tables; a running daemon follows schema \
+            changes by itself.
+
+            Exit status: 0 success, 1 failure with the file unchanged, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
 
     @Option(
         name: .customLong("table"), parsing: .singleValue,
-        help: ArgumentHelp("Track only this table; may be given several times.", valueName: "table"))
+        help: ArgumentHelp(
+            "Track only this table; may be given several times (default: every table with a primary key).",
+            valueName: "table"))
     var tables: [String] = []
 
     @Option(
@@ -42,6 +47,9 @@ struct InitCommand: AsyncParsableCommand {
             valueName: "old=new"))
     var renamed: [RenamedTable] = []
 
+    @Flag(help: "One JSON object.")
+    var json = false
+
     func validate() throws {
         guard !cluster.isEmpty, cluster.utf8.count <= 200 else {
             throw ValidationError("The name of a cluster has 1 to 200 bytes.")
@@ -53,37 +61,45 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         try checkPolicies()
-        let (replica, report) = try Replica.create(
-            at: database.path,
-            InitializeRequest(
-                tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
-                cluster: cluster))
-        let identity = try replica.identity()
+        let request = InitializeRequest(
+            tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
+            cluster: cluster)
+        let (replica, report) = try await journal(request)
         if !policies.isEmpty {
             try replica.write { db in
                 for chosen in policies { try MergePolicy.set(chosen.policy, table: chosen.table, db) }
             }
         }
-        let merging = try replica.read { try MergePolicy.all($0) }
+        let outcome = try replica.read { db in
+            try InitOutcome(
+                path: database.path, identity: Identity(db), tracked: report.tracked,
+                untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db))
+        }
         try replica.close()
+        if json {
+            Console.line(outcome.json.text)
+        } else {
+            for line in outcome.lines { Console.line(line) }
+        }
+    }
 
-        let name = ConsoleText.printable(identity.cluster)
-        Console.line("\(ConsoleText.printable(database.path)) is replica \(identity.origin) of cluster \(name).")
-        Console.line(ConsoleText.count(report.tracked.count, "table is", "tables are") + " tracked:")
-        show(
-            report.tracked.map { table in
-                let policy = merging[SQLText.foldedName(table.table)].map { ", merges by \($0.text)" } ?? ""
-                return [table.table, InitCommand.describe(table) + policy]
+    /// Reads every row, and writes it into the journal.
+    private func journal(_ request: InitializeRequest) async throws -> (Replica, CaptureReport) {
+        let path = database.path
+        let before = FileSizes(path: path)
+        return try await ProgressLine.during(
+            "Making \(path) a replica",
+            detail: {
+                let now = FileSizes(path: path)
+                let bytes = max(now.file + now.log - before.file - before.log, 0)
+                return ConsoleText.count(bytes, "byte") + " written"
+            },
+            work: {
+                try await blocking {
+                    let created = try Replica.create(at: path, request)
+                    return (created.replica, created.report)
+                }
             })
-        for table in report.tracked {
-            for warning in table.warnings {
-                Console.line("Warning: \(ConsoleText.printable("\(table.table): \(warning)"))")
-            }
-        }
-        if !report.untracked.isEmpty {
-            Console.line("Not tracked:")
-            show(report.untracked.map { [$0.table, $0.reason] })
-        }
     }
 
     /// Before anything is written, so that a misspelt name leaves the file as it was.
@@ -96,22 +112,6 @@ struct InitCommand: AsyncParsableCommand {
                 "--policy names \(chosen.table), which is no table of \(database.path)",
                 hint: "Check the name; `.tables` in the sqlite3 shell lists them.")
         }
-    }
-
-    private func show(_ rows: [[String]]) {
-        guard !rows.isEmpty else { return }
-        Console.line(
-            ConsoleText.table(
-                rows.map { row in ["  " + row[0]] + row.dropFirst() }.map { $0.map(ConsoleText.printable) }))
-    }
-
-    private static func describe(_ table: CaptureReport.Tracked) -> String {
-        var parts: [String] = []
-        if table.adoptedRows > 0 { parts.append(ConsoleText.count(table.adoptedRows, "row") + " journalled") }
-        if table.recoveredChanges > 0 {
-            parts.append(ConsoleText.count(table.recoveredChanges, "change") + " found that had bypassed capture")
-        }
-        return parts.isEmpty ? "up to date" : parts.joined(separator: ", ")
     }
 }
 

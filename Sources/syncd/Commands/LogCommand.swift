@@ -4,7 +4,13 @@ import Journal
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Show the journal: who changed what, when and where.")
+        abstract: "Show the journal: who changed what, when and where.",
+        discussion: """
+            Oldest first. A line has the position, the time by the clock of who made the change, its origin, what was done to which \
+            row, and the new values.
+
+            Exit status: 0 success, 1 failure, 64 wrong use.
+            """)
 
     @OptionGroup var database: DatabaseArgument
 

@@ -13,7 +13,10 @@ struct DatabaseArgument: ParsableArguments {
 
 /// How to speak to a peer.
 struct ConnectionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A file with the token that the peer asks for.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that the peer asks for; only its owner may be able to read it.", valueName: "file"),
+        completion: .file())
     var tokenFile: String?
 
     @Option(
@@ -23,10 +26,19 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var tlsAuthority: String?
 
-    /// - Throws: ``Failure`` for the token file, `SyncError` for an address that no peer can have.
+    /// - Throws: ``Failure`` for the token file and the authorities, `SyncError` for an address that no peer can have.
     func peer(_ address: String) throws -> PeerConfiguration {
+        try PeerConfiguration.checkScheme(of: address)
         let token = try tokenFile.map { try BearerToken(try Token.load(from: $0).secret) }
-        return try PeerConfiguration(address, token: token, tls: TLSFiles(authorities: tlsAuthority))
+        return try PeerConfiguration(address, token: token, tls: try TrustedAuthorities.files(tlsAuthority))
+    }
+}
+
+extension PeerConfiguration {
+    /// - Throws: ``Failure`` for a host and a port without a scheme, which would be taken for the path of a file.
+    static func checkScheme(of address: String) throws {
+        guard ListenAddress(address) != nil, access(address, F_OK) != 0 else { return }
+        throw Failure("there is no file at \(address)", hint: "put http:// or https:// before the address of a daemon")
     }
 }
 

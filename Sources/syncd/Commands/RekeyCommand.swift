@@ -11,6 +11,8 @@ struct RekeyCommand: AsyncParsableCommand {
         discussion: """
             Replicas notice by themselves that they are copies or were restored, and do this then. Changes that a peer may hold \
             keep the old identity; the others are sent under the new one. Nothing is lost. The daemon of the file must be stopped.
+
+            Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
@@ -30,7 +32,11 @@ struct RekeyCommand: AsyncParsableCommand {
         try inbox.close()
         try replica.close()
         withExtendedLifetime(lock) {}
-        guard let outcome else { throw Failure("another program has just given the replica a new identity") }
+        guard let outcome else {
+            throw Failure(
+                "another program has just given the replica a new identity",
+                hint: "`syncd status \(database.path)` shows it; run rekey again for one more")
+        }
         guard !json else {
             Console.line(outcome.json.text)
             return

@@ -7,8 +7,10 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Serve a replica to its peers, and follow them, until SIGTERM or SIGINT.",
         discussion: """
-            Prints one line with its address when it listens. On SIGTERM it finishes what it is doing and exits with 0. \
-            One daemon serves a file; a second one is refused.
+            Prints one line with its address when it listens. On SIGTERM or SIGINT it finishes what it is doing, within 10 seconds, \
+            and exits. One daemon serves a file; a second one is refused.
+
+            Exit status: 0 when it was told to stop, 1 failure or when the file is taken away, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
@@ -20,7 +22,8 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("peer"), parsing: .singleValue,
-        help: ArgumentHelp("A peer to follow; may be given several times.", valueName: "url"))
+        help: ArgumentHelp(
+            "A peer to follow, http://host:port or https://host:port; may be given several times.", valueName: "url"))
     var peers: [String] = []
 
     @Option(
@@ -35,7 +38,10 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("tls-cert"),
-        help: ArgumentHelp("A PEM file with the certificate of the listener.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "A PEM file with the certificate of the listener, which then speaks HTTPS; with --tls-key.",
+            valueName: "file"),
+        completion: .file())
     var tlsCertificate: String?
 
     @Option(
@@ -53,10 +59,14 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How much to log to standard error (default: info).", valueName: "level"))
     var logLevel: Logger.Level?
 
-    @Option(help: ArgumentHelp("Days for which the ledger keeps conflicts (default: 90).", valueName: "days"))
+    @Option(
+        help: ArgumentHelp(
+            "Days for which the ledger keeps conflicts, 1 to 1000000 (default: 90).", valueName: "days"))
     var conflictDays: Int?
 
-    @Option(help: ArgumentHelp("Conflicts of one row that the ledger keeps (default: 100).", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Conflicts of one row that the ledger keeps, 1 to 1000000 (default: 100).", valueName: "count"))
     var conflictsPerRow: Int?
 
     func validate() throws {

@@ -5,7 +5,12 @@ import Sync
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what a replica is and knows: identity, versions, tables, peers, conflicts.")
+        abstract: "Show what a replica is and knows: identity, versions, tables, peers, conflicts.",
+        discussion: """
+            Of a file, it tells what the file says; of a daemon, also how its exchanges with peers go.
+
+            Exit status: 0 success, 1 failure, 64 wrong use.
+            """)
 
     @Argument(help: ArgumentHelp("The SQLite file, or the URL of a daemon.", valueName: "db|url"))
     var target: String
@@ -21,6 +26,7 @@ struct StatusCommand: AsyncParsableCommand {
             Console.line(json ? answer.line : answer.text)
             return
         }
+        try PeerConfiguration.checkScheme(of: target)
         let replica = try Replica.openReader(at: target)
         let report = try StatusReport(replica)
         try replica.closeReader()

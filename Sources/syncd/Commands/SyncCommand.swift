@@ -6,7 +6,13 @@ import Sync
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Exchange changes with peers once, both ways, and exit.")
+        abstract: "Exchange changes with peers once, both ways, and exit.",
+        discussion: """
+            Prints what was pulled from each peer and pushed to it, and what could not be taken yet. With several peers, it goes on \
+            after one that fails.
+
+            Exit status: 0 when every exchange succeeded, 1 when one failed, 64 wrong use.
+            """)
 
     @OptionGroup var database: DatabaseArgument
 
@@ -15,6 +21,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
+    @Flag(help: "One JSON object for each peer.")
+    var json = false
+
     func run() async throws {
         let configurations = try peers.map { try connection.peer($0) }
         let replica = try Replica.open(at: database.path)
@@ -22,12 +31,11 @@ struct SyncCommand: AsyncParsableCommand {
         var failed = 0
         for peer in configurations {
             do {
-                let report = try await replicator.syncOnce(peer)
-                Console.line("\(ConsoleText.printable(peer.name)): \(report.summary).")
-                for note in report.notes { Console.line("  \(note)") }
+                show(try await exchange(replica, replicator, peer), peer)
             } catch let error as SyncError {
                 // The other peers need not wait for this one to be repaired.
                 let failure = error.failure(with: peer)
+                if json { Console.line(failure.json(peer: peer.name, code: error.code).text) }
                 Console.error(failure.message, hint: failure.hint)
                 failed += 1
             }
@@ -36,39 +44,19 @@ struct SyncCommand: AsyncParsableCommand {
         try replica.close()
         if failed > 0 { throw ExitCode(1) }
     }
-}
 
-extension SyncReport {
-    /// `pulled 3 changes (412 bytes), pushed 1 change (98 bytes), 1 conflict`
-    var summary: String {
-        var parts = [
-            "pulled \(ConsoleText.count(pulledChanges, "change")) (\(ConsoleText.count(pulledBytes, "byte")))",
-            "pushed \(ConsoleText.count(pushedChanges, "change")) (\(ConsoleText.count(pushedBytes, "byte")))",
-        ]
-        if conflicts > 0 { parts.append(ConsoleText.count(conflicts, "conflict")) }
-        return parts.joined(separator: ", ")
+    private func exchange(
+        _ replica: Replica, _ replicator: Replicator, _ peer: PeerConfiguration
+    ) async throws -> SyncReport {
+        let arrivals = try Arrivals(replica)
+        return try await ProgressLine.during(
+            "Exchanging with \(peer.name)", detail: { await arrivals.text() },
+            work: { try await replicator.syncOnce(peer) })
     }
 
-    /// What did not go through.
-    var notes: [String] {
-        var notes: [String] = []
-        for mismatch in mismatches {
-            notes.append("Different although both know the same: \(mismatch.summary). Run syncd verify --repair.")
-        }
-        if !heldBackHere.isEmpty {
-            notes.append("Held back here until this clock comes closer: changes of \(SyncReport.names(heldBackHere)).")
-        }
-        if !heldBackThere.isEmpty {
-            notes.append(
-                "Held back there until that clock comes closer: changes of \(SyncReport.names(heldBackThere)).")
-        }
-        if droppedConflicts > 0 {
-            notes.append("The ledger dropped \(ConsoleText.count(droppedConflicts, "conflict")) beyond its bounds.")
-        }
-        return notes
-    }
-
-    private static func names(_ vector: VersionVector) -> String {
-        vector.entries.map(\.origin.short).joined(separator: ", ")
+    private func show(_ report: SyncReport, _ peer: PeerConfiguration) {
+        guard !json else { return Console.line(report.json(peer: peer.name).text) }
+        Console.line("\(ConsoleText.printable(peer.name)): \(report.summary).")
+        for note in report.notes { Console.line("  \(ConsoleText.printable(note))") }
     }
 }

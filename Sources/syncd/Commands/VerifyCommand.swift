@@ -2,14 +2,17 @@ import ArgumentParser
 import Journal
 import Logging
 import Sync
+import Synchronization
 
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Compare the content of two replicas: exit status 0 when equal, 1 when different.",
+        abstract: "Compare the content of two replicas, table by table and row by row.",
         discussion: """
             Replicas that do not know the same changes yet are different; `syncd sync` them first. Those that do, and differ, are \
             damaged: --repair makes rows here what the journal says, and announces to the peer what is right here.
+
+            Exit status: 0 equal, 1 different or failed, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
@@ -17,98 +20,74 @@ struct VerifyCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A daemon's URL, or the path of another replica's file.", valueName: "peer"))
     var peer: String
 
-    @Flag(help: "Mend the rows that differ, on both replicas.")
+    @Flag(help: "Mend the rows that differ, on both replicas, and compare again.")
     var repair = false
 
     @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "One JSON object; with --repair, of the last comparison.")
+    var json = false
 
     func run() async throws {
         let configuration = try connection.peer(peer)
         let replica = try Replica.open(at: database.path)
         let replicator = try Replicator(replica: replica, logger: makeLogger(level: .warning))
-        let report: VerifyReport
+        var report: VerifyReport
+        var mended: RepairReport?
         do {
-            report = try await replicator.verify(configuration)
+            report = try await comparing { try await replicator.verify(configuration, onProgress: $0) }
             show(report)
             if repair, !report.isEqual {
-                let mended = try await replicator.repair(configuration)
-                Console.line(mended.summary)
-                show(mended.after)
-                try conclude(mended.after, replicator, replica)
-                return
+                let outcome = try await comparing { try await replicator.repair(configuration, onProgress: $0) }
+                if !json { Console.line(outcome.summary) }
+                show(outcome.after)
+                report = outcome.after
+                mended = outcome
             }
         } catch let error as SyncError {
             throw error.failure(with: configuration)
         }
-        try conclude(report, replicator, replica)
-    }
-
-    /// Closes everything, and says in one line and the exit status what came out.
-    private func conclude(_ report: VerifyReport, _ replicator: Replicator, _ replica: Replica) throws {
         try replicator.inbox.close()
         try replica.closeReader()
-        let rows = ConsoleText.count(report.tables.reduce(0) { $0 + $1.rows }, "row")
-        let tables = ConsoleText.count(report.tables.count, "table")
-        guard report.isEqual else {
-            Console.line("Different.")
-            if report.ours != report.theirs {
-                Console.line(
-                    "The replicas do not know the same changes; exchange them first: syncd sync \(database.path) \(peer)"
-                )
-            }
-            throw ExitCode(1)
-        }
-        Console.line("Equal: \(rows) in \(tables).")
+        conclude(report, mended)
+        guard report.isEqual else { throw ExitCode(1) }
+    }
+
+    private func comparing<T>(
+        _ work: (@escaping @Sendable (VerifyProgress) -> Void) async throws -> T
+    ) async throws -> T {
+        let latest = LatestProgress()
+        return try await ProgressLine.during(
+            "Comparing with \(peer)", detail: { latest.text },
+            work: { try await work { latest.hear($0) } })
     }
 
     private func show(_ report: VerifyReport) {
-        Console.line(ConsoleText.table(report.tables.map { [ConsoleText.printable($0.name), $0.summary] }))
-        for table in report.tables {
-            for difference in table.differences {
-                let key = difference.key.map(\.value.shown).joined(separator: ", ")
-                Console.line("  \(ConsoleText.printable(table.name)) [\(key)]: \(difference.kind.summary)")
-            }
-            let more = table.onlyHere + table.onlyThere + table.differing - table.differences.count
-            if more > 0 {
-                Console.line("  and \(ConsoleText.number(more)) more rows of \(ConsoleText.printable(table.name))")
-            }
-        }
+        guard !json else { return }
+        for line in report.lines { Console.line(line) }
+    }
+
+    /// Says in one line what came out.
+    private func conclude(_ report: VerifyReport, _ repair: RepairReport?) {
+        guard !json else { return Console.line(report.json(repair: repair).text) }
+        guard !report.isEqual else { return Console.line("Equal: \(report.extent).") }
+        Console.line("Different.")
+        guard report.ours != report.theirs else { return }
+        let arguments = ConsoleText.printable("\(database.path) \(peer)")
+        Console.line("The replicas do not know the same changes; exchange them first: syncd sync \(arguments)")
     }
 }
 
-extension RepairReport {
-    var summary: String {
-        var parts = [
-            ConsoleText.count(rebuilt, "row") + " here made what the journal says",
-            ConsoleText.count(announced, "row") + " announced to the peer again",
-        ]
-        if taken > 0 { parts.append(ConsoleText.count(taken, "row") + " taken from the peer") }
-        if held > 0 { parts.append(ConsoleText.count(held, "row") + " left alone because they are held here") }
-        return "Repaired: " + parts.joined(separator: ", ") + "."
-    }
-}
+/// What was heard last of a comparison, for the ``ProgressLine``.
+private final class LatestProgress: Sendable {
+    private let progress = Mutex<VerifyProgress?>(nil)
 
-extension VerifyReport.Table {
-    var summary: String {
-        if let problem { return problem }
-        var parts = [ConsoleText.count(rows, "row")]
-        if isEqual { parts.append("equal") }
-        if differing > 0 { parts.append("\(ConsoleText.number(differing)) different") }
-        if onlyHere > 0 { parts.append("\(ConsoleText.number(onlyHere)) only here") }
-        if onlyThere > 0 { parts.append("\(ConsoleText.number(onlyThere)) only there") }
-        if !unmatchedColumns.isEmpty {
-            parts.append("not compared: " + unmatchedColumns.map { ConsoleText.printable($0) }.joined(separator: ", "))
-        }
-        return parts.joined(separator: ", ")
-    }
-}
+    func hear(_ news: VerifyProgress) { progress.withLock { $0 = news } }
 
-extension VerifyReport.Difference.Kind {
-    var summary: String {
-        switch self {
-        case .onlyHere: "only here"
-        case .onlyThere: "only there"
-        case .differs(let columns): columns.map { ConsoleText.printable($0) }.joined(separator: ", ") + " differ"
-        }
+    /// `table 3 of 12, person, 1 234 567 rows`
+    var text: String {
+        guard let progress = progress.withLock({ $0 }) else { return "asking" }
+        let rows = ConsoleText.count(progress.rows, "row")
+        return "table \(progress.number) of \(progress.tables), \(progress.table), \(rows)"
     }
 }

@@ -84,15 +84,25 @@ extension Configuration {
     ///
     /// - Throws: ``Failure`` that names the file and the key.
     static func load(from path: String) throws -> Configuration {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Failure(
+                "the configuration file \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "check the path and its permissions")
+        }
         let data: Data
         do {
-            guard let handle = FileHandle(forReadingAtPath: path) else { throw CocoaError(.fileReadNoSuchFile) }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
         } catch {
-            throw Failure("the configuration file \(path) cannot be read", hint: "check the path and its permissions")
+            throw Failure(
+                "the configuration file \(path) cannot be read",
+                hint: "name a file that holds a JSON object; docs/CLI.md shows one")
         }
         guard data.count <= maximumBytes else {
-            throw Failure("the configuration file \(path) is larger than \(maximumBytes) bytes")
+            throw Failure(
+                "the configuration file \(path) is larger than \(maximumBytes) bytes",
+                hint: "name a file that holds a JSON object; docs/CLI.md shows one")
         }
         do {
             return try JSONDecoder().decode(Configuration.self, from: data)

@@ -3,7 +3,6 @@ import Hummingbird
 import HummingbirdCore
 import Journal
 import Logging
-import NIOCore
 import NIOSSL
 import ServiceLifecycle
 import Sync
@@ -52,8 +51,11 @@ struct Daemon {
 
     private static func peers(_ configuration: Configuration, _ token: Token?) throws -> [PeerConfiguration] {
         let bearer = try token.map { try BearerToken($0.secret) }
-        let files = TLSFiles(authorities: configuration.tlsAuthority)
-        let peers = try configuration.peers.map { try PeerConfiguration($0, token: bearer, tls: files) }
+        let files = try TrustedAuthorities.files(configuration.tlsAuthority)
+        let peers = try configuration.peers.map { address in
+            try PeerConfiguration.checkScheme(of: address)
+            return try PeerConfiguration(address, token: bearer, tls: files)
+        }
         var names: Set<String> = []
         for peer in peers where !names.insert(peer.name).inserted {
             throw Failure(
@@ -100,12 +102,11 @@ struct Daemon {
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         do {
             try await ServiceGroup(configuration: configuration).run()
-        } catch let error as IOError {
-            throw Failure(
-                "listening on \(address) failed: \(String(cString: strerror(error.errnoCode)))",
-                hint: "Is another program using the port? Choose one with --listen; port 0 takes a free one.")
         } catch is CancellationError {
             logger.notice("what was under way did not end in time and was given up")
+        } catch {
+            if let failure = Failure(listeningOn: address, error) { throw failure }
+            throw error
         }
         try replica.close()
         logger.notice("stopped")

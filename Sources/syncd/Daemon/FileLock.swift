@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Journal
 
 /// The lock that lets only one daemon serve a file: an exclusive `flock(2)` on `<file>-syncd`.
 ///
@@ -20,16 +20,12 @@ final class FileLock: Sendable {
     /// - Parameter path: The database. A symbolic link is followed, so that two names of one file share one lock.
     /// - Throws: ``Failure`` when another process holds the lock, or when the lock file cannot be opened.
     init(database path: String, for purpose: Purpose = .daemon) throws {
-        let resolved = realpath(path, nil).map { pointer in
-            defer { free(pointer) }
-            return String(cString: pointer)
-        }
-        let lockPath = (resolved ?? path) + "-syncd"
+        let lockPath = SystemFiles().resolved(path) + "-syncd"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw Failure(
                 "the lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
-                hint: "the daemon needs to write in the directory of the database")
+                hint: "this user must be able to write in the directory of the database")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
@@ -46,7 +42,9 @@ final class FileLock: Sendable {
                     throw Failure("a daemon serves \(path)\(process)", hint: "stop the daemon first, then try again")
                 }
             }
-            throw Failure("\(lockPath) cannot be locked: \(String(cString: strerror(reason)))")
+            throw Failure(
+                "\(lockPath) cannot be locked: \(String(cString: strerror(reason)))",
+                hint: "the database must lie on a local disk, whose file system knows flock(2)")
         }
         // For people who look into the file; the lock itself does not depend on it.
         let text = Array("\(getpid())\n".utf8)

@@ -1,5 +1,6 @@
 import Journal
 import ServiceLifecycle
+import Sync
 
 /// Ends the daemon when its file is taken away: moved, replaced or removed, or its write-ahead log was.
 ///
@@ -16,9 +17,9 @@ struct FileSentinel: Service {
 
     func run() async throws {
         let changes = watch.changes
-        try await Blocking.run { try replica.checkPlace() }
+        try await blocking { try replica.checkPlace() }
         try await cancelWhenGracefulShutdown {
-            for await _ in changes { try await Blocking.run { try replica.checkPlace() } }
+            for await _ in changes { try await blocking { try replica.checkPlace() } }
         }
         // A service that ends by itself would end the daemon.
         try? await gracefulShutdown()

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Journal
 
 /// The bearer token that a daemon asks for and sends. Never printed: it has no description but a placeholder.
 struct Token: Sendable {
@@ -47,18 +48,25 @@ extension Token {
                 hint: "create it with: (umask 077; openssl rand -hex 32 > \(path))")
         }
         defer { close(descriptor) }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+        guard let status = DescriptorStatus(descriptor), status.isRegularFile else {
             throw Failure("the token file \(path) is not a regular file", hint: "name a file that holds only the token")
         }
-        guard info.st_mode & 0o077 == 0 else {
+        guard status.isPrivate else {
             throw Failure(
-                "the token file \(path) can be read or written by other users", hint: "run: chmod 600 \(path)")
+                "the token file \(path) can be read or written by other users",
+                hint: "make it private: `chmod 600 \(path)`")
         }
         var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0, count <= maximumBytes else {
-            throw Failure("the token file \(path) is longer than \(maximumBytes) bytes")
+        guard count >= 0 else {
+            throw Failure(
+                "the token file \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "it must be a file on a local disk that holds only the token")
+        }
+        guard count <= maximumBytes else {
+            throw Failure(
+                "the token file \(path) is longer than \(maximumBytes) bytes",
+                hint: "it must hold only the token: one line, as of (umask 077; openssl rand -hex 32 > \(path))")
         }
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)

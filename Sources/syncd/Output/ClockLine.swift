@@ -35,3 +35,50 @@ extension ClockReport.Origin {
         return parts.joined(separator: ", ")
     }
 }
+
+/// What `syncd clock accept` and `reset` print of an origin.
+struct ClockDecisionLine: Sendable {
+    let origin: OriginID
+    let action: ClockCommand.Action
+    /// How far ahead its changes may be from now on.
+    let allowedMilliseconds: Int64
+
+    var json: JSON {
+        .object([
+            "origin": .string(origin.description),
+            "action": .string(action.rawValue),
+            "allowed_ms": .integer(allowedMilliseconds),
+        ])
+    }
+
+    var text: String {
+        action == .accept
+            ? "Changes of \(origin) are taken from now on; the next exchange brings them."
+            : "Forgot what was held back and accepted of \(origin)."
+    }
+}
+
+/// What `syncd clock repair` prints.
+struct ClockRepairLine: Sendable {
+    /// Of the replica from now on.
+    let origin: OriginID
+    /// nil when nothing was to be repaired.
+    let outcome: ClockRepair.Outcome?
+
+    var json: JSON {
+        .object([
+            "origin": .string(origin.description),
+            "former_origin": .optional(outcome) { .string($0.old.description) },
+            "kept": .optional(outcome) { .integer($0.kept) },
+            "reissued": .integer(outcome?.reissued ?? 0),
+        ])
+    }
+
+    var text: String {
+        guard let outcome else { return "Nothing to repair: no change of this replica is ahead of the clock." }
+        return """
+            \(ConsoleText.count(outcome.reissued, "change")) got the time of now.
+            This is replica \(outcome.new) from now on; it was \(outcome.old).
+            """
+    }
+}

@@ -13,16 +13,20 @@ enum Console {
         guard !write(text + "\n", to: STDOUT_FILENO) else { return }
         let reason = errno
         guard reason != EPIPE else { exit(0) }
-        error("the output cannot be written: \(String(cString: strerror(reason)))", hint: nil)
+        error(
+            "the output cannot be written: \(String(cString: strerror(reason)))",
+            hint: "make room where standard output goes, or send it elsewhere")
         exit(1)
     }
 
     /// Writes `Error: ` and the sentence, and the hint on a line of its own, to standard error.
-    static func error(_ message: String, hint: String?) {
-        _ = write(
-            "Error: \(sentence(message))\n" + (hint.map { "Hint: \(capitalized(sentence($0)))\n" } ?? ""),
-            to: STDERR_FILENO)
+    static func error(_ message: String, hint: String) {
+        _ = write("Error: \(sentence(message))\nHint: \(capitalized(sentence(hint)))\n", to: STDERR_FILENO)
     }
+
+    /// Writes `text` over the line of standard error that the cursor stands on. The cursor goes back to its beginning, so that whatever
+    /// comes next takes the place of `text`. For terminals only.
+    static func overwrite(_ text: String) { _ = write("\r\u{1B}[K\(text)\r", to: STDERR_FILENO) }
 
     private static func sentence(_ text: String) -> String {
         let text = ConsoleText.printable(text)

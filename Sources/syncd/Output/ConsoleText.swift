@@ -62,6 +62,9 @@ enum ConsoleText {
         number(value) + " " + (value == 1 ? noun : plural ?? noun + "s")
     }
 
+    /// `name, age`
+    static func list(_ names: [String]) -> String { names.map { printable($0) }.joined(separator: ", ") }
+
     /// The rows with their cells aligned in columns, two spaces apart; the last column is not padded.
     static func table(_ rows: [[String]]) -> String {
         var widths: [Int] = []

@@ -31,3 +31,23 @@ extension HeldEntry {
             """
     }
 }
+
+/// How much `syncd held` has listed.
+struct HeldCount: Hashable, Sendable {
+    private var rows = 0
+    /// Of the journal, for want of their table or column.
+    private var changes = 0
+
+    mutating func add(_ entry: HeldEntry) {
+        if entry.id != nil { rows += 1 }
+        changes += entry.changes ?? 0
+    }
+
+    /// `2 rows are held, and 14 changes wait in the journal.`
+    var text: String {
+        var parts: [String] = []
+        if rows > 0 { parts.append(ConsoleText.count(rows, "row is", "rows are") + " held") }
+        if changes > 0 { parts.append(ConsoleText.count(changes, "change waits", "changes wait") + " in the journal") }
+        return parts.isEmpty ? "Nothing is held." : parts.joined(separator: ", and ") + "."
+    }
+}

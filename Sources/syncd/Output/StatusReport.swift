@@ -54,14 +54,9 @@ struct StatusReport: Sendable {
     ///   - live: What a running daemon knows of the peers that it follows; fresher than what the file remembers.
     init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
         path = replica.path
-        // A symbolic link has a size of its own, and no log.
-        let file = replica.options.files.resolved(replica.path)
-        let size = { (suffix: String) -> Int64 in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: file + suffix)
-            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-        }
-        fileBytes = size("")
-        walBytes = size("-wal")
+        let sizes = FileSizes(path: replica.path, files: replica.options.files)
+        fileBytes = sizes.file
+        walBytes = sizes.log
         let snapshot = try replica.read { try Snapshot($0, countingRows: countingRows) }
         origin = snapshot.identity.origin
         cluster = snapshot.identity.cluster

@@ -81,13 +81,13 @@ struct Handlers: Sendable {
     }
 
     private func report(countingRows: Bool) async throws -> StatusReport {
-        try await Blocking.run { [replica, replicator] in
+        try await blocking { [replica, replicator] in
             try StatusReport(replica, countingRows: countingRows, live: replicator.status())
         }
     }
 
     private func dashboard() async throws -> Response {
-        let page = try await Blocking.run { [replica, replicator] in
+        let page = try await blocking { [replica, replicator] in
             Dashboard(
                 report: try StatusReport(replica, countingRows: false, live: replicator.status()),
                 conflicts: try replica.read { try ConflictEntry.all($0, newest: Dashboard.listedConflicts) })

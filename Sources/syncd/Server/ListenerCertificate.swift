@@ -18,7 +18,11 @@ struct ListenerCertificate: Sendable {
                 "the certificate \(certificate) cannot be used",
                 hint: "it must be a readable PEM file with the certificate of this machine first")
         }
-        guard !chain.isEmpty else { throw Failure("the certificate file \(certificate) holds no certificate") }
+        guard !chain.isEmpty else {
+            throw Failure(
+                "the certificate file \(certificate) holds no certificate",
+                hint: "it must be a PEM file with the certificate of this machine first")
+        }
         let privateKey: NIOSSLPrivateKey
         do {
             privateKey = try NIOSSLPrivateKey(file: key, format: .pem)

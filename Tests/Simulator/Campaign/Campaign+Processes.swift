@@ -58,14 +58,15 @@ extension Campaign.Outcome {
 
     fileprivate init(of request: Campaign.Request, by program: String) {
         do {
-            let result = try Program.run([program] + request.words + ["--outcome"])
+            // One that hangs fails like one that traps. It ends with 124.
+            let result = try Program.run(["timeout", "--foreground", "900", program] + request.words + ["--outcome"])
             if let outcome = try? JSONDecoder().decode(Self.self, from: Data(result.output.utf8)) {
                 self = outcome
             } else {
-                self.init(failure: "its process ended with \(result.status): \(result.errors.suffix(2_000))")
+                self.init(failure: "\(Self.endOfProcess) ended with \(result.status): \(result.errors.suffix(2_000))")
             }
         } catch {
-            self.init(failure: "its process did not start: \(error)")
+            self.init(failure: "\(Self.endOfProcess) did not start: \(error)")
         }
     }
 }

@@ -37,6 +37,9 @@ public struct Campaign: Sendable {
         /// Entries of the trace.
         public var length = 0
         public var failure: String?
+
+        /// How the failure of a life begins whose process did not say what came of it.
+        static let endOfProcess = "its process"
     }
 
     /// Lives one life.
@@ -61,6 +64,8 @@ public struct Campaign: Sendable {
 
     /// What is wrong, the shortest story that shows it, and how to see it again.
     public static func report(_ request: Request, _ failure: String, attempts: Int) -> String {
+        // What ended its own process, or never ended, would do the same to this one.
+        let attempts = failure.hasPrefix(Outcome.endOfProcess) ? 0 : attempts
         let small = Shrinker(attempts: attempts).shrink(request, failure)
         return """
             seed \(request.seed): \(small.failure)

@@ -38,4 +38,7 @@ public struct Counts: Sendable, Codable {
 
     /// Marks that never came.
     public var missing: [Mark] { Mark.allCases.filter { marks[$0, default: 0] == 0 } }
+
+    /// Kinds of faults that never happened.
+    public var missingFaults: [FaultKind] { FaultKind.allCases.filter { faults[$0, default: 0] == 0 } }
 }

@@ -34,4 +34,7 @@ public enum Mark: String, CaseIterable, Codable, Sendable {
     case fullRefused = "full-disk-refused-a-write"
     case unconfirmedKept = "unconfirmed-transaction-kept"
     case startFailed = "start-failed-at-the-disk"
+    case normalCommitsLost = "normal-commits-lost-with-the-power"
+    case publishedLost = "published-commits-lost-with-the-power"
+    case decayNoticed = "decay-noticed"
 }

@@ -28,6 +28,22 @@ struct MachineWatch {
         self.certain = nil
     }
 
+    /// The power went, and with it may have gone what was committed last, and not synced.
+    ///
+    /// - Parameters:
+    ///   - hadShownUnsynced: Whether the file showed a commit that a crash had left there, as ``remember()`` says.
+    ///   - keepsOthers: Whether what came from others was synced with each commit all the same.
+    mutating func loseTail(hadShownUnsynced: Bool, keepsOthers: Bool) {
+        if hadShownUnsynced, let certain { vector = certain.vector }
+        let (known, said, own) = (vector, promised, origin)
+        forget()
+        guard keepsOthers else { return }
+        // The daemon took its name with a commit of its own.
+        origin = own
+        vector = VersionVector(known.entries.filter { $0.origin != own })
+        promised = VersionVector(said.entries.filter { $0.origin != own })
+    }
+
     /// The file was replaced by another one, which may hold less.
     mutating func forget() {
         kept = []

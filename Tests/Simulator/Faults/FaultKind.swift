@@ -42,6 +42,12 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case powerLoss = "power-loss"
     case diskError = "disk-error"
     case diskFull = "disk-full"
+    case diskBusy = "disk-busy"
+
+    // What a disk keeps.
+    /// Programs, or daemons too, whose commits are not synced; it happens when the power goes.
+    case normalCommits = "normal-commits"
+    case decay
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -53,8 +59,8 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let ofClocks: Set<FaultKind> = [.jump, .jumpOfYears, .frozenClock]
     static let ofIdentity: Set<FaultKind> = [.restore, .restoreInPlace, .clone, .rekey]
 
-    static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull]
+    static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy]
 
     /// What a plan draws from one stream, in this order: a kind in between would change every life.
-    static let drawn = allCases.filter { $0 != .badPeer && !ofDisks.contains($0) }
+    static let drawn = allCases.filter { ![.badPeer, .normalCommits, .decay].contains($0) && !ofDisks.contains($0) }
 }

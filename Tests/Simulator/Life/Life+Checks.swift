@@ -71,7 +71,7 @@ extension Life {
 
     func compare(_ view: FileView, _ known: VersionVector) throws {
         // Its next changes go out under a new name, and are not called by the old one anywhere.
-        guard !unsettled.contains(view.machine.index) else { return }
+        guard !unsettled.contains(view.machine.index), decayed?.machine !== view.machine else { return }
         if let name = unproven[view.machine.index] {
             guard try view.origin != name else { return }
             unproven[view.machine.index] = nil

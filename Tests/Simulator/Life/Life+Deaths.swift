@@ -15,18 +15,15 @@ extension Life {
         if let cause = machine.causeOfDeath, cause.kind == .powerLoss {
             if cause.lead == 0 { seed = cause.seed } else { losePower(machine, after: cause) }
         }
+        let before = try seed == nil ? nil : DiskView(machine.disk)
+        let isOrderly = !machine.mayHoldFailedCommits
         let unsynced = try machine.crash(losingPower: seed)
         if lock != nil { note("the lock of machine \(machine.index) ends with the crash") }
         network.disconnect(machine.index)
-        if let unsynced {
+        if let unsynced, let before {
             note("machine \(machine.index) has lost its power, with \(unsynced) B that were not synced")
             if unsynced > 0 { counts.note(.powerTookWrites) }
-            if hadShownUnsynced {
-                let view = FileView(machine: machine)
-                if try !view.vector().covers(watches[machine.index].vector) { counts.note(.shownLost) }
-                watches[machine.index].fallBack()
-                forgetUnpublished(of: machine)
-            }
+            try checkLoss(on: machine, before, isOrderly: isOrderly, hadShownUnsynced: hadShownUnsynced)
         } else {
             note("machine \(machine.index) is dead")
             if machine.showsUnsynced, !hadShownUnsynced { watches[machine.index].remember() }
@@ -34,6 +31,50 @@ extension Life {
         if try !FileView(machine: machine).staged().isEmpty { counts.note(.stagedOverCrash) }
         guard wasUp else { return }
         scheduler.after(downFor ?? downTimes[machine.index] ?? 1_000) { [unowned self] in start(machine) }
+    }
+
+    /// After a loss of power: what is left is whole, and the beginning of what was there (P3); what may be gone is not asked for any more.
+    ///
+    /// - Parameters:
+    ///   - before: What the disk held.
+    ///   - isOrderly: False where a commit had failed. Its writes may come back in the place of those that took theirs.
+    private func checkLoss(
+        on machine: Machine, _ before: DiskView, isOrderly: Bool, hadShownUnsynced: Bool
+    ) throws {
+        let after = try DiskView(machine.disk)
+        guard !isOrderly || before.transactions.starts(with: after.transactions) else {
+            throw Violation(
+                "P3",
+                """
+                the power left machine \(machine.index) the transactions \(after.transactions), \
+                which is no beginning of \(before.transactions)
+                """)
+        }
+        if let problem = after.problems.first {
+            throw Violation("P17", "after a loss of power SQLite finds on machine \(machine.index): \(problem)")
+        }
+        let isWeak = machine.durability.isWeak
+        guard isWeak || hadShownUnsynced else { return }
+        // Gone for good, where nobody else holds it by now.
+        var gone = Set(before.transactions).subtracting(after.transactions)
+        if isWeak, !gone.isEmpty { counts.note(.normalCommitsLost) }
+        for other in machines where other !== machine { gone.subtract(try transactions(of: other)) }
+        mayBeLost.formUnion(gone)
+        if isWeak {
+            counts.note(FaultKind.normalCommits)
+            let (kept, all) = (after.transactions.count, before.transactions.count)
+            note("machine \(machine.index) keeps \(kept) of \(all) transactions")
+            shortened.insert(machine.index)
+            // Programs may give versions again that peers have, until a daemon looks at the file.
+            unsettled.insert(machine.index)
+            watches[machine.index].loseTail(
+                hadShownUnsynced: hadShownUnsynced, keepsOthers: machine.durability.daemon == .full)
+        } else {
+            let view = FileView(machine: machine)
+            if try !view.vector().covers(watches[machine.index].vector) { counts.note(.shownLost) }
+            watches[machine.index].fallBack()
+        }
+        forgetUnpublished(of: machine)
     }
 
     /// The power goes a little after the processes have died.

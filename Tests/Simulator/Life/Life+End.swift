@@ -18,7 +18,10 @@ extension Life {
         // Everybody has met a peer by now.
         unproven = [:]
         for machine in machines { try checkDeeply(machine) }
-        try welcome()
+        try decay()
+        // Whoever gets everything from a machine whose file has decayed gets what the journal says.
+        try welcome(to: decayed?.machine)
+        try mend()
         try checkEverywhere()
         counts.note(.redelivered, publications.redelivered)
         counts.note(.relayed, publications.relayed)
@@ -35,9 +38,12 @@ extension Life {
     }
 
     /// Who comes last gets everything from one machine, in another order and in other batches than the others, and ends with the same (P7).
-    func welcome() throws {
+    ///
+    /// - Parameter wanted: The machine that it follows; nil to draw one.
+    func welcome(to wanted: Machine?) throws {
         var random = streams.stream(.checks)
-        let host = machines[random.below(machines.count)]
+        let drawn = machines[random.below(machines.count)]
+        let host = wanted ?? drawn
         let index = machines.count
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try Machine(

@@ -27,6 +27,10 @@ final class Life: @unchecked Sendable {
     var unsettled: Set<Int> = []
     /// Machines whose file was restored without a trace, and the name that it bears since: the first contact with a peer tells.
     var unproven: [Int: OriginID] = [:]
+    /// Machines whose power took commits that were not synced, and no daemon has looked at their file yet.
+    var shortened: Set<Int> = []
+    /// The machine whose file has decayed, until it is mended.
+    var decayed: Decay?
     /// The last new name of each machine that was noticed.
     var rekeys: [Int: Rekey.Outcome] = [:]
     var written: Set<Int> = []
@@ -57,7 +61,8 @@ final class Life: @unchecked Sendable {
             add(
                 try Machine(
                     index, schema: plan.schema, origin: Life.origin(plan.ranks[index]), clock: clock,
-                    scheduler: scheduler, entropy: streams.stream(.entropy, index)))
+                    scheduler: scheduler, entropy: streams.stream(.entropy, index),
+                    durability: plan.durabilities[index]))
         }
         connect()
     }
@@ -153,11 +158,13 @@ final class Life: @unchecked Sendable {
             }
             if let outcome = machine.daemon?.replicator.inbox.lastRekey {
                 rekeyed(machine, outcome)
+                if outcome.reason == .rolledBack, shortened.contains(machine.index) { counts.note(.publishedLost) }
             } else if try FileView(machine: machine).origin != before {
                 throw Violation("P14", "machine \(machine.index) changed its name without a word")
             }
             note("machine \(machine.index) is up")
             unsettled.remove(machine.index)
+            shortened.remove(machine.index)
         } catch let error as Violation {
             attempt { throw error }
         } catch {

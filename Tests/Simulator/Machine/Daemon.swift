@@ -17,14 +17,16 @@ final class Daemon: @unchecked Sendable {
     private(set) var hasEnded = false
 
     /// - Parameters:
+    ///   - durability: Of what it commits.
     ///   - observe: Makes what watches the commits of a connection.
     /// - Throws: What keeps the daemon from starting; all is closed then.
     init(
         disk: SimulatedDisk, transports: [any Transport], limits: Limits, clock: MachineClock,
-        executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix,
+        executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix, durability: Replica.Durability,
         observe: @escaping @Sendable () -> CommitObserver
     ) throws {
         var options = Replica.Options()
+        options.durability = durability
         options.maximumReaders = 1
         options.prepare = { db in
             guard !db.configuration.readonly else { return }

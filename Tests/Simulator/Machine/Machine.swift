@@ -17,6 +17,7 @@ final class Machine: @unchecked Sendable {
     let clock: MachineClock
     let signals: FileSignals
     let history: HistorySchema
+    let durability: LifePlan.DurabilityPlan
     private(set) var schema: ReferenceSchema
     private(set) var additions: Set<Int> = []
     private let scheduler: Scheduler
@@ -37,22 +38,27 @@ final class Machine: @unchecked Sendable {
     /// True when a crash may have left a commit in the log that was not synced: it is there for everybody, until the next commit makes it
     /// durable, or a loss of power takes it.
     private(set) var showsUnsynced = false
+    /// Whether a commit has failed on this disk, as it is since the power went last.
+    private var hasErred = false
 
     init(
         _ index: Int, schema: HistorySchema, origin: OriginID, clock: MachineClock, scheduler: Scheduler,
-        entropy: SplitMix
+        entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan()
     ) throws {
         self.index = index
         self.clock = clock
         self.scheduler = scheduler
         self.entropy = entropy
+        self.durability = durability
         history = schema
         self.schema = schema.reference.withTokens
         signals = FileSignals(scheduler)
         disk = Machine.makeDisk(index, clock)
-        writer = try Machine.openWriter(disk)
+        // Until it is a replica, nothing says what it has lost.
+        writer = try Machine.openWriter(disk, .full)
         try writer.run((schema.statements + [TokenTable.sql]).joined(separator: ";"))
         try disk.makeReplica(ReplicaFiles.database, InitializeRequest(origin: origin)).connections.close()
+        try writer.run("PRAGMA synchronous = \(durability.program.rawValue)")
     }
 
     /// A machine that gets a copy of another one's files.
@@ -64,13 +70,14 @@ final class Machine: @unchecked Sendable {
         self.clock = clock
         self.scheduler = scheduler
         self.entropy = entropy
+        durability = other.durability
         history = other.history
         schema = other.schema
         additions = other.additions
         signals = FileSignals(scheduler)
         disk = Machine.makeDisk(index, clock)
         other.files().write(to: disk, isNew: true, withRecord: withRecord)
-        writer = try Machine.openWriter(disk)
+        writer = try Machine.openWriter(disk, durability.program)
     }
 
     private static func makeDisk(_ index: Int, _ clock: MachineClock) -> SimulatedDisk {
@@ -82,12 +89,12 @@ final class Machine: @unchecked Sendable {
         return disk
     }
 
-    private static func openWriter(_ disk: SimulatedDisk) throws -> RawConnection {
+    private static func openWriter(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> RawConnection {
         let writer = try RawConnection(
             path: disk.path(ReplicaFiles.database), recursiveTriggers: true, foreignKeys: true)
         try writer.run(
             """
-            PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+            PRAGMA synchronous = \(durability.rawValue); PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
             PRAGMA temp_store = MEMORY
             """)
         return writer
@@ -130,7 +137,7 @@ final class Machine: @unchecked Sendable {
         let entropy = SplitMix(seed: entropy.next())
         let daemon = try Daemon(
             disk: disk, transports: transports(self), limits: limits, clock: clock, executor: executor,
-            signals: signals, entropy: entropy
+            signals: signals, entropy: entropy, durability: durability.daemon
         ) { [unowned self] in
             CommitObserver(willCommit: { self.willCommit() }, didCommit: { self.didCommit() })
         }
@@ -189,6 +196,7 @@ final class Machine: @unchecked Sendable {
             disk = disk.powerLoss(seed: seed)
             disk.holdsFaults = true
             showsUnsynced = false
+            hasErred = false
         } else {
             if disk.unsynced.bytes > 0 { showsUnsynced = true }
             disk.start()
@@ -199,7 +207,7 @@ final class Machine: @unchecked Sendable {
 
     private func comeBack() throws {
         commits += 1
-        writer = try Machine.openWriter(disk)
+        writer = try Machine.openWriter(disk, durability.program)
         try lookAtSchema()
     }
 
@@ -226,6 +234,7 @@ final class Machine: @unchecked Sendable {
         files.write(to: disk, isNew: !isInPlace, withRecord: withRecord)
         endFaults()
         showsUnsynced = false
+        hasErred = false
         try comeBack()
     }
 
@@ -234,7 +243,7 @@ final class Machine: @unchecked Sendable {
     /// The program begins anew, without its transaction.
     func restartWriter() throws {
         guard !isDead else { return }
-        writer = try disk.withoutFaults { try Machine.openWriter(disk) }
+        writer = try disk.withoutFaults { try Machine.openWriter(disk, durability.program) }
     }
 
     /// Which additions the file has: one whose commit failed may be there all the same.
@@ -265,11 +274,15 @@ final class Machine: @unchecked Sendable {
     /// Whether one of them has happened.
     var hasFailed: Bool { isDead || faults.haveHappened(on: disk) }
 
+    /// Whether the writes of a commit that failed may stand in the log, where a later commit then wrote its own.
+    var mayHoldFailedCommits: Bool { hasErred || faults.haveErred(on: disk) }
+
     /// What the processes died of; nil for no fault of the disk.
     var causeOfDeath: DiskFault? { isDead ? faults.deadly(on: disk) : nil }
 
     /// Nothing is wrong with the disk any more.
     func endFaults() {
+        hasErred = mayHoldFailedCommits
         for kind in faults.end(on: disk) { note(kind) }
     }
 }

@@ -12,6 +12,11 @@ struct StandingFaults {
 
     func haveHappened(on disk: SimulatedDisk) -> Bool { standing.contains { disk.happened($0.number) > 0 } }
 
+    /// Whether one of them has happened that can end a commit in the middle, and leaves its process alive.
+    func haveErred(on disk: SimulatedDisk) -> Bool {
+        standing.contains { [.diskError, .diskFull].contains($0.fault.kind) && disk.happened($0.number) > 0 }
+    }
+
     /// The last one that happened of those of which all processes die.
     func deadly(on disk: SimulatedDisk) -> DiskFault? {
         standing.last { $0.fault.isDeadly && disk.happened($0.number) > 0 }?.fault

@@ -1,15 +1,35 @@
+import Journal
 import SimulatedDisk
 import TestSupport
 
 extension LifePlan {
-    /// Each kind by a stream of its own.
+    /// Each kind by a stream of its own, so that a new one leaves lives without it as they were.
     static func kindsOfDisks(_ streams: Streams) -> Set<FaultKind> {
         var kinds: Set<FaultKind> = []
         for (number, kind) in FaultKind.ofDisks.enumerated() {
-            var random = streams.stream(.storage, number)
-            if random.chance(45) { kinds.insert(kind) }
+            var random = streams.stream(.storage, numbers(ofStreamsFor: number).whether)
+            if random.chance(kind == .diskBusy ? 25 : 45) { kinds.insert(kind) }
         }
+        var durability = streams.stream(.durability)
+        // Only a loss of power tells the difference.
+        if durability.chance(50), kinds.contains(.powerLoss) { kinds.insert(.normalCommits) }
+        var decay = streams.stream(.decay)
+        if decay.chance(30) { kinds.insert(.decay) }
         return kinds
+    }
+
+    /// The streams that say whether a kind happens, and when: the first four kinds were all there were at first.
+    private static func numbers(ofStreamsFor kind: Int) -> (whether: Int, when: Int) {
+        kind < 4 ? (kind, kind + 4) : (2 * kind, 2 * kind + 1)
+    }
+
+    static func durabilities(_ count: Int, _ kinds: Set<FaultKind>, _ streams: Streams) -> [DurabilityPlan] {
+        var random = streams.stream(.durability, 1)
+        let possible = [
+            DurabilityPlan(), DurabilityPlan(program: .normal), DurabilityPlan(program: .normal, daemon: .normal),
+        ]
+        let drawn = (0..<count).map { _ in random.pick(possible) }
+        return kinds.contains(.normalCommits) ? drawn : drawn.map { _ in DurabilityPlan() }
     }
 
     static func diskFaults(
@@ -17,7 +37,7 @@ extension LifePlan {
     ) -> [Step] {
         var steps: [Step] = []
         for (number, kind) in FaultKind.ofDisks.enumerated() where kinds.contains(kind) {
-            var random = streams.stream(.storage, FaultKind.ofDisks.count + number)
+            var random = streams.stream(.storage, numbers(ofStreamsFor: number).when)
             for _ in 0..<random.between(2...6) {
                 let time = Int64(random.below(Int(duration)))
                 let machine = random.below(count)
@@ -57,6 +77,11 @@ extension DiskFault {
                 random.chance(30) ? .init(.short, moment, of: .write) : .init(.fail, moment, of: operations)
             // What happens once needs time to come.
             time = moment == .at(first) ? 60_000 : pause
+            lead = 0
+        case .diskBusy:
+            let rate = SimulatedDisk.Fault.Moment.random(perMillion: random.pick([50_000, 300_000]), seed: seed)
+            fault = .init(.busy, random.pick([rate, rate, .from(first)]), of: .locks, on: .database)
+            time = pause
             lead = 0
         default:
             fault = .init(.full, .from(first), of: [.open, .write, .truncate, .shareMap])

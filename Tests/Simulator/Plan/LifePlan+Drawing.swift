@@ -21,7 +21,8 @@ extension LifePlan {
         var peers = streams.stream(.peers)
         let hasBadPeer = [.all, .network].contains(profile) && peers.chance(30)
         let disks = [.all, .disks].contains(profile) ? LifePlan.kindsOfDisks(streams) : []
-        let kinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks).subtracting(mute)
+        let drawnKinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks)
+        let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -40,7 +41,8 @@ extension LifePlan {
         self.follows = follows
         self.badPeers = kinds.contains(.badPeer) ? (0..<count).map { _ in peers.pick(BadPeer.Manner.allCases) } : []
         self.clocks = clocks
-        self.limits = LifePlan.limits(&topology)
+        self.durabilities = LifePlan.durabilities(count, kinds, streams)
+        self.limits = LifePlan.limits(&topology, comparesSoon: kinds.contains(.decay))
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
         self.schema = schema
@@ -99,7 +101,8 @@ extension LifePlan {
         return Set(FaultKind.drawn.filter { _ in random.chance(55) }).intersection(possible)
     }
 
-    private static func limits(_ random: inout SplitMix) -> Limits {
+    /// - Parameter comparesSoon: True where a comparison of the content has something to find.
+    private static func limits(_ random: inout SplitMix, comparesSoon: Bool) -> Limits {
         var limits = Limits.standard
         limits.rekeysPerDay = 10_000
         limits.conflictRetention.days = 1_000_000
@@ -110,7 +113,7 @@ extension LifePlan {
         if random.chance(40) { limits.bytesPerPull = random.pick([1, 300, 5_000]) }
         // None: every part goes to the file.
         if random.chance(50) { limits.pendingBytes = random.pick([0, 500]) }
-        if random.chance(30) { limits.comparisonIntervalMilliseconds = 20_000 }
+        if random.chance(30) || comparesSoon { limits.comparisonIntervalMilliseconds = 20_000 }
         limits.comparisonRetryMilliseconds = 5_000
         limits.sweepMilliseconds = 60_000
         limits.unfinishedMilliseconds = 120_000
@@ -215,7 +218,8 @@ extension LifePlan {
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
-            .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull:
+            .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy, .normalCommits,
+            .decay:
             // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
             return nil
         }

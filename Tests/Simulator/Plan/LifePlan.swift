@@ -45,6 +45,15 @@ struct LifePlan: Sendable {
         var drift: Int64
     }
 
+    /// How the processes of one machine commit.
+    struct DurabilityPlan: Sendable {
+        var program = Replica.Durability.full
+        var daemon = Replica.Durability.full
+
+        /// Whether a loss of power may take commits.
+        var isWeak: Bool { program == .normal || daemon == .normal }
+    }
+
     let seed: UInt64
     let profile: Profile
     let kinds: Set<FaultKind>
@@ -56,6 +65,7 @@ struct LifePlan: Sendable {
     /// For each machine the address that never becomes a peer, which it follows too; none when empty.
     let badPeers: [BadPeer.Manner]
     let clocks: [ClockPlan]
+    let durabilities: [DurabilityPlan]
     let limits: Limits
     let network: NetworkPlan
     let shufflesTasks: Bool

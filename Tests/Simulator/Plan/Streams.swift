@@ -5,7 +5,7 @@ import TestSupport
 struct Streams: Sendable {
     enum Concern: UInt64, CaseIterable, Sendable {
         case topology = 1
-        case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers
+        case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers, durability, decay
     }
 
     let seed: UInt64

@@ -13,6 +13,9 @@ enum TokenTable {
         name: name,
         columns: ["id", "txn", "size"].map { ReferenceColumn(name: $0, isNotNull: true) })
 
+    /// The transaction that wrote the token with that key.
+    static func transaction(of id: Int64) -> Int { Int(id / 1_000) }
+
     /// - Returns: The statement that writes the `count` tokens of transaction `txn`.
     static func insert(txn: Int, count: Int) -> String {
         let rows = (0..<count).map { "(\(txn * 1_000 + $0), \(txn), \(count))" }

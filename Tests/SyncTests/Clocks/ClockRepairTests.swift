@@ -86,6 +86,30 @@ struct ClockRepairTests {
         }
     }
 
+    @Test("beside a clock that was years behind: once both are right and one is repaired, everybody has everything")
+    func bothDirections() throws {
+        let cluster = try ClockedCluster(3, schema: Self.schema)
+        cluster.advance(10 * year, [0])
+        cluster.advance(-10 * year, [1])
+        for index in 0..<3 { try cluster.execute(index, "INSERT INTO t VALUES(\(index), 'by \(index)', NULL)") }
+        try cluster.settle()
+        // Who is ahead hears all and is not heard; who is behind is heard and hears nobody.
+        let all = ["0:by 0:", "1:by 1:", "2:by 2:"]
+        #expect(try cluster.text(0, Self.select) == all)
+        #expect(try cluster.text(1, Self.select) == ["1:by 1:"])
+        #expect(try cluster.text(2, Self.select) == ["1:by 1:", "2:by 2:"])
+        cluster.advance(-10 * year, [0])
+        cluster.advance(10 * year, [1])
+        cluster.advance(1_000)
+        let outcome = try #require(try repair(cluster, 0))
+        #expect(outcome.kept == 0 && outcome.reissued == 1)
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try cluster.text(index, Self.select) == all, "replica \(index)")
+            #expect(try ledger(cluster, index).isEmpty, "replica \(index)")
+        }
+    }
+
     @Test("a whole history, many sealed stretches of it, and nothing before it", arguments: [0, 1, 9_000])
     func stretches(sane: Int) throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)

@@ -139,6 +139,30 @@ struct CopiedFileTests {
         try fleet.expectEverywhere([mine, its])
     }
 
+    @Test("what others got of two images that nobody could tell apart shows in a comparison, and a repair keeps both")
+    func imagesNeverMet() async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try await fleet.sync(0, 1)
+        try fleet[0].backUp(to: fleet.path(2))
+        try makeImage(fleet.path(2))
+        try fleet.add(fleet.path(2), schema: nil)
+        try fleet.add(fleet.path(3), schema: Fleet.schema)
+        let mine = try fleet.write(0)
+        let its = try fleet.write(2)
+        try await fleet.sync(0, 1)
+        try await fleet.sync(2, 3)
+        // One name, two contents: see "What cannot be told" in docs/decisions/0006-identity.md.
+        #expect(try fleet[1].vector == fleet[3].vector)
+        #expect(try fleet[1].ids() != fleet[3].ids())
+        let report = try await fleet.sync(1, 3)
+        #expect(report.isLevel && report.mismatches.map(\.table) == ["note"])
+        let replicator = try Replicator(replica: fleet[1].replica, limits: fleet.limits)
+        let repaired = try await replicator.repair(PeerConfiguration(fleet.path(3)))
+        #expect(repaired.announced == 1 && repaired.taken == 1 && repaired.after.isEqual)
+        for index in [1, 3] { #expect(try fleet[index].ids().isSuperset(of: [mine, its])) }
+    }
+
     @Test("the file itself under another address is refused, and keeps its identity")
     func itself() async throws {
         let fleet = try Fleet(1)

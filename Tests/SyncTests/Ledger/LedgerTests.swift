@@ -71,6 +71,19 @@ struct LedgerTests {
         #expect(try only(cluster, 1).movedTo == nil)
     }
 
+    @Test("two machines that give one row two different keys end with both rows, and nothing is lost")
+    func twoKeyChanges() throws {
+        let cluster = try cluster(3)
+        try cluster.execute(0, "UPDATE artist SET id = 2")
+        try cluster.execute(1, "UPDATE artist SET id = 3, name = 'b'")
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        for index in 0..<3 {
+            #expect(try rows(cluster, index) == ["2 a 1900", "3 b 1900"], "replica \(index)")
+            #expect(try entries(cluster, index).isEmpty, "replica \(index)")
+        }
+    }
+
     @Test("filters by table, key, kind, origin, time and state")
     func filters() throws {
         let cluster = try cluster()
@@ -156,6 +169,36 @@ struct LedgerTests {
         _ = try cluster[1].restoreConflicts([only(cluster, 1).id], time: 0)
         try cluster.settle()
         for index in 0..<2 { #expect(try rows(cluster, index) == ["2 late 1900"]) }
+    }
+
+    @Test(
+        "a row comes back together with the one that it refers to, in whatever order they are named",
+        arguments: [false, true])
+    func restoreTogether(namesChildFirst: Bool) throws {
+        let cluster = try Cluster(
+            2,
+            schema: """
+                CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE album(id INTEGER PRIMARY KEY, artist INTEGER NOT NULL REFERENCES artist(id), title TEXT);
+                """)
+        try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a'); INSERT INTO album VALUES(7, 1, 'x')")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM album; DELETE FROM artist")
+        try cluster.execute(1, "UPDATE artist SET name = 'b'; UPDATE album SET title = 'y'")
+        try cluster.settle()
+        let lost = try entries(cluster, 0)
+        let artist = try #require(lost.first { $0.table == "artist" }).id
+        let album = try #require(lost.first { $0.table == "album" }).id
+        #expect(try refusal(cluster, [album])?.code == .refused)
+        let restored = try cluster[0].restoreConflicts(namesChildFirst ? [album, artist] : [artist, album], time: 0)
+        #expect(restored.map(\.state) == [.restored, .restored])
+        try cluster.settle()
+        for index in 0..<2 {
+            #expect(
+                try cluster.content(index) == [
+                    "album: integer:7 | integer:1 | text:'y'", "artist: integer:1 | text:'b'",
+                ], "replica \(index)")
+        }
     }
 
     // MARK: - Refusals

@@ -90,10 +90,19 @@ import Testing
         var few = limits
         few.digestsPerReply = 1
         var short = limits
-        short.streamBodyBytes = bytes.count - 1
+        short.messageBytes = bytes.count - 1
         for limits in [few, short] {
             let error = #expect(throws: WireError.self) { try DigestReply(decoding: bytes, limits: limits) }
             #expect(error?.kind == .tooLarge)
+        }
+        var typed = reply
+        typed.tables = [TableShape(table: "t", columns: ["k", "v"], keyCount: 1)]
+        typed.affinities = [[1, 2]]
+        #expect(try DigestReply(decoding: typed.encoded(), limits: limits) == typed)
+        for affinities: [[UInt8]] in [[[1]], [[1, 2], [1]]] {
+            typed.affinities = affinities
+            let error = #expect(throws: WireError.self) { try DigestReply(decoding: typed.encoded(), limits: limits) }
+            #expect(error?.kind == .malformed)
         }
         reply.digests[0].sha256.removeLast()
         let error = #expect(throws: WireError.self) { try DigestReply(decoding: reply.encoded(), limits: limits) }

@@ -8,9 +8,9 @@ struct FileState: Equatable {
     ///
     /// The schema's number rises when a file without a log is opened: GRDB makes and drops a table then, so that there is one.
     private static let notes: Set = [
-        "_journal_replica.checked_seq", "_journal_replica.schema_version", "_journal_replica.sealed_seq",
-        "_journal_replica.sealed_stamp", "_journal_replica.fingerprint", "_journal_replica.instance",
-        "_journal_tables.joined",
+        "_journal_replica.checked_seq", "_journal_replica.checked_keys", "_journal_replica.schema_version",
+        "_journal_replica.sealed_seq", "_journal_replica.sealed_stamp", "_journal_replica.fingerprint",
+        "_journal_replica.instance", "_journal_tables.joined",
     ]
 
     private var digests: [String: Int] = [:]

@@ -687,6 +687,9 @@ nonisolated struct Tandem_V1_DigestReply: Sendable {
   /// the answer ends before the range does: ask again, after its last key
   var more: Bool = false
 
+  /// for each of the tables, a byte for each column: 0 as it is, 1 numeric, 2 text, 3 real
+  var affinities: [Data] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1767,7 +1770,7 @@ nonisolated extension Tandem_V1_DigestRequest.Rows: SwiftProtobuf.Message, Swift
 
 nonisolated extension Tandem_V1_DigestReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DigestReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}tables\0\u{1}digests\0\u{1}rows\0\u{1}more\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}vector\0\u{1}tables\0\u{1}digests\0\u{1}rows\0\u{1}more\0\u{1}affinities\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1781,6 +1784,7 @@ nonisolated extension Tandem_V1_DigestReply: SwiftProtobuf.Message, SwiftProtobu
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.digests) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.rows) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.more) }()
+      case 7: try { try decoder.decodeRepeatedBytesField(value: &self.affinities) }()
       default: break
       }
     }
@@ -1809,6 +1813,9 @@ nonisolated extension Tandem_V1_DigestReply: SwiftProtobuf.Message, SwiftProtobu
     if self.more != false {
       try visitor.visitSingularBoolField(value: self.more, fieldNumber: 6)
     }
+    if !self.affinities.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.affinities, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1819,6 +1826,7 @@ nonisolated extension Tandem_V1_DigestReply: SwiftProtobuf.Message, SwiftProtobu
     if lhs.digests != rhs.digests {return false}
     if lhs.rows != rhs.rows {return false}
     if lhs.more != rhs.more {return false}
+    if lhs.affinities != rhs.affinities {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,22 @@
+/// The files of TLS, in PEM; nil means the system's.
+public struct TLSFiles: Sendable, Hashable {
+    /// The certificate authorities to trust, instead of the system's.
+    public var authorities: String?
+
+    /// The client's certificate; nil for none.
+    public var certificate: String?
+    /// The key of that certificate.
+    public var key: String?
+
+    /// The files are read at each connection; one that cannot be read fails that.
+    ///
+    /// - Parameters:
+    ///   - authorities: The certificate authorities to trust, instead of the system's.
+    ///   - certificate: The client's certificate.
+    ///   - key: Its key.
+    public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
+        self.authorities = authorities
+        self.certificate = certificate
+        self.key = key
+    }
+}

@@ -1,0 +1,74 @@
+import Journal
+import Sync
+
+/// What `syncd init` has to tell.
+struct InitOutcome: Sendable {
+    let path: String
+    let identity: Identity
+    let tracked: [CaptureReport.Tracked]
+    /// Every other table and view of the file, with the reason.
+    let untracked: [CaptureReport.Untracked]
+    /// By folded name; a table that is not among them merges by column.
+    let policies: [String: MergePolicy]
+
+    private func policy(of table: CaptureReport.Tracked) -> MergePolicy {
+        policies[SQLText.foldedName(table.table)] ?? .column
+    }
+
+    var json: JSON {
+        .object([
+            "origin": .string(identity.origin.description),
+            "cluster": .string(identity.cluster),
+            "tracked": .array(
+                tracked.map { table in
+                    .object([
+                        "table": .string(table.table),
+                        "journalled_rows": .integer(table.adoptedRows),
+                        "recovered_changes": .integer(table.recoveredChanges),
+                        "policy": .string(policy(of: table).text),
+                        "warnings": .array(table.warnings.map { .string($0) }),
+                    ])
+                }),
+            "untracked": .array(
+                untracked.map { .object(["table": .string($0.table), "reason": .string($0.reason)]) }),
+        ])
+    }
+
+    var lines: [String] {
+        let name = ConsoleText.printable(identity.cluster)
+        var lines = ["\(ConsoleText.printable(path)) is replica \(identity.origin) of cluster \(name)."]
+        if tracked.isEmpty {
+            lines.append("No table is tracked.")
+        } else {
+            lines.append(ConsoleText.count(tracked.count, "table is", "tables are") + " tracked:")
+            lines.append(InitOutcome.indented(tracked.map { [$0.table, describe($0)] }))
+        }
+        for table in tracked {
+            lines += table.warnings.map { "Warning: \(ConsoleText.printable("\(table.table): \($0)"))" }
+        }
+        if !untracked.isEmpty {
+            lines.append("Not tracked:")
+            lines.append(InitOutcome.indented(untracked.map { [$0.table, $0.reason] }))
+        }
+        return lines
+    }
+
+    private func describe(_ table: CaptureReport.Tracked) -> String {
+        var parts: [String] = []
+        if table.adoptedRows > 0 { parts.append(ConsoleText.count(table.adoptedRows, "row") + " journalled") }
+        if table.recoveredChanges > 0 {
+            parts.append(ConsoleText.count(table.recoveredChanges, "change") + " found that had bypassed capture")
+        }
+        if parts.isEmpty { parts.append("up to date") }
+        let policy = policy(of: table)
+        if policy != .column { parts.append("merges by \(policy.text)") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func indented(_ rows: [[String]]) -> String {
+        ConsoleText.table(
+            rows.map { row in
+                row.enumerated().map { index, cell in (index == 0 ? "  " : "") + ConsoleText.printable(cell) }
+            })
+    }
+}

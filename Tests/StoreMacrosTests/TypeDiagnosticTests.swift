@@ -1,0 +1,107 @@
+import Testing
+
+@Suite("Misuse of @Model on types")
+struct TypeDiagnosticTests {
+    @Test("an actor is offered to be a class")
+    func anActor() {
+        expectProblem(
+            "'@Model' goes on a final class (live objects) or on a struct (values)",
+            in: """
+                @Model
+                actor Person {
+                    var id: Int64
+                }
+                """, line: 1, column: 1, fixIt: "use 'final class'",
+            fixed: """
+                @Model
+                final class Person {
+                    var id: Int64
+                }
+                """)
+    }
+
+    @Test("an open class becomes public when it becomes final")
+    func anOpenClass() {
+        expectProblem(
+            "the model class 'Person' must be final: each row has one object of one type",
+            in: """
+                @Model
+                open class Person {
+                    var id: Int64
+                }
+                """, line: 2, column: 12, fixIt: "add 'final'",
+            fixed: """
+                @Model
+                public final class Person {
+                    var id: Int64
+                }
+                """)
+    }
+
+    @Test("a generic type cannot be a model")
+    func generic() {
+        expectProblem(
+            "a model cannot be generic, nor stand in a generic type: it stands for one table",
+            in: """
+                @Model
+                struct Person<T> {
+                    var id: Int64
+                }
+                """, line: 2, column: 14)
+    }
+
+    @Test("a type in a generic type cannot be a model")
+    func insideGeneric() {
+        expectProblem(
+            "a model cannot be generic, nor stand in a generic type: it stands for one table",
+            in: """
+                enum Page<T> {
+                    @Model
+                    struct Row {
+                        var id: Int64
+                    }
+                }
+                """, line: 2, column: 5)
+    }
+
+    @Test("a model that would hide the module is offered another name for its table")
+    func namedStore() {
+        expectProblem(
+            "a model cannot be named 'Store', like the module: rename the type and keep the table with '@Model(table: \"Store\")'",
+            in: """
+                @Model
+                final class Store {
+                    var id: Int64
+                }
+                """, line: 2, column: 13, fixIt: "rename to 'StoreModel'",
+            fixed: """
+                @Model(table: "Store")
+                final class StoreModel {
+                    var id: Int64
+                }
+                """)
+    }
+
+    @Test("a key is added with the indentation of the members")
+    func keyInNestedType() {
+        expectProblem(
+            "'Person' has no primary key: name a property 'id', or mark one or several with '@PrimaryKey'",
+            in: """
+                enum Page {
+                    @Model
+                    final class Person {
+                        var name: String = ""
+                    }
+                }
+                """, line: 3, column: 17, fixIt: "add 'var id: Int64'",
+            fixed: """
+                enum Page {
+                    @Model
+                    final class Person {
+                        var id: Int64
+                        var name: String = ""
+                    }
+                }
+                """)
+    }
+}

@@ -1,0 +1,246 @@
+import Journal
+import Sync
+import TestSupport
+import Testing
+
+/// Each kind of foreign key when its parent goes, while somebody who has not seen that refers to it: docs/CONFLICTS.md, "Held rows".
+@Suite("Foreign keys of every kind under merge")
+struct ForeignKeyTests {
+    static let actions = ["NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"]
+
+    private static let children = """
+        SELECT id || ' ' || ifnull(parent, '-') || ' ' || ifnull(note, '-') FROM child ORDER BY id
+        """
+
+    /// Child 1 of parent 1 is known to all. A takes the parent away. B, without having seen that, writes a note on child 1 and makes
+    /// child 2 of the same parent.
+    private func meeting(_ clause: String, afterA statements: String) throws -> Cluster {
+        let cluster = try Cluster(
+            3,
+            schema: """
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER DEFAULT 9 REFERENCES parent(id) \(clause), note TEXT);
+                """)
+        try cluster.execute(0, "INSERT INTO parent VALUES(1), (9); INSERT INTO child VALUES(1, 1, NULL)")
+        try cluster.settle()
+        try cluster.execute(0, statements)
+        try cluster.execute(1, "UPDATE child SET note = 'b'; INSERT INTO child VALUES(2, 1, NULL)")
+        // The third machine hears of B first.
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        return cluster
+    }
+
+    private func parentReturns(_ cluster: Cluster) throws {
+        try cluster.execute(0, "INSERT INTO parent VALUES(1)")
+        try cluster.settle()
+    }
+
+    private func expect(
+        _ cluster: Cluster, _ rows: [String], held: [String] = [], lost: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try cluster.expectEqual(sourceLocation: sourceLocation)
+        for index in cluster.replicas.indices {
+            let (shown, reasons) = (try cluster.text(index, Self.children), try cluster.heldReasons(index))
+            #expect(shown == rows, "replica \(index)", sourceLocation: sourceLocation)
+            #expect(reasons == held, "replica \(index)", sourceLocation: sourceLocation)
+            let ledger = try cluster.ledger(index)
+            #expect(ledger.count == lost, "replica \(index): \(ledger)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(
+        "what an action on delete did to the child is kept everywhere; a child that it has not seen waits, or shows what the action sets",
+        arguments: actions)
+    func onDelete(action: String) throws {
+        let isSoft = action.hasPrefix("SET")
+        // These two stop a delete: A takes the child away before.
+        let isStopping = action == "NO ACTION" || action == "RESTRICT"
+        let cluster = try meeting(
+            "ON DELETE \(action)",
+            afterA: (isStopping ? "DELETE FROM child; " : "") + "DELETE FROM parent WHERE id = 1")
+        let set = action == "SET NULL" ? "-" : "9"
+        if isSoft {
+            try expect(cluster, ["1 \(set) b", "2 \(set) -"])
+        } else {
+            // Child 1 was deleted, so B's note on it is in the ledger.
+            try expect(cluster, [], held: ["foreign_key"], lost: 1)
+        }
+        try parentReturns(cluster)
+        // Child 1 has what A's machine wrote; child 2 has its own value again.
+        if isSoft {
+            try expect(cluster, ["1 \(set) b", "2 1 -"])
+        } else {
+            try expect(cluster, ["2 1 -"], lost: 1)
+        }
+    }
+
+    @Test(
+        "what an action on update did to the child is kept everywhere; a child that it has not seen waits for the old key",
+        arguments: actions)
+    func onUpdate(action: String) throws {
+        let moving = "UPDATE parent SET id = 2 WHERE id = 1"
+        let isStopping = action == "NO ACTION" || action == "RESTRICT"
+        let cluster = try meeting(
+            "ON UPDATE \(action)",
+            afterA: isStopping ? "UPDATE child SET parent = NULL; \(moving); UPDATE child SET parent = 2" : moving)
+        let moved = ["SET NULL": "-", "SET DEFAULT": "9"][action] ?? "2"
+        try expect(cluster, ["1 \(moved) b"], held: ["foreign_key"])
+        try parentReturns(cluster)
+        try expect(cluster, ["1 \(moved) b", "2 1 -"])
+    }
+
+    @Test(
+        "a child that cannot be stored with what its key sets waits for its parent, as with any other key",
+        arguments: [
+            "INTEGER NOT NULL REFERENCES parent ON DELETE SET NULL",
+            "INTEGER UNIQUE REFERENCES parent ON DELETE SET NULL",
+            "INTEGER CHECK (parent IS NOT NULL) REFERENCES parent ON DELETE SET NULL",
+            "INTEGER DEFAULT 8 REFERENCES parent ON DELETE SET DEFAULT",
+        ])
+    func withoutSubstitute(column: String) throws {
+        let cluster = try Cluster(
+            3,
+            schema: """
+                CREATE TABLE parent(id INTEGER PRIMARY KEY);
+                CREATE TABLE child(id INTEGER PRIMARY KEY, parent \(column), note TEXT);
+                """)
+        try cluster.execute(0, "INSERT INTO parent VALUES(1)")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM parent")
+        try cluster.execute(1, "INSERT INTO child VALUES(2, 1, NULL)")
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        try expect(cluster, [], held: ["foreign_key"])
+        try parentReturns(cluster)
+        try expect(cluster, ["2 1 -"])
+    }
+
+    @Test(
+        "a key of two columns refers by both, in whatever order it names them; with a NULL in one it refers to nothing",
+        arguments: ["", "ON DELETE SET NULL"])
+    func composite(clause: String) throws {
+        let cluster = try Cluster(
+            3,
+            schema: """
+                CREATE TABLE place(country TEXT NOT NULL, city TEXT NOT NULL, PRIMARY KEY (country, city)) WITHOUT ROWID;
+                CREATE TABLE person(id INTEGER PRIMARY KEY, city TEXT, country TEXT,
+                  FOREIGN KEY (city, country) REFERENCES place(city, country) \(clause));
+                """)
+        try cluster.execute(0, "INSERT INTO place VALUES('FR', 'Paris'), ('US', 'Paris')")
+        try cluster.settle()
+        try cluster.execute(0, "DELETE FROM place WHERE country = 'US'")
+        try cluster.execute(
+            1, "INSERT INTO person VALUES(1, 'Paris', 'US'), (2, 'Paris', 'FR'), (3, NULL, 'US')")
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        let people = "SELECT id || ' ' || ifnull(city, '-') || ' ' || ifnull(country, '-') FROM person ORDER BY id"
+        let others = ["2 Paris FR", "3 - US"]
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, people) == (clause.isEmpty ? [] : ["1 - -"]) + others)
+        #expect(try cluster.heldReasons(0) == (clause.isEmpty ? ["foreign_key"] : []))
+        try cluster.execute(2, "INSERT INTO place VALUES('US', 'Paris')")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, people) == ["1 Paris US"] + others)
+        #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
+    }
+
+    @Test("a key to another UNIQUE column of the parent follows its values, and waits for one that is gone")
+    func otherColumn() throws {
+        let cluster = try Cluster(
+            3,
+            schema: """
+                CREATE TABLE team(id INTEGER PRIMARY KEY, code TEXT UNIQUE);
+                CREATE TABLE person(id INTEGER PRIMARY KEY, code TEXT REFERENCES team(code) ON UPDATE CASCADE);
+                """)
+        try cluster.execute(0, "INSERT INTO team VALUES(1, 'x'); INSERT INTO person VALUES(1, 'x')")
+        try cluster.settle()
+        try cluster.execute(0, "UPDATE team SET code = 'y'")
+        try cluster.execute(1, "INSERT INTO person VALUES(2, 'x')")
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, "SELECT id || code FROM person ORDER BY id") == ["1y"])
+        #expect(try cluster.heldReasons(0) == ["foreign_key"])
+        try cluster.execute(2, "INSERT INTO team VALUES(2, 'x')")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, "SELECT id || code FROM person ORDER BY id") == ["1y", "2x"])
+    }
+
+    @Test(
+        "in a tree, what grew on a branch that was cut off waits with all that grew on it; a row that refers to itself stays"
+    )
+    func tree() throws {
+        let cluster = try Cluster(
+            3,
+            schema: "CREATE TABLE node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node(id) ON DELETE CASCADE)")
+        let nodes = "SELECT id || ' ' || ifnull(parent, '-') FROM node ORDER BY id"
+        try cluster.execute(0, "INSERT INTO node VALUES(1, NULL), (2, 1), (3, 2)")
+        try cluster.settle()
+        // Takes 2 and 3 along.
+        try cluster.execute(0, "DELETE FROM node WHERE id = 1")
+        try cluster.execute(1, "INSERT INTO node VALUES(4, 3), (5, 4), (6, 6)")
+        try cluster.pull(2, from: 1)
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, nodes) == ["6 6"])
+        #expect(try cluster.heldReasons(0) == ["foreign_key", "foreign_key"])
+        try cluster.execute(0, "INSERT INTO node VALUES(3, NULL)")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, nodes) == ["3 -", "4 3", "5 4", "6 6"])
+    }
+
+    @Test("rows in a cycle are all shown or, when one of them is gone, all held, and return together with it")
+    func cycle() throws {
+        let cluster = try Cluster(
+            3,
+            schema: """
+                CREATE TABLE a(id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id) DEFERRABLE INITIALLY DEFERRED);
+                CREATE TABLE b(id INTEGER PRIMARY KEY, c INTEGER REFERENCES c(id) DEFERRABLE INITIALLY DEFERRED);
+                CREATE TABLE c(id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id) DEFERRABLE INITIALLY DEFERRED);
+                """)
+        let whole = ["a: integer:1 | integer:1", "b: integer:1 | integer:1", "c: integer:1 | integer:1"]
+        try cluster.execute(
+            0, "INSERT INTO a VALUES(1, 1); INSERT INTO b VALUES(1, 1); INSERT INTO c VALUES(1, 1)")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.content(2) == whole)
+        // No connection that asks for foreign keys could do either.
+        try RawConnection(path: cluster[0].path).run("DELETE FROM b")
+        try cluster.settle()
+        try cluster.expectEqual()
+        for index in 0..<3 {
+            #expect(try cluster.heldReasons(index) == ["foreign_key", "foreign_key"])
+            #expect(try cluster.content(index).count == 2)
+        }
+        try RawConnection(path: cluster[1].path).run("INSERT INTO b VALUES(1, 1)")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.content(2) == whole)
+    }
+
+    @Test(
+        "a transaction that breaks a deferred key on its way arrives whole, in whatever pieces it travels",
+        arguments: [1, 8_192])
+    func deferred(changesPerBatch: Int) throws {
+        var limits = Limits.standard
+        limits.changesPerBatch = changesPerBatch
+        let cluster = try Cluster(
+            2,
+            schema: """
+                CREATE TABLE parent(id INTEGER PRIMARY KEY, name TEXT);
+                CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED);
+                """, limits: limits)
+        try cluster.execute(0, "INSERT INTO child VALUES(1, 1); INSERT INTO parent VALUES(1, 'first')")
+        try cluster.settle()
+        #expect(try cluster.content(1) == ["child: integer:1 | integer:1", "parent: integer:1 | text:'first'"])
+        try cluster.execute(0, "DELETE FROM parent; INSERT INTO parent VALUES(1, 'again')")
+        try cluster.settle()
+        try cluster.expectEqual()
+        #expect(try cluster.content(1) == ["child: integer:1 | integer:1", "parent: integer:1 | text:'again'"])
+    }
+}

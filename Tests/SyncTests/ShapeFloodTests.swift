@@ -1,0 +1,61 @@
+import GRDB
+import Journal
+import Testing
+
+@testable import Sync
+
+/// What a peer with a token can make grow that is no row.
+@Suite("Forms of tables that nobody has")
+struct ShapeFloodTests {
+    private static let origin = OriginID(high: 77, low: 1)
+
+    /// One change in each of `tables`; the last one ends the transaction, if it is to end.
+    private func batch(tables: Range<Int>, firstVersion: Int64, ends: Bool = true) -> ChangeBatch {
+        var batch = ChangeBatch()
+        for (index, table) in tables.enumerated() {
+            batch.shapes.append(TableShape(table: "made_up_\(table)", columns: ["id"], keyCount: 1))
+            batch.values.append(.integer(1))
+            batch.changes.append(
+                Change(
+                    shape: index, operation: .insert, life: 1, stamp: Stamp(rawValue: firstVersion + Int64(index)),
+                    mask: ColumnMask(all: 1), values: index..<index + 1,
+                    endsTransaction: ends && index == tables.count - 1))
+        }
+        batch.runs = [
+            Run(
+                origin: Self.origin, firstVersion: firstVersion, changes: 0..<batch.changes.count,
+                known: VersionVector())
+        ]
+        return batch
+    }
+
+    @Test("are refused beyond the most that a file gets to know, and nothing of their batch stays")
+    func refused() throws {
+        var limits = Limits.standard
+        limits.shapesPerFile = 10
+        let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY)", limits: limits)
+        _ = try cluster.inboxes[0].receive(batch(tables: 0..<9, firstVersion: 1))
+        let error = #expect(throws: SyncError.self) {
+            _ = try cluster.inboxes[0].receive(batch(tables: 9..<11, firstVersion: 10))
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.hint?.isEmpty == false)
+        #expect(try cluster.inboxes[0].vector() == VersionVector([.init(origin: Self.origin, version: 9)]))
+        let count = try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_tables") }
+        #expect(count == 10)
+        // Others are not delayed.
+        try cluster.execute(1, "INSERT INTO t VALUES (1)")
+        #expect(try cluster.pull(0, from: 1).applied == 1)
+    }
+
+    @Test("count as memory while the end of their transaction has not come")
+    func pending() {
+        var parts = PendingParts()
+        let part = batch(tables: 0..<100, firstVersion: 1, ends: false)
+        let isKept = parts.append(part, of: Self.origin, limit: 100 * 80)
+        #expect(!isKept)
+        #expect(parts.isEmpty)
+        let isKeptWithRoom = parts.append(part, of: Self.origin, limit: 1 << 20)
+        #expect(isKeptWithRoom)
+    }
+}

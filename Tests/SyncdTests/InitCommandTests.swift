@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@Suite("What init says of the tables and views of a file")
+struct InitCommandTests {
+    let workspace = Workspace()
+
+    private func makeDatabase() throws -> String {
+        let path = workspace.path("a.sqlite")
+        try workspace.execute(
+            path,
+            """
+            CREATE TABLE person (id TEXT PRIMARY KEY NOT NULL, name TEXT);
+            INSERT INTO person VALUES ('p1', 'a'), ('p2', 'b');
+            CREATE TABLE loose (what TEXT);
+            CREATE VIEW adults AS SELECT * FROM person;
+            CREATE VIRTUAL TABLE search USING fts5 (body);
+            CREATE TABLE _journal_notes (id TEXT PRIMARY KEY NOT NULL);
+            """)
+        return path
+    }
+
+    private func object(_ outcome: Outcome) throws -> [String: Any] {
+        try #require(
+            try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any], "\(outcome)")
+    }
+
+    @Test("views, virtual tables with their shadow tables, and names of Tandem's own are not tracked, with the reason")
+    func text() async throws {
+        let path = try makeDatabase()
+        // The second time the journal is there, and its tables are not listed.
+        for _ in 0..<2 {
+            let outcome = try await Tool.run("init", path)
+            #expect(outcome.status == 0, "\(outcome)")
+            let start = try #require(outcome.lines.firstIndex(of: "Not tracked:"))
+            let lines = outcome.lines[(start + 1)...].map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+            let reasons = Dictionary(lines.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
+            #expect(
+                Set(reasons.keys) == [
+                    "loose", "adults", "search", "search_data", "search_idx", "search_content", "search_docsize",
+                    "search_config", "_journal_notes",
+                ], "\(outcome)")
+            #expect(reasons["loose"]?.contains("primary key") == true)
+            #expect(reasons["adults"]?.contains("view") == true)
+            #expect(reasons["search"]?.contains("virtual table") == true)
+            #expect(reasons["search_data"]?.contains("of the virtual table search") == true)
+            #expect(reasons["_journal_notes"]?.contains("Tandem's own") == true)
+            #expect(outcome.lines.contains("1 table is tracked:"))
+        }
+    }
+
+    @Test("--json is one object with what is tracked and what is not")
+    func json() async throws {
+        let path = try makeDatabase()
+        let first = try object(
+            try await Tool.run("init", path, "--json", "--cluster", "shop", "--policy", "person=row"))
+        #expect(first["cluster"] as? String == "shop" && (first["origin"] as? String)?.count == 32)
+        let tracked = try #require(first["tracked"] as? [[String: Any]])
+        #expect(tracked.map { $0["table"] as? String } == ["person"])
+        #expect(tracked[0]["journalled_rows"] as? Int == 2 && tracked[0]["recovered_changes"] as? Int == 0)
+        #expect(tracked[0]["policy"] as? String == "row" && tracked[0]["warnings"] as? [String] == [])
+        let untracked = try #require(first["untracked"] as? [[String: String]])
+        #expect(untracked.count == 9 && untracked.allSatisfy { $0["table"] != nil && $0["reason"] != nil })
+        let second = try object(try await Tool.run("init", path, "--json"))
+        #expect(second["origin"] as? String == first["origin"] as? String)
+        #expect((second["tracked"] as? [[String: Any]])?.first?["journalled_rows"] as? Int == 0)
+    }
+
+    @Test(
+        "what can never be tracked is refused by name, with the reason",
+        arguments: [
+            ("--table", "adults", "it is a view"), ("--table", "SEARCH", "virtual table"),
+            ("--table", "search_data", "virtual table search"), ("--table", "_journal_notes", "Tandem's own"),
+            ("--exclude", "adults", "it is a view"),
+        ])
+    func refused(flag: String, name: String, reason: String) async throws {
+        let path = try makeDatabase()
+        let before = try workspace.snapshot()
+        let outcome = try await Tool.run("init", path, flag, name)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("cannot be tracked: ") && outcome.errors.contains(reason), "\(outcome)")
+        #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
+        #expect(try workspace.snapshot() == before)
+    }
+
+    @Test("a file in which nothing can be tracked says so")
+    func nothing() async throws {
+        let path = workspace.path("a.sqlite")
+        try workspace.execute(path, "CREATE TABLE loose (what TEXT)")
+        let outcome = try await Tool.run("init", path)
+        #expect(outcome.status == 0 && outcome.lines.contains("No table is tracked."), "\(outcome)")
+        #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("primary key") }, "\(outcome)")
+    }
+}
