@@ -147,10 +147,11 @@ enum Initialization {
             try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
         }
         // Added to those of before, which may be tables that a program keeps to itself: only naming one gives it up to others.
-        let named = Set((request.tables ?? []).map(SQLText.foldedName))
+        let names = try TableNames(db)
+        let named = Set((request.tables ?? []).map(names.folded))
         let before = try NameList.decode(
             String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
-        let kept = before.filter { !named.contains(SQLText.foldedName($0)) }
+        let kept = before.filter { !named.contains(names.folded($0)) }
         if kept != before {
             try db.execute(sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(kept)])
         }

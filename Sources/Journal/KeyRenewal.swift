@@ -5,46 +5,61 @@ import GRDB
 /// keys are one, or the other way round.
 struct KeyRenewal {
     let db: Database
-    /// `_journal_tables.tbl`
-    let table: Int64
+    /// The shape of the table here, with its new collations.
+    let entry: ShapeRegistry.Entry
+
+    private static let conflictsPerPage = 500
 
     /// Call it when the shapes have their new collations, and no local entry waits for its seal.
     func run() throws {
         let reader = try JournalReader(db)
         try renewLives(reader)
         try renewConflicts(reader)
-        try renewHeld(reader.registry)
+        try renewHeld()
     }
 
     /// A life is the greatest that the journal has of the key.
     private func renewLives(_ reader: JournalReader) throws {
+        // Where no key has ever died, the journal need not be read.
+        let haveDied = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_lives WHERE tbl = ?)", arguments: [entry.table])
+        guard haveDied == true else { return }
         var lives: [LocalFold.TableKey: Int64] = [:]
-        try reader.scan(tables: [table]) { change in
+        try reader.scan(tables: [entry.table]) { change in
             guard change.life > 1 else { return }
-            let key = LocalFold.TableKey(table: table, key: change.key)
+            let key = LocalFold.TableKey(table: entry.table, key: change.key)
             lives[key] = max(lives[key] ?? 1, change.life)
         }
-        try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [table])
+        try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [entry.table])
         try Lives.write(lives, db)
     }
 
     private func renewConflicts(_ reader: JournalReader) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT id, lost_seq FROM _journal_conflicts WHERE tbl = ?", arguments: [table])
-        for row in rows {
-            guard let lost = try reader.entry(at: row["lost_seq"]) else { continue }
-            try db.execute(
-                sql: "UPDATE _journal_conflicts SET key = ? WHERE id = ?",
-                arguments: [Data(lost.key.bytes), row["id"] as Int64])
+        var last: Int64 = 0
+        while true {
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, lost_seq FROM _journal_conflicts WHERE tbl = ? AND id > ? ORDER BY id
+                    LIMIT \(KeyRenewal.conflictsPerPage)
+                    """, arguments: [entry.table, last])
+            guard let end = rows.last else { return }
+            last = end["id"]
+            // One by one, each would look through all runs behind it.
+            let entries = try reader.entries(at: rows.map { $0["lost_seq"] as Int64 })
+            for row in rows {
+                guard let lost = entries[row["lost_seq"] as Int64] else { continue }
+                try db.execute(
+                    sql: "UPDATE _journal_conflicts SET key = ? WHERE id = ?",
+                    arguments: [Data(lost.key.bytes), row["id"] as Int64])
+            }
         }
     }
 
     /// Of two held rows that are one now the journal says what they are together: ``Sync`` joins the table anew.
-    private func renewHeld(_ registry: ShapeRegistry) throws {
-        guard
-            let entry = registry.tracked(tableID: table) ?? registry.entries.values.first(where: { $0.table == table })
-        else { return }
-        let rows = try Row.fetchAll(db, sql: "SELECT id, image FROM _journal_held WHERE tbl = ?", arguments: [table])
+    private func renewHeld() throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT id, image FROM _journal_held WHERE tbl = ?", arguments: [entry.table])
         for row in rows {
             guard let image = RowImage(encoded: Array(row["image"] as Data)[...]) else {
                 throw JournalError(.corrupt, "a row of _journal_held cannot be read")

@@ -21,8 +21,9 @@ public struct ShapeRegistry: Sendable {
         /// rows cannot show any: there is no such table, it has another key, or only its own program can write it.
         public var joined: [String]?
 
-        /// ``joined`` of a table that has just come here, before its rows were made to show what had arrived. No column has such a name.
-        static let joinedLater = ["\u{0}"]
+        /// Stands in ``joined``, beside what rows show, until they are joined once more with what the journal holds: the table has just come
+        /// here, has got another name, or compares its keys otherwise. No column has such a name.
+        package static let joinsAgain = "\u{0}"
     }
 
     /// The shapes by their ids.
@@ -144,9 +145,9 @@ public struct ShapeRegistry: Sendable {
                 sql: "UPDATE _journal_tables SET collations = ? WHERE shape = ?",
                 arguments: [NameList.encode(collations.map(\.rawValue)), other.id])
             // Rows are to show what is one row now.
-            if other.joined != nil { try join(Entry.joinedLater, of: other.id, in: db) }
+            try joinAgain(other.id, in: db)
         }
-        try KeyRenewal(db: db, table: entry.table).run()
+        try KeyRenewal(db: db, entry: entries[entry.id] ?? entry).run()
     }
 
     /// Notes which columns of a shape rows here show as its entries have them.
@@ -159,6 +160,12 @@ public struct ShapeRegistry: Sendable {
             sql: "UPDATE _journal_tables SET joined = ? WHERE shape = ?", arguments: [NameList.encode(columns), id])
     }
 
+    /// Lets rows be joined once more with the entries of a shape; what they show already is not forgotten.
+    mutating func joinAgain(_ id: Int64, in db: Database) throws {
+        guard let joined = entries[id]?.joined, !joined.contains(Entry.joinsAgain) else { return }
+        try join(joined + [Entry.joinsAgain], of: id, in: db)
+    }
+
     /// Makes `id` the one shape that the triggers of its table write; nil stops tracking `table`.
     mutating func track(_ id: Int64?, table: Int64, in db: Database) throws {
         try db.execute(
@@ -166,7 +173,7 @@ public struct ShapeRegistry: Sendable {
             arguments: [id, table, id])
         for entry in entries.values where entry.table == table && entry.isTracked != (entry.id == id) {
             entries[entry.id]?.isTracked = entry.id == id
-            if entry.id == id, entry.joined == [] { try join(Entry.joinedLater, of: entry.id, in: db) }
+            if entry.id == id, entry.joined == [] { try joinAgain(entry.id, in: db) }
         }
     }
 

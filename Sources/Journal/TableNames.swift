@@ -136,8 +136,8 @@ extension TableNames {
         try db.execute(sql: "DELETE FROM _journal_held WHERE tbl = ?", arguments: [dropped])
         try db.execute(sql: "UPDATE _journal_conflicts SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
         // Rows are to show what came under the other name.
-        try db.execute(
-            sql: "UPDATE _journal_tables SET joined = '[]' WHERE tbl = ? AND joined IS NOT NULL", arguments: [kept])
+        var registry = try ShapeRegistry(db)
+        for entry in registry.entries.values where entry.table == kept { try registry.joinAgain(entry.id, in: db) }
     }
 
     /// A row that was deleted under the old name and stands under the new one would count its lives anew, and lose against its past.

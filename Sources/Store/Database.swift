@@ -163,7 +163,7 @@ public final class Database: Sendable {
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
-    /// True from the first call of ``close()`` on, even when that throws later.
+    /// True once ``close()`` was called outside of an access, even when it throws.
     public var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
     func checkOpen() throws {

@@ -93,7 +93,8 @@ struct ModelDeclaration {
             guard !member.isConditional else {
                 // In a struct nothing is generated for a transient property, so it need not be seen.
                 if kind == .value, variable.marker("Transient") != nil { continue }
-                fail(ModelProblem.conditional(variable.firstName).at(variable.bindings))
+                let problem = ModelProblem.conditional(variable.firstName, mayBeTransient: kind == .value)
+                fail(problem.at(variable.bindings))
                 continue
             }
             guard let property = ModelProperty.parse(variable, kind: kind, report: fail) else { continue }

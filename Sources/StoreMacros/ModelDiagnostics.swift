@@ -33,7 +33,7 @@ enum ModelProblem {
     case duplicateColumn(String)
     case implicitlyUnwrapped(String)
     case transientWithoutDefault(String)
-    case conditional(String)
+    case conditional(String, mayBeTransient: Bool)
 
     // Their markers.
     case nameNotLiteral
@@ -98,8 +98,9 @@ enum ModelProblem {
             "'\(name)' cannot be implicitly unwrapped: use '?' or a plain type"
         case .transientWithoutDefault(let name):
             "the transient property '\(name)' needs a default value: no column can give it one"
-        case .conditional(let name):
+        case .conditional(let name, let mayBeTransient):
             "'\(name)' stands inside of '#if', and '@Model' cannot see which branch is built: declare it outside"
+                + (mayBeTransient ? ", or mark it '@Transient'" : "")
         case .nameNotLiteral:
             "the name must be a plain string literal: the macro reads it when compiling"
         case .emptyName:

@@ -35,13 +35,14 @@ struct ModelMember {
         }
     }
 
-    /// Reports markers on a static or computed property, and a name that is taken.
+    /// Reports markers on a static or computed property, and a name that is taken. `@Transient` says of it what is true.
     private func checkUnstored(
         _ variable: VariableDeclSyntax, _ kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) {
         let name = variable.firstName
         for element in variable.attributes {
-            guard let attribute = element.as(AttributeSyntax.self), PropertyMarkers.names.contains(attribute.baseName)
+            guard let attribute = element.as(AttributeSyntax.self), PropertyMarkers.names.contains(attribute.baseName),
+                attribute.baseName != "Transient"
             else { continue }
             let problem =
                 variable.isShared

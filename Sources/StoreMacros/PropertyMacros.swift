@@ -51,9 +51,21 @@ public struct PropertyMarkerMacro: PeerMacro {
         return []
     }
 
-    /// True for a type with `@Model`. An extension of one, a function and a file are none.
+    /// True for a type with `@Model`, which may stand inside of `#if`. An extension of one, a function and a file are none.
     private static func isModel(_ scope: Syntax?) -> Bool {
         guard let attributes = scope?.asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
-        return attributes.contains { $0.as(AttributeSyntax.self)?.baseName == "Model" }
+        return holdsModel(attributes)
+    }
+
+    private static func holdsModel(_ attributes: AttributeListSyntax) -> Bool {
+        attributes.contains { element in
+            guard let conditional = element.as(IfConfigDeclSyntax.self) else {
+                return element.as(AttributeSyntax.self)?.baseName == "Model"
+            }
+            return conditional.clauses.contains { clause in
+                guard case .attributes(let inner)? = clause.elements else { return false }
+                return holdsModel(inner)
+            }
+        }
     }
 }

@@ -26,11 +26,12 @@ enum ReservedNames {
     /// Names in the struct `ID` of a composite key, beside the parts of the key.
     static let ofKeyParts: Set<String> = ["exact", "exactBytes", "appendExact", "hashValue"]
 
-    /// What the class declares, and what `Model` and `PendingChange` give it.
+    /// What the class declares, and what `Model` and `PendingChange` give it; but for `related` and `live`, which are only
+    /// called with arguments, and so are told from a property.
     private static let classMembers: Set<String> = [
         "database", "schema", "columns", "values", "encodedValues",
         "rowState", "isNew", "isDeleted", "existsInDatabase", "refreshError",
-        "save", "saveChanges", "edit", "delete", "reload", "related", "changes", "live",
+        "save", "saveChanges", "edit", "delete", "reload", "changes",
         "exportJSON", "insertStatement", "updateStatement", "upsertStatement", "deleteStatement",
         "willInsert", "willUpdate", "willDelete", "didInsert", "didUpdate", "didDelete",
         "_storage", "_make", "_read", "_offer", "_exactKey", "_status", "_withState", "_announce", "_observeState",

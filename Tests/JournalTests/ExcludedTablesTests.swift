@@ -24,4 +24,13 @@ struct ExcludedTablesTests {
         #expect(try initialize(InitializeRequest()) == ["a"])
         #expect(try initialize(InitializeRequest(tables: ["a", "Draft"])) == ["a", "draft"])
     }
+
+    @Test("are given up by any name that was declared for them")
+    func renamed() throws {
+        try RawConnection(path: path).run("CREATE TABLE draft (id INTEGER PRIMARY KEY)")
+        #expect(try initialize(InitializeRequest(excluding: ["draft"])).isEmpty)
+        #expect(try initialize(InitializeRequest(renamed: [.init(old: "draft", new: "text")])).isEmpty)
+        try RawConnection(path: path).run("ALTER TABLE draft RENAME TO text")
+        #expect(try initialize(InitializeRequest(tables: ["text"])) == ["text"])
+    }
 }

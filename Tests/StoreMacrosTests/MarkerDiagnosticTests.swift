@@ -193,6 +193,69 @@ struct MarkerDiagnosticTests {
             fixed: "var cache: Int = 1")
     }
 
+    @Test("'@Transient' may stand on a member that has no column anyway")
+    func transientWithoutColumn() {
+        expectExpansion(
+            of: """
+                @Model
+                struct Row {
+                    var id: Int64
+                    @Transient var label: String { "" }
+                    @Transient static var limit: Int = 1
+                }
+                """,
+            to: """
+                struct Row {
+                    var id: Int64
+                    var label: String { "" }
+                    static var limit: Int = 1
+                }
+
+                extension Row: Store.TableModel, Store.ValueModel {
+                    static let schema = Store.ModelSchema(
+                        table: "Row",
+                        columns: [
+                            Store.ColumnDescription("id", property: "id", type: "Int64", isOptional: false),
+                        ],
+                        key: [0])
+
+                    struct Columns: Sendable {
+                        let id = Store.Column<Row, Int64>(0)
+                        fileprivate init() {
+                        }
+                    }
+
+                    static let columns = Columns()
+
+                    init(_row row: Store.NamedRow) throws {
+                        self.id = try row.read(0)
+                    }
+                }
+                """)
+    }
+
+    @Test("a marker belongs to a model that is one in some builds only")
+    func conditionalModel() {
+        // What assertMacroExpansion expands stands outside of '#if'.
+        expectExpansion(
+            of: """
+                #if canImport(Store)
+                @Model
+                #endif
+                struct Person {
+                    @Column("full_name") var name: String
+                }
+                """,
+            to: """
+                #if canImport(Store)
+                @Model
+                #endif
+                struct Person {
+                    var name: String
+                }
+                """)
+    }
+
     @Test("a marker inside of '#if' is refused: the macro cannot see which branch is built")
     func conditional() {
         expectProblem(

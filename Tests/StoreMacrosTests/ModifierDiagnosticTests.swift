@@ -45,7 +45,8 @@ struct ModifierDiagnosticTests {
     @Test("a property inside of '#if' is refused, however deep", arguments: ["final class", "struct"])
     func conditional(type: String) {
         expectProblem(
-            "'note' stands inside of '#if', and '@Model' cannot see which branch is built: declare it outside",
+            "'note' stands inside of '#if', and '@Model' cannot see which branch is built: declare it outside"
+                + (type == "struct" ? ", or mark it '@Transient'" : ""),
             in: """
                 @Model
                 \(type) Person {

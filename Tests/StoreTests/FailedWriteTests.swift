@@ -121,6 +121,39 @@ struct FailedWriteTests {
         #expect(try db.values(String.self, "SELECT title FROM Item") == ["update"])
     }
 
+    @Test("[37] a block that goes on after SQLite has ended the transaction writes nothing any more")
+    func endedInside() throws {
+        try db.execute(
+            """
+            CREATE TRIGGER ending BEFORE UPDATE ON Person WHEN NEW.age = 66 BEGIN
+              SELECT RAISE(ROLLBACK, 'ended');
+            END
+            """)
+        let bob = try test.person("Bob", age: 1)
+        let ann = try test.person("Ann", age: 1)
+        let before = try test.journalCount()
+        func end() { _ = try? ann.save { $0.age = 66 } }
+        let saving = code {
+            try bob.save { draft in
+                end()
+                draft.age = 2
+            }
+        }
+        #expect(saving == .transactionAborted)
+        let creating = code {
+            try Person.create(in: db) { draft in
+                end()
+                draft.name = "Kim"
+                draft.createdTime = .now
+            }
+        }
+        #expect(creating == .transactionAborted)
+        #expect(try db.values(Int.self, "SELECT age FROM Person") == [1, 1])
+        #expect(bob.age == 1 && ann.age == 1)
+        #expect(try test.journalCount() == before)
+        #expect(try bob.save { $0.age = 3 })
+    }
+
     @Test("[9] a save in a transaction has a savepoint only when its block writes")
     func savepoints() throws {
         let statements = Collected<String>()

@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import Store
+import TestSupport
 import Testing
 
 @Suite("Objects made anew after their row was deleted", .timeLimit(.minutes(1)))
@@ -117,6 +118,35 @@ struct MadeAnewTests {
         #expect(bob.existsInDatabase && bob.name == "Theirs" && bob.age == 50)
         #expect(try bob.save())
         #expect(bob.name == "Mine" && bob.age == 50)
+    }
+
+    @Test("[16] a save that is the first to meet the row of another program merges the two at once")
+    func firstMeeting() throws {
+        try bob.delete()
+        try findOrMake("Mine")
+        try RawConnection(path: test.path).run(
+            "INSERT INTO Person (id, name, age, created_time) VALUES (\(bob.id), 'Theirs', 50, 1)")
+        #expect(try bob.save())
+        #expect(bob.name == "Mine" && bob.age == 50)
+        #expect(try db.values(String.self, "SELECT name FROM Person") == ["Mine"])
+        #expect(try bob.save() == false)
+    }
+
+    @Test("[11] what was saved and then changed by SQL, in one transaction, is not saved again")
+    func changedAfterSave() throws {
+        let kim = try Person.make(in: db) {
+            $0.name = "Kim"
+            $0.age = 3
+            $0.createdTime = Date(timeIntervalSince1970: 1)
+        }
+        try db.transaction {
+            try kim.save()
+            try db.execute("UPDATE Person SET age = 4 WHERE id = \(kim.id)")
+            #expect(try kim.save() == false)
+        }
+        #expect(kim.age == 4 && !kim.edit().hasChanges)
+        #expect(try kim.save() == false)
+        #expect(kim.age == 4)
     }
 
     @Test("[49] a snapshot from before the delete does not bring the old row back into the object")

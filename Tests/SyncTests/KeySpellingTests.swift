@@ -131,6 +131,58 @@ struct KeySpellingTests {
         }
     }
 
+    // MARK: - When keys come to compare otherwise
+
+    private static let exact = "CREATE TABLE tag(name TEXT PRIMARY KEY NOT NULL, n INTEGER)"
+
+    /// Rebuilds the table with keys that compare as `collation`.
+    ///
+    /// - Parameter rows: What follows `FROM tag`.
+    private func rebuild(_ cluster: Cluster, _ index: Int, _ collation: String, _ rows: String) throws {
+        try cluster.execute(
+            index,
+            """
+            CREATE TABLE new_tag(name TEXT COLLATE \(collation) PRIMARY KEY NOT NULL, n INTEGER);
+            INSERT OR IGNORE INTO new_tag SELECT * FROM tag \(rows); DROP TABLE tag; ALTER TABLE new_tag RENAME TO tag
+            """)
+    }
+
+    @Test("a migration of how keys compare sends what it has changed of the rows, and nothing else")
+    func rebuilt() throws {
+        let cluster = try Cluster(2, schema: Self.exact)
+        try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1), ('Bob', 2), ('Cy', 3)")
+        try cluster.settle()
+        try cluster.execute(1, "INSERT INTO tag VALUES('Di', 4), ('Ed', 5)")
+        try cluster.settle()
+        let own = OriginID(high: 2, low: 1)
+        let before = try cluster.inboxes[1].vector()[own]
+        try rebuild(cluster, 1, "NOCASE", "WHERE name NOT IN ('Bob', 'Ed')")
+        try cluster.settle()
+        for index in 0..<2 {
+            #expect(
+                try cluster.content(index) == [
+                    "tag: text:'Ann' | integer:1", "tag: text:'Cy' | integer:3", "tag: text:'Di' | integer:4",
+                ], "replica \(index)")
+        }
+        // The two deletes.
+        #expect(try cluster.inboxes[1].vector()[own] == before + 2)
+    }
+
+    @Test("two keys that become one are spelled alike on every machine, whichever of them each has kept")
+    func collapsed() throws {
+        let cluster = try Cluster(2, schema: Self.exact)
+        try cluster.execute(0, "INSERT INTO tag VALUES('a', 1)")
+        try cluster.executeLater(1, "INSERT INTO tag VALUES('A', 2)")
+        try cluster.settle()
+        try rebuild(cluster, 0, "NOCASE", "ORDER BY n")
+        try rebuild(cluster, 1, "NOCASE", "ORDER BY n DESC")
+        try cluster.settle()
+        // The first machine wrote 1 where the two together were 2.
+        for index in 0..<2 {
+            #expect(try cluster.content(index) == ["tag: text:'A' | integer:1"], "replica \(index)")
+        }
+    }
+
     @Test("a child that spells its parent's key otherwise goes and comes with the parent")
     func child() throws {
         let cluster = try Cluster(

@@ -48,6 +48,16 @@ struct ShapeFloodTests {
         #expect(try cluster.pull(0, from: 1).applied == 1)
     }
 
+    @Test("keep nothing out of tables that are here, when these alone are more")
+    func ownTables() throws {
+        var limits = Limits.standard
+        limits.shapesPerFile = 1
+        let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY); CREATE TABLE u(id INTEGER PRIMARY KEY)"
+        let cluster = try Cluster(2, schema: schema, limits: limits)
+        try cluster.execute(1, "INSERT INTO t VALUES (1); INSERT INTO u VALUES (1)")
+        #expect(try cluster.pull(0, from: 1).applied == 2)
+    }
+
     @Test("count as memory while the end of their transaction has not come")
     func pending() {
         var parts = PendingParts()

@@ -38,7 +38,8 @@ extension ConflictLedger {
                 }
             }
             if let first = refused.first, refused.count == waiting.count { throw first.error }
-            waiting = refused.map(\.conflict)
+            // Mostly named with the children first, then.
+            waiting = refused.reversed().map(\.conflict)
         }
     }
 

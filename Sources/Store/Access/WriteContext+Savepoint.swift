@@ -37,7 +37,12 @@ extension WriteContext {
             steps.removeLast()
             return result
         } catch {
-            if let start = steps.removeLast() { try rollBack(to: start) }
+            if let start = steps.removeLast() {
+                try rollBack(to: start)
+            } else {
+                // But for a trigger's RAISE(FAIL), which keeps what came before it.
+                mustFollow = true
+            }
             throw error
         }
     }

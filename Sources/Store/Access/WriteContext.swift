@@ -23,7 +23,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     private var settled: (id: Int64, follower: Follower)?
     var position: Int64
     private var unconfirmed: Int64 = 0
-    private var mustFollow = false
+    /// True when the journal may hold what no save has counted.
+    var mustFollow = false
     var undo: [any UndoStep] = []
     var savepointDepth = 0
     /// The writes of rows that the thread is inside of, outermost first; nil for one whose savepoint has not begun.
@@ -113,7 +114,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             let base = previous?.fields ?? state.fields
             var values = fields ?? base
             if fields != nil { values._takeTransient(from: base) }
-            state.overlays = [Overlay(owner: owner, epoch: epoch, fields: values, status: status)]
+            // What the transaction has saved stays saved, whatever it does to the row afterwards.
+            let isSaved = previous?.isSaved ?? false
+            state.overlays = [
+                Overlay(owner: owner, epoch: epoch, fields: values, status: status, isSaved: isSaved)
+            ]
             return previous
         }
         note(object, previous)

@@ -49,7 +49,7 @@ extension Database {
     ///
     /// - Parameter mode: `.passive` waits for nobody; `.restart` and `.truncate` wait for readers and writers, for
     ///   ``Options/busyTimeout`` at most.
-    /// - Returns: nil when another process is at it, and in memory.
+    /// - Returns: nil when another process is at it, when its lock file cannot be made, and in memory.
     /// - Throws: ``StoreError``: `busy` inside of an access to this database; `readOnly`; `closed`; `journal` when the file is
     ///   not at its path any more. The log is whole then.
     @discardableResult

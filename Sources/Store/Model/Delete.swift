@@ -44,6 +44,8 @@ extension WriteContext {
             let (fields, status) = try current(object)
             guard status == .present else { return false }
             try object.willDelete()
+            // As in `update`: the hook may have gone on after the end of the transaction.
+            try checkOpen()
             let touched = try PreparedStatement(db, M.schema.delete).run { statement -> Int in
                 try M.Fields._bindKey(fields._key, to: statement.parameters, at: 0)
                 let before = statement.totalChanges

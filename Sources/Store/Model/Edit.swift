@@ -36,7 +36,7 @@ public final class Edit<M: Model>: PendingChange {
         self.policy = policy
         let (fields, isNew, made) = object._withState { state in
             let visible = state.visible
-            return (visible.fields, visible.status == .new, state.unsaved.first)
+            return (visible.fields, visible.status == .new, state.filledIn)
         }
         var initial = State(base: fields, draft: fields, isNew: isNew)
         if let made {

@@ -27,7 +27,7 @@ struct Overlay<Fields: ModelFields>: Sendable {
     let epoch: Int
     @usableFromInline var fields: Fields
     @usableFromInline var status: RowStatus
-    /// True when the object's own values were written, not read.
+    /// True when the transaction has written the object's own values; false when it has only read the row.
     var isSaved = false
 }
 
@@ -71,6 +71,14 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     /// Like ``visible``, without the fields.
     @inlinable
     var visibleStatus: RowStatus { overlays.isEmpty ? status : visible.status }
+
+    /// What was filled into an object whose row came from elsewhere, as long as the calling thread sees it unsaved: also when the
+    /// thread's own transaction is the first to meet the row.
+    var filledIn: Fields? {
+        guard let overlay = overlays.first, overlay.owner == .current else { return unsaved.first }
+        if overlay.isSaved || overlay.status == .new { return nil }
+        return status == .new && overlay.status == .present ? fields : unsaved.first
+    }
 
     /// Takes a committed row that was read at `position`; an older one than the present is ignored.
     @inlinable

@@ -42,6 +42,8 @@ struct RowInserter<M: Model> {
     ///
     /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
     mutating func write(_ fields: inout M.Fields, isMinted: Bool) throws {
+        // As in `update`: the caller's code may have gone on after the end of the transaction.
+        if !statement.isInsideTransaction { try context.checkOpen() }
         defer { statement.reset() }
         do {
             try fields._bindAll(to: statement.parameters)

@@ -119,6 +119,8 @@ extension WriteContext {
     }
 
     private func update<M: Model>(_ object: M, _ fields: M.Fields, _ changes: ColumnSet) throws {
+        // The block, or the hook, may have gone on after SQLite has ended the transaction: this would be one of its own.
+        try checkOpen()
         let columns = changes.positions
         let touched = try PreparedStatement(db, M.schema.update(columns)).run { statement -> Int in
             do {

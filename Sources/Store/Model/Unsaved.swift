@@ -68,7 +68,7 @@ extension Model {
         try database.write(Self.self, "saving") { context in
             let status = try context.current(self).status
             if status == .new { return try context.save(self) { _ in } }
-            guard let made = _withState({ $0.unsaved.first }) else { return false }
+            guard let made = _withState({ $0.filledIn }) else { return false }
             return try context.save(self) { fields in
                 var base = Fields()
                 base._key = fields._key

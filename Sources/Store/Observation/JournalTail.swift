@@ -53,10 +53,10 @@ final class JournalTail: Sendable {
     /// Calls `body` with each entry after `position`, oldest first.
     func forEach(after position: Int64, in db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
-        guard let unknown = try scan(after: position, db, body) else { return }
+        guard let unknown = try scan(after: position, isFirstLook: true, db, body) else { return }
         // A schema change or a new peer came since the cache was filled.
         try load(db)
-        if let damaged = try scan(after: unknown - 1, db, body) {
+        if let damaged = try scan(after: unknown - 1, isFirstLook: false, db, body) {
             throw StoreError(
                 .corrupt, "entry \(damaged) of the journal is not readable",
                 hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
@@ -66,13 +66,19 @@ final class JournalTail: Sendable {
     /// Forgets the shapes: they may have been read in a transaction that was rolled back, and their numbers be used anew.
     func invalidate() { cache.withLock { $0 = Cache() } }
 
+    /// - Parameter isFirstLook: True to take the shape of a local entry for unknown when no trigger wrote it as far as the cache knows: the
+    ///   changes of peers may have come here before their table did.
     /// - Returns: The position of the first entry that names something unknown; nil when all entries were visited.
-    private func scan(after position: Int64, _ db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws -> Int64? {
+    private func scan(
+        after position: Int64, isFirstLook: Bool, _ db: GRDB.Database, _ body: (TailEntry) throws -> Void
+    ) throws -> Int64? {
         let cache = cache.withLock { $0 }
         return try PreparedStatement(db, cache.sql).run { statement in
             try statement.parameters.bind(position, at: 0)
             while try statement.step() {
-                guard let entry = TailEntry(statement.handle, cache) else {
+                guard let entry = TailEntry(statement.handle, cache),
+                    !isFirstLook || entry.origin != nil || entry.shape.isTracked
+                else {
                     return sqlite3_column_int64(statement.handle, 0)
                 }
                 try body(entry)

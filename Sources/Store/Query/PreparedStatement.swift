@@ -73,6 +73,9 @@ struct PreparedStatement {
     /// Every row ever changed on the connection, those of triggers and foreign-key actions included.
     var totalChanges: Int { Int(sqlite3_total_changes(sqlite3_db_handle(handle))) }
 
+    /// Like GRDB's property, without a look at the queue: asked for each row of a bulk insert.
+    var isInsideTransaction: Bool { sqlite3_get_autocommit(sqlite3_db_handle(handle)) == 0 }
+
     /// The key of the row that the connection inserted last, as far as SQLite minted it.
     var lastRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 }

@@ -78,8 +78,11 @@ final class Applier {
     private func destinations(of shapes: [TableShape]) throws -> ([ShapeRegistry.Entry], [ShapeTarget]) {
         // The runs of a batch share its shapes.
         if let latest, latest.shapes == shapes { return (latest.entries, latest.targets) }
+        let known = appender.registry.entries.count
         let entries = try shapes.map { try appender.register($0) }
-        guard appender.registry.entries.count <= mostShapes else {
+        let count = appender.registry.entries.count
+        // What the file knows already is taken, also where migrations here have made more.
+        guard count == known || count <= mostShapes else {
             throw SyncError(
                 .tooLarge, "The file would know more than \(mostShapes) forms of tables",
                 hint: "Look in _journal_tables for the names of tables that nobody made, and at who sends them.")

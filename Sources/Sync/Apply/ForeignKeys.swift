@@ -97,7 +97,8 @@ final class ForeignKeyMap {
     func orphans(of key: ForeignKey, table: TableInspection) throws -> [[Value]] {
         let columns = table.stored.prefix(table.keyCount).map { "c.\(SQLText.quote(identifier: $0.name))" }
         let children = key.childColumns.map { "c.\(SQLText.quote(identifier: table.stored[$0].name))" }
-        let parents = zip(key.parentColumns, children).map { "p.\(SQLText.quote(identifier: $0)) = \($1)" }
+        // `+` takes the child's affinity away: the parent's counts, as in ``parentExists(_:values:)``.
+        let parents = zip(key.parentColumns, children).map { "p.\(SQLText.quote(identifier: $0)) = +\($1)" }
         let statement = try RawStatement(
             db,
             "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) AS c WHERE "

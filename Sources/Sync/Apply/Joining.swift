@@ -24,7 +24,11 @@ struct Joining {
         Set(
             registry.entries.values.filter { entry in
                 guard let joined = entry.joined else { return false }
-                return !Set(visible(entry, session: session)).isSubset(of: joined)
+                let columns = visible(entry, session: session)
+                guard joined.contains(ShapeRegistry.Entry.joinsAgain) else {
+                    return !Set(columns).isSubset(of: joined)
+                }
+                return !columns.isEmpty
             }.map(\.table))
     }
 
@@ -119,7 +123,8 @@ struct Joining {
         var columns = ColumnMask()
         for (position, winner) in merged.winners {
             image[position] = try values.value(at: winner.seq, column: winner.column)
-            if position >= table.keyCount { columns.insert(position) }
+            // An insert also decides how the key is spelled: two keys may have become one.
+            if position >= table.keyCount || (merged.isWhole && context.hasKeySpellings) { columns.insert(position) }
         }
         let keys = image.prefix(table.keyCount).compactMap { $0 }
         guard keys.count == table.keyCount else { return }

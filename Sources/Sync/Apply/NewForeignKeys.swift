@@ -31,7 +31,10 @@ struct NewForeignKeys {
     /// What decides which rows the key forbids, in one line.
     private func text(of key: ForeignKey) -> String {
         let child = ([key.child] + key.childColumns.map(String.init)).map(SQLText.quote(identifier:))
-        let parent = ([key.parent] + key.parentColumns).map(SQLText.quote(identifier:))
+        let parentColumns = zip(key.parentColumns, key.parentCollations).map { column, collation in
+            SQLText.quote(identifier: column) + (collation == .binary ? "" : " \(collation.rawValue)")
+        }
+        let parent = [SQLText.quote(identifier: key.parent)] + parentColumns
         let substitute =
             switch key.substitute {
             case .none: "held"
