@@ -6,11 +6,13 @@ import TestSupport
 /// - Parameters:
 ///   - body: Gets clocks for seven machines, which the process keeps for ever.
 ///   - isFailure: After three failures no further seed is started.
+///   - onProgress: Hears, on any of the threads, how many seeds are done.
 func inThreads<T: Sendable>(
     seeds: Range<UInt64>, _ body: @escaping @Sendable (UInt64, [TestClock]) -> T,
-    isFailure: @escaping @Sendable (T) -> Bool
+    isFailure: @escaping @Sendable (T) -> Bool, onProgress: @escaping @Sendable (Int) -> Void = { _ in }
 ) async -> [T] {
     let failures = Atomic<Int>(0)
+    let done = Atomic<Int>(0)
     return await inThreads(processorCount) { worker in
         let clocks = (0..<7).map { _ in TestClock(milliseconds: 0) }
         var results: [T] = []
@@ -19,6 +21,7 @@ func inThreads<T: Sendable>(
             let result = body(seed, clocks)
             if isFailure(result) { failures.add(1, ordering: .relaxed) }
             results.append(result)
+            onProgress(done.add(1, ordering: .relaxed).newValue)
         }
         return results
     }.flatMap { $0 }

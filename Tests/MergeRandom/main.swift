@@ -1,5 +1,6 @@
 import Foundation
 import MergeModel
+import Synchronization
 
 // Runs random histories and orders of delivery against the model of merging; see `make merge-random`.
 //
@@ -15,17 +16,47 @@ let knobs = HistoryKnobs(named: environment["KNOBS"] ?? "all")
 let count = number("COUNT") ?? (seed == nil ? 10_000 : 1)
 let sets = number("SETS") ?? (seed == nil ? 1_000 : 1)
 
-func report(_ campaign: () async -> CampaignReport) async -> Bool {
-    let clock = ContinuousClock()
-    let start = clock.now
-    let report = await campaign()
+/// Says now and then on standard error how far a campaign is.
+final class Progress: Sendable {
+    private static let interval = Duration.seconds(20)
+    private let what: String
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private let next: Mutex<ContinuousClock.Instant>
+
+    init(_ what: String) {
+        self.what = what
+        start = clock.now
+        next = Mutex(start + Progress.interval)
+    }
+
+    var seconds: Int64 { (clock.now - start).components.seconds }
+
+    func tell(_ done: Int) {
+        let isDue = next.withLock { next in
+            guard clock.now >= next else { return false }
+            next = clock.now + Progress.interval
+            return true
+        }
+        if isDue { FileHandle.standardError.write(Data("\(done) of \(what), \(seconds) s\n".utf8)) }
+    }
+}
+
+func report(
+    _ what: String, _ campaign: (@escaping @Sendable (Int) -> Void) async -> CampaignReport
+) async -> Bool {
+    let progress = Progress(what)
+    let report = await campaign { progress.tell($0) }
     for failure in report.failures { print(failure, terminator: "\n\n") }
-    print("merge-random: \(report.summary), \((clock.now - start).components.seconds) s")
+    print("merge-random: \(report.summary), \(progress.seconds) s")
     return report.isComplete
 }
 
-let histories = await report { await HistoryCampaign.run(seed: seed ?? 1, count: count, knobs: knobs) }
-let deliveries = await report {
-    await DeliveryCampaign.run(seed: seed ?? 1, count: sets, whole: number("WHOLE") ?? 4, knobs: knobs)
+let histories = await report("\(count) histories") { onProgress in
+    await HistoryCampaign.run(seed: seed ?? 1, count: count, knobs: knobs, onProgress: onProgress)
+}
+let deliveries = await report("\(sets) sets") { onProgress in
+    await DeliveryCampaign.run(
+        seed: seed ?? 1, count: sets, whole: number("WHOLE") ?? 4, knobs: knobs, onProgress: onProgress)
 }
 exit(histories && deliveries ? 0 : 1)

@@ -20,7 +20,10 @@ public enum DeliveryCampaign {
     ///   - seed: Of the first set; each further one has the next.
     ///   - count: How many sets.
     ///   - whole: Of how many of them, the first ones, every order is walked from its beginning to its end.
-    public static func run(seed: UInt64, count: UInt64, whole: UInt64, knobs: HistoryKnobs) async -> CampaignReport {
+    public static func run(
+        seed: UInt64, count: UInt64, whole: UInt64, knobs: HistoryKnobs,
+        onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async -> CampaignReport {
         let outcomes = await inThreads(
             seeds: seed..<(seed + count),
             { current, clocks in
@@ -29,7 +32,7 @@ public enum DeliveryCampaign {
                 } catch {
                     return Outcome(failure: "\(error)\nAgain with: make merge-random SEED=\(current) COUNT=0")
                 }
-            }, isFailure: { $0.failure != nil })
+            }, isFailure: { $0.failure != nil }, onProgress: onProgress)
         let complete = outcomes.filter { $0.failure == nil }
         return CampaignReport(
             summary: """

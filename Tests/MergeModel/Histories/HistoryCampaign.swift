@@ -10,7 +10,10 @@ public enum HistoryCampaign {
     /// - Parameters:
     ///   - seed: Of the first history; each further one has the next.
     ///   - count: How many histories.
-    public static func run(seed: UInt64, count: UInt64, knobs: HistoryKnobs) async -> CampaignReport {
+    ///   - onProgress: Hears, on any thread, how many histories are done.
+    public static func run(
+        seed: UInt64, count: UInt64, knobs: HistoryKnobs, onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async -> CampaignReport {
         let outcomes = await inThreads(
             seeds: seed..<(seed + count),
             { seed, clocks in
@@ -32,7 +35,7 @@ public enum HistoryCampaign {
                     Again with: make merge-random SEED=\(seed)
                     """
                 return outcome
-            }, isFailure: { $0.failure != nil })
+            }, isFailure: { $0.failure != nil }, onProgress: onProgress)
         let counts = outcomes.reduce(into: History.Counts()) { $0 += $1.counts }
         return CampaignReport(
             summary: """
