@@ -4,14 +4,21 @@ import GRDB
 ///
 /// From then on the earlier release refuses the file with a clear sentence (``JournalSchema/format``).
 enum JournalUpgrade {
+    /// Asked at each contact with the file, so it costs one cached statement.
     static func isDue(_ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db.cachedStatement(
+        let statement: Statement
+        do {
+            // The newest column is named, not looked up in the schema: that would be parsed each time.
+            statement = try db.cachedStatement(
                 sql: """
-                    SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled')
-                      OR NOT EXISTS (SELECT 1 FROM pragma_table_info('_journal_replica') WHERE name = 'checked_keys')
+                    SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
+                      checked_keys IS NULL
                     FROM _journal_replica
-                    """), arguments: [JournalSchema.format]) ?? true
+                    """)
+        } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
+            return true
+        }
+        return try Bool.fetchOne(statement, arguments: [JournalSchema.format]) ?? true
     }
 
     /// Inside of a write transaction.

@@ -155,6 +155,17 @@ struct ConflictStorageTests {
         #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 0)
     }
 
+    @Test("and one that lacks nothing but the newest column gets that")
+    func upgradeOfColumn() throws {
+        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+        let upgraded = "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name = 'checked_keys'"
+        try fixture.execute("ALTER TABLE _journal_replica DROP COLUMN checked_keys")
+        #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 0)
+        _ = try Replica.open(at: fixture.replica.path)
+        #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 1)
+        #expect(try fixture.replica.read { try JournalUpgrade.isDue($0) } == false)
+    }
+
     @Test("a file of an earlier release is brought up to date when it is opened")
     func upgrade() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
