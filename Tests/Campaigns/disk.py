@@ -271,7 +271,8 @@ class DiskFull(Campaign):
             for connection in idle:
                 connection.close()
             if number >= 112:
-                wait_until_equal([first, second], 90)
+                # Until the daemon has seen that they are closed, this address has all the connections that one may have.
+                wait_until_equal([first, second], 90, may_refuse=True)
                 daemon.stop()
             else:
                 # It may be too few to serve; it must not be too few to stop.

@@ -132,21 +132,24 @@ class Replica:
         return self.status()["vector"]
 
 
-def wait_until_equal(replicas, seconds=QUIET_SECONDS):
-    """Waits until all of the daemons know the same, and returns how long it took."""
+def wait_until_equal(replicas, seconds=QUIET_SECONDS, may_refuse=False):
+    """Waits until all of the daemons know the same, and returns how long it took. A daemon must answer each time, unless it
+    `may_refuse`: then it must within the time."""
     began = time.monotonic()
     while True:
-        vectors = []
+        vectors, refusal = [], None
         for replica in replicas:
             replica.daemon.check()
             try:
                 vectors.append(replica.vector())
             except OSError as error:
-                raise Failed(f"daemon {replica.name} does not answer: {error}")
-        if all(vector == vectors[0] for vector in vectors):
+                refusal = f"daemon {replica.name} does not answer: {error}"
+                if not may_refuse:
+                    raise Failed(refusal)
+        if refusal is None and all(vector == vectors[0] for vector in vectors):
             return time.monotonic() - began
         if time.monotonic() - began > seconds:
-            raise Failed(f"the vectors differ after {seconds} s: {json.dumps(vectors)}")
+            raise Failed(refusal or f"the vectors differ after {seconds} s: {json.dumps(vectors)}")
         time.sleep(0.1)
 
 
