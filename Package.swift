@@ -134,6 +134,7 @@ let package = Package(
             dependencies: [
                 "Journal", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/TestSupport"),
         // What merging must give, worked out naively, and random histories that compare it with the engine.

@@ -206,11 +206,11 @@ struct MaintenanceTests {
     @Test("[59] each statement's text and time reach the profiler, values do not; slow ones are logged")
     func profile() throws {
         let runs = Collected<StatementProfile>()
-        let lines = Collected<LogLine>()
+        let log = LogRecord()
         let db = try open {
             $0.profile = { runs.append($0) }
             $0.slowStatement = .zero
-            $0.logger = Logger(label: "test") { _ in CollectingHandler(lines: lines) }
+            $0.logger = log.logger
         }
         try Person.create(in: db) {
             $0.name = "secret"; $0.createdTime = .now
@@ -218,8 +218,8 @@ struct MaintenanceTests {
         let insert = try #require(runs.all.last { $0.sql.hasPrefix("INSERT OR ABORT INTO \"Person\"") })
         #expect(insert.duration >= .zero)
         #expect(runs.all.allSatisfy { !$0.sql.contains("secret") })
-        #expect(lines.all.contains { $0.text.contains("INSERT OR ABORT INTO \"Person\"") })
-        #expect(lines.all.allSatisfy { !$0.text.contains("secret") })
+        #expect(log.all.contains { $0.message.contains("INSERT OR ABORT INTO \"Person\"") })
+        #expect(log.all.allSatisfy { !$0.message.contains("secret") })
         try db.close()
     }
 
@@ -228,19 +228,19 @@ struct MaintenanceTests {
         arguments: [nil, .zero, .milliseconds(1), .seconds(3_600)] as [Duration?])
     func slowStatements(threshold: Duration?) throws {
         let runs = Collected<StatementProfile>()
-        let lines = Collected<LogLine>()
+        let log = LogRecord()
         let db = try open {
             $0.profile = { runs.append($0) }
             $0.slowStatement = threshold
-            $0.logger = Logger(label: "test") { _ in CollectingHandler(lines: lines) }
+            $0.logger = log.logger
         }
         try fill(db, 0..<20)
         try db.close()
         let slow = runs.all.filter { run in threshold.map { run.duration >= $0 } ?? false }
-        let logged = lines.all.filter { $0.text.contains("a statement took") }
+        let logged = log.all.filter { $0.message.contains("a statement took") }
         #expect(runs.all.count > 20 && logged.count == slow.count)
-        #expect(logged.allSatisfy { $0.level == .warning && $0.text.hasPrefix(path) })
-        #expect(slow.allSatisfy { run in logged.contains { $0.text.hasSuffix(run.sql) } })
+        #expect(logged.allSatisfy { $0.level == .warning && $0.message.hasPrefix(path) })
+        #expect(slow.allSatisfy { run in logged.contains { $0.message.hasSuffix(run.sql) } })
     }
 
     @Test("[53] what GRDB writes is journalled and followed, its schema changes captured, its failure undone")
@@ -323,24 +323,4 @@ private struct StatementUse {
         handle = try db.cachedStatement(sql: sql).sqliteStatement
         runs = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_RUN, 0)
     }
-}
-
-/// What reached a log handler.
-private struct LogLine: Sendable {
-    let level: Logger.Level
-    let text: String
-}
-
-/// A log handler that keeps the lines.
-private struct CollectingHandler: LogHandler {
-    let lines: Collected<LogLine>
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level = .trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) { lines.append(LogLine(level: event.level, text: "\(event.message)")) }
 }

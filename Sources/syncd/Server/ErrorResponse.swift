@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import HTTPTypes
 import Hummingbird
 import Journal
@@ -40,9 +41,14 @@ struct Refusal: Error, Sendable, Hashable {
         case let error as SyncError:
             if error.httpStatus >= 500 { logger.warning("request failed", metadata: ["error": "\(error)"]) }
             self.init(error)
-        case let error as JournalError:
-            logger.warning("request failed", metadata: ["error": "\(error)"])
-            self.init(SyncError(error.code == .busy ? .busy : .failed, "the replica cannot answer now"))
+        case is JournalError, is DatabaseError:
+            // Without the SQL and its arguments, which hold names and values.
+            let known = SyncError(wrapping: error)
+            let hint = (error as? JournalError)?.hint ?? known.code.advice ?? known.hint
+            logger.warning(
+                "request failed",
+                metadata: ["error": "\([known.message, hint].compactMap(\.self).joined(separator: ". "))"])
+            self.init(SyncError(known.code == .busy ? .busy : .failed, "the replica cannot answer now"))
         case is CancellationError: self.init(SyncError(.busy, "the daemon is stopping", retryAfterSeconds: 1))
         case is IOError:
             // The client hung up; nobody hears the answer, and it is no fault of this side.

@@ -98,7 +98,7 @@ final class EndpointUnderAttack: Sendable {
         let changed = try replica.read { try FileState($0) }.changes(since: before)
         try check(input.outcome, error, changed, name)
         let said = error.map { "\($0.message) \($0.hint ?? "")" } ?? ""
-        for text in [said] + log.take() {
+        for text in [said] + log.take().map({ "\($0.message) \($0.metadata)" }) {
             #expect(!text.contains(HostileScene.canary) && !text.contains(HostileScene.token), name)
             #expect(!text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, name)
             #expect(text.utf8.count < 4_096, name)
@@ -190,38 +190,4 @@ final class EndpointUnderAttack: Sendable {
 
 extension HostileScene {
     fileprivate func batch(rows: [[Value]]) -> ChangeBatch { batch("person", ["id", "name", "age"], rows) }
-}
-
-/// What was logged, in memory.
-final class LogRecord: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    /// The lines since the last call.
-    func take() -> [String] {
-        lines.withLock { lines in
-            defer { lines = [] }
-            return lines
-        }
-    }
-
-    var logger: Logger {
-        var logger = Logger(label: "hostile") { _ in Handler(record: self) }
-        logger.logLevel = .trace
-        return logger
-    }
-
-    private struct Handler: LogHandler {
-        let record: LogRecord
-        var logLevel: Logger.Level = .trace
-        var metadata: Logger.Metadata = [:]
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            record.lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
-        }
-    }
 }
