@@ -142,7 +142,8 @@ let package = Package(
             name: "MergeModel",
             dependencies: ["Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Tests/MergeModel"),
-        .executableTarget(name: "merge-random", dependencies: ["MergeModel"], path: "Tests/MergeRandom"),
+        .executableTarget(
+            name: "merge-random", dependencies: ["MergeModel", "CSQLiteShim"], path: "Tests/MergeRandom"),
         // Lives of whole clusters in virtual time, from a seed.
         .target(
             name: "Simulator",

@@ -17,6 +17,8 @@ int tandem_no_checkpoint_on_close(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, (int *)0);
 }
 
+int tandem_forgo_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved) {
   sqlite3_file *file = 0;
   void volatile *index = 0;

@@ -1,3 +1,4 @@
+import CSQLiteShim
 import Foundation
 import MergeModel
 import Synchronization
@@ -41,6 +42,9 @@ final class Progress: Sendable {
         if isDue { FileHandle.standardError.write(Data("\(done) of \(what), \(seconds) s\n".utf8)) }
     }
 }
+
+// Threads would spend half of their time waiting for each other at it.
+_ = tandem_forgo_memory_statistics()
 
 func report(
     _ what: String, _ campaign: (@escaping @Sendable (Int) -> Void) async -> CampaignReport
