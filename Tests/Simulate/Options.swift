@@ -16,12 +16,14 @@ struct Options {
     var attempts = 300
     /// How many lives at once, each in a process of its own.
     var jobs = processorCount
+    /// The list to which a life that fails is added; nil for none.
+    var list: String?
     /// Prints what one life came to, for a process that asks.
     var printsOutcome = false
 
     static let usage = """
         simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
-            [--hashes] [--marks] [--attempts N] [--jobs N] [--outcome]
+            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--outcome]
 
           SEED, COUNT     the first seed and how many lives (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
@@ -34,6 +36,7 @@ struct Options {
           --marks         fail when a rare path was never taken, or a kind of fault never happened
           --attempts N    lives to spend on making a failing one smaller (300)
           --jobs N        how many lives at once, each in a process of its own (one for each processor)
+          --record FILE   add what fails to this list, once it is as small as it gets
           --outcome       what the life of SEED came to, as one JSON object
         """
 
@@ -67,6 +70,9 @@ struct Options {
             case "--attempts":
                 guard let number = rest.popFirst().flatMap({ Int($0) }) else { return nil }
                 attempts = number
+            case "--record":
+                guard let path = rest.popFirst() else { return nil }
+                list = path
             case "--jobs":
                 guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
                 jobs = number

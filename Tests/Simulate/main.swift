@@ -20,6 +20,16 @@ func seconds() -> Double {
 /// At once, also into a pipe.
 func say(_ line: String, to output: FileHandle = .standardOutput) { output.write(Data((line + "\n").utf8)) }
 
+func record(_ finding: Campaign.Finding) {
+    guard let list = options.list else { return }
+    do {
+        try finding.record(in: list)
+        say("It stands in \(list) now, among the lives that the tests live again.", to: .standardError)
+    } catch {
+        say("It could not be added to \(list): \(error.localizedDescription)", to: .standardError)
+    }
+}
+
 /// - Returns: False when there were enough failures.
 @MainActor func take(_ request: Campaign.Request, _ outcome: Campaign.Outcome) -> Bool {
     total += outcome.counts
@@ -27,11 +37,9 @@ func say(_ line: String, to output: FileHandle = .standardOutput) { output.write
     if options.printsHashes { say("\(request.seed) \(String(outcome.hash, radix: 16)) \(outcome.length)") }
     if let failure = outcome.failure {
         failures.append(request.seed)
-        let report =
-            options.attempts > 0
-            ? Campaign.report(request, failure, attempts: options.attempts)
-            : "seed \(request.seed): \(failure)\nAgain with: make simulate \(request.arguments)"
-        say(report, to: options.isJSON ? .standardError : .standardOutput)
+        let finding = Campaign.finding(request, failure, attempts: options.attempts)
+        say(finding.text, to: options.isJSON ? .standardError : .standardOutput)
+        record(finding)
     }
     if ContinuousClock.now - lastWord > .seconds(10) {
         lastWord = .now

@@ -62,14 +62,13 @@ public struct Campaign: Sendable {
         }
     }
 
-    /// What is wrong, the shortest story that shows it, and how to see it again.
-    public static func report(_ request: Request, _ failure: String, attempts: Int) -> String {
+    /// What is wrong, in the shortest story that shows it.
+    ///
+    /// - Parameter attempts: Lives to spend on making it shorter.
+    public static func finding(_ request: Request, _ failure: String, attempts: Int) -> Finding {
         // What ended its own process, or never ended, would do the same to this one.
         let attempts = failure.hasPrefix(Outcome.endOfProcess) ? 0 : attempts
         let small = Shrinker(attempts: attempts).shrink(request, failure)
-        return """
-            seed \(request.seed): \(small.failure)
-            Again with: make simulate \(small.request.arguments)
-            """
+        return Finding(request: small.request, failure: small.failure)
     }
 }
