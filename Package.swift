@@ -155,7 +155,7 @@ let package = Package(
             path: "Tests/Simulator",
             exclude: ["Regressions"]),
         .executableTarget(name: "simulate", dependencies: ["Simulator", "TestSupport"], path: "Tests/Simulate"),
-        .testTarget(name: "SimulatorTests", dependencies: ["simulate", "TestSupport"]),
+        .testTarget(name: "SimulatorTests", dependencies: ["simulate", "Simulator", "Journal", "TestSupport"]),
         // Disks in memory that lose power, crash and fail, for SQLite and for Tandem's own files.
         .target(name: "CSimDisk", path: "Tests/CSimDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "SimulatedDisk", dependencies: ["CSimDisk", "Journal"], path: "Tests/SimulatedDisk"),

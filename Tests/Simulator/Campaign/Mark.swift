@@ -36,5 +36,7 @@ public enum Mark: String, CaseIterable, Codable, Sendable {
     case startFailed = "start-failed-at-the-disk"
     case normalCommitsLost = "normal-commits-lost-with-the-power"
     case publishedLost = "published-commits-lost-with-the-power"
+    /// A register went from one write to another that had not seen it.
+    case registerMerged = "register-merged"
     case decayNoticed = "decay-noticed"
 }

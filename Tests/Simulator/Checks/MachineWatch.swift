@@ -7,6 +7,7 @@ struct MachineWatch {
     private(set) var kept: Set<Int> = []
     private(set) var vector = VersionVector()
     private(set) var origin: OriginID?
+    private(set) var registers = RegisterHistory()
     private var isHolding = false
     private var setAside = 0
     private var promised = VersionVector()
@@ -26,6 +27,7 @@ struct MachineWatch {
         guard let certain else { return }
         (kept, vector) = certain
         self.certain = nil
+        registers.beginAnew()
     }
 
     /// The power went, and with it may have gone what was committed last, and not synced.
@@ -52,6 +54,7 @@ struct MachineWatch {
         promised = VersionVector()
         certain = nil
         origin = nil
+        registers.beginAnew()
     }
 
     /// - Parameter written: The transactions that any program has begun.
@@ -65,6 +68,7 @@ struct MachineWatch {
             vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
             promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
             self.origin = origin
+            registers.beginAnew()
         }
         guard known.covers(promised) else {
             throw Violation("P4", "\(name) said to have \(promised) and now knows \(known)")
@@ -89,6 +93,13 @@ struct MachineWatch {
             throw Violation("P5", "\(name) shows transaction \(invented), which nobody wrote")
         }
         kept = present
+        if view.machine.hasRegisters {
+            let values = try RegisterTable.values(view.machine)
+            if let cut = Set(values.values).subtracting(present).min() {
+                throw Violation("P8", "\(name) shows the register of transaction \(cut), and not its tokens")
+            }
+            registers.note(values)
+        }
         try mark(view, &counts)
         return known
     }

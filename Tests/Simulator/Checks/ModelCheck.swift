@@ -1,4 +1,3 @@
-import GRDB
 import Journal
 import MergeModel
 import Sync
@@ -13,23 +12,13 @@ struct ModelCheck {
         let name = "machine \(machine.index)"
         machine.setTime()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
-        var writes: [ReferenceWrite] = []
-        var batches: [ChangeBatch] = []
-        let (vector, entries) = try daemon.replica.read { db in
-            let reader = try JournalReader(db)
-            try reader.forEachBatch(after: VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
-                batches.append(batch)
-                writes += ReferenceWrite.all(in: batch, registry: reader.registry)
-                return true
-            }
-            return (try reader.vector(), try ConflictEntry.all(db))
-        }
+        let known = try KnownChanges(daemon)
         let derived = try FileView(machine: machine).vector()
-        guard vector == derived else {
-            throw Violation("P20", "\(name) says that it knows \(vector); its journal holds \(derived)")
+        guard known.vector == derived else {
+            throw Violation("P20", "\(name) says that it knows \(known.vector); its journal holds \(derived)")
         }
-        let model = ReferenceModel(writes, schema: machine.schema)
-        let content = try HistoryContent(schema: machine.schema, rows: machine.rows, entries: { entries })
+        let model = ReferenceModel(known.writes, schema: machine.schema)
+        let content = try HistoryContent(schema: machine.schema, rows: machine.rows, entries: { known.ledger })
         let difference = HistoryContent.difference(HistoryContent(model), content)
         guard difference.isEmpty else {
             throw Violation(
@@ -38,13 +27,13 @@ struct ModelCheck {
                 \(name) differs from the model (- by the model, + in the file):
                 \(difference.joined(separator: "\n"))
                 what it knows:
-                \(writes.map { "  \($0)" }.joined(separator: "\n"))
+                \(known.writes.map { "  \($0)" }.joined(separator: "\n"))
                 """)
         }
         if let broken = model.brokenRules.first { throw Violation("P10", "\(name): \(broken)") }
         try checkIntegrity(name)
-        try redeliver(batches, name)
-        return (writes.count, model.held.count, model.conflicts)
+        try redeliver(known.batches, name)
+        return (known.writes.count, model.held.count, model.conflicts)
     }
 
     /// What is here already changes nothing when it comes again (P6).

@@ -49,6 +49,10 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case normalCommits = "normal-commits"
     case decay
 
+    // No fault by itself.
+    /// All programs overwrite the same few rows.
+    case contention
+
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
     ]
@@ -62,5 +66,6 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy]
 
     /// What a plan draws from one stream, in this order: a kind in between would change every life.
-    static let drawn = allCases.filter { ![.badPeer, .normalCommits, .decay].contains($0) && !ofDisks.contains($0) }
+    static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
+    private static let drawnElsewhere = [.badPeer, .normalCommits, .decay, .contention] + ofDisks
 }

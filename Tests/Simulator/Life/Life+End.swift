@@ -23,6 +23,7 @@ extension Life {
         try welcome(to: decayed?.machine)
         try mend()
         try checkEverywhere()
+        try checkRegisters()
         counts.note(.redelivered, publications.redelivered)
         counts.note(.relayed, publications.relayed)
         counts.note(.morePull, publications.unfinished)
@@ -47,8 +48,8 @@ extension Life {
         let index = machines.count
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try Machine(
-            index, schema: plan.schema, origin: Life.origin(index), clock: clock, scheduler: scheduler,
-            entropy: streams.stream(.entropy, index))
+            index, schema: plan.schema, hasRegisters: plan.hasRegisters, origin: Life.origin(index), clock: clock,
+            scheduler: scheduler, entropy: streams.stream(.entropy, index))
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
         add(machine)
@@ -90,5 +91,28 @@ extension Life {
             }
         }
         counts.note(.unconfirmedKept, try transactions(of: machines[0]).intersection(unconfirmed).count)
+    }
+
+    /// A write wins over what its writer saw (P11), and no machine went back to an older one (P13). All know the same by now.
+    func checkRegisters() throws {
+        guard plan.hasRegisters, let daemon = machines[0].daemon else { return }
+        let stamps = RegisterTable.stamps(try KnownChanges(daemon).writes)
+        for (write, seen) in overwritten.sorted(by: { $0.key < $1.key }) {
+            if let later = stamps[write], let earlier = stamps[seen], later <= earlier {
+                throw Violation("P11", "transaction \(write) overwrote \(seen), and loses against it")
+            }
+        }
+        for machine in machines {
+            let history = watches[machine.index].registers
+            if let step = history.stepBack(stamps) {
+                throw Violation(
+                    "P13",
+                    """
+                    machine \(machine.index) showed transaction \(step.before) in register \(step.register), and then \
+                    \(step.after), which is older
+                    """)
+            }
+            if history.steps.contains(where: { overwritten[$0.after] != $0.before }) { counts.note(.registerMerged) }
+        }
     }
 }

@@ -55,6 +55,10 @@ extension Life {
         // The tokens stand somewhere in the middle.
         var all = statements
         all.insert(TokenTable.insert(txn: transaction, count: tokens), at: statements.count / 2)
+        if machine.hasRegisters {
+            overwritten[transaction] = try RegisterTable.values(machine)[RegisterTable.register(of: transaction)]
+            all.append(RegisterTable.write(txn: transaction))
+        }
         latestTime = max(latestTime, machine.clock.wallMilliseconds())
         let outcome = try machine.write(all, isMarked: isMarked, dies: dies)
         counts.statements += all.count

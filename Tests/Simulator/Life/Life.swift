@@ -35,6 +35,8 @@ final class Life: @unchecked Sendable {
     var rekeys: [Int: Rekey.Outcome] = [:]
     var written: Set<Int> = []
     var acknowledged: Set<Int> = []
+    /// For each transaction, the one whose write it saw in the register that it overwrote.
+    var overwritten: [Int: Int] = [:]
     /// Those whose commit ended with an error of the disk.
     var unconfirmed: Set<Int> = []
     /// What a restored file may have taken away for good: nobody else had seen it.
@@ -60,9 +62,9 @@ final class Life: @unchecked Sendable {
                 scheduler, start: HistoryReplica.start + plan.clocks[index].offset, drift: plan.clocks[index].drift)
             add(
                 try Machine(
-                    index, schema: plan.schema, origin: Life.origin(plan.ranks[index]), clock: clock,
-                    scheduler: scheduler, entropy: streams.stream(.entropy, index),
-                    durability: plan.durabilities[index]))
+                    index, schema: plan.schema, hasRegisters: plan.hasRegisters,
+                    origin: Life.origin(plan.ranks[index]), clock: clock, scheduler: scheduler,
+                    entropy: streams.stream(.entropy, index), durability: plan.durabilities[index]))
         }
         connect()
     }
@@ -117,6 +119,7 @@ final class Life: @unchecked Sendable {
     ///
     /// - Throws: ``Violation`` when a property does not hold; other errors are faults of the simulator or of the engine alike.
     func run() throws {
+        if plan.hasRegisters { counts.note(FaultKind.contention) }
         for machine in machines { start(machine) }
         for step in plan.steps {
             scheduler.after(step.time) { [unowned self] in attempt { try self.perform(step.action) } }

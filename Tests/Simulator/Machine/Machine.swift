@@ -17,6 +17,8 @@ final class Machine: @unchecked Sendable {
     let clock: MachineClock
     let signals: FileSignals
     let history: HistorySchema
+    /// Whether the file has the table that all programs overwrite.
+    let hasRegisters: Bool
     let durability: LifePlan.DurabilityPlan
     private(set) var schema: ReferenceSchema
     private(set) var additions: Set<Int> = []
@@ -42,8 +44,8 @@ final class Machine: @unchecked Sendable {
     private var hasErred = false
 
     init(
-        _ index: Int, schema: HistorySchema, origin: OriginID, clock: MachineClock, scheduler: Scheduler,
-        entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan()
+        _ index: Int, schema: HistorySchema, hasRegisters: Bool, origin: OriginID, clock: MachineClock,
+        scheduler: Scheduler, entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan()
     ) throws {
         self.index = index
         self.clock = clock
@@ -51,12 +53,14 @@ final class Machine: @unchecked Sendable {
         self.entropy = entropy
         self.durability = durability
         history = schema
-        self.schema = schema.reference.withTokens
+        self.hasRegisters = hasRegisters
+        self.schema = schema.reference.withWatchedTables(registers: hasRegisters)
         signals = FileSignals(scheduler)
         disk = Machine.makeDisk(index, clock)
         // Until it is a replica, nothing says what it has lost.
         writer = try Machine.openWriter(disk, .full)
-        try writer.run((schema.statements + [TokenTable.sql]).joined(separator: ";"))
+        let watched = [TokenTable.sql] + (hasRegisters ? [RegisterTable.sql] : [])
+        try writer.run((schema.statements + watched).joined(separator: ";"))
         try disk.makeReplica(ReplicaFiles.database, InitializeRequest(origin: origin)).connections.close()
         try writer.run("PRAGMA synchronous = \(durability.program.rawValue)")
     }
@@ -72,6 +76,7 @@ final class Machine: @unchecked Sendable {
         self.entropy = entropy
         durability = other.durability
         history = other.history
+        hasRegisters = other.hasRegisters
         schema = other.schema
         additions = other.additions
         signals = FileSignals(scheduler)
@@ -249,7 +254,7 @@ final class Machine: @unchecked Sendable {
     /// Which additions the file has: one whose commit failed may be there all the same.
     func lookAtSchema() throws {
         additions = try Set(history.additions.indices.filter { try has(history.additions[$0]) })
-        schema = history.reference.withTokens
+        schema = history.reference.withWatchedTables(registers: hasRegisters)
         for number in additions.sorted() { schema.add(history.additions[number]) }
     }
 
@@ -284,5 +289,14 @@ final class Machine: @unchecked Sendable {
     func endFaults() {
         hasErred = mayHoldFailedCommits
         for kind in faults.end(on: disk) { note(kind) }
+    }
+}
+
+extension ReferenceSchema {
+    /// With the tables that no plan draws from, and the checks look at.
+    fileprivate func withWatchedTables(registers: Bool) -> ReferenceSchema {
+        var schema = self
+        schema.tables += [TokenTable.reference] + (registers ? [RegisterTable.reference] : [])
+        return schema
     }
 }

@@ -21,7 +21,9 @@ extension LifePlan {
         var peers = streams.stream(.peers)
         let hasBadPeer = [.all, .network].contains(profile) && peers.chance(30)
         let disks = [.all, .disks].contains(profile) ? LifePlan.kindsOfDisks(streams) : []
-        let drawnKinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks)
+        var contention = streams.stream(.contention)
+        let drawnKinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks).union(
+            contention.chance(50) ? [.contention] : [])
         let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
@@ -219,7 +221,7 @@ extension LifePlan {
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
             .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy, .normalCommits,
-            .decay:
+            .decay, .contention:
             // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
             return nil
         }

@@ -74,6 +74,9 @@ struct LifePlan: Sendable {
     let steps: [Step]
     /// When the faults end.
     let duration: Int64
+
+    /// Whether all programs overwrite the same few rows.
+    var hasRegisters: Bool { kinds.contains(.contention) }
 }
 
 /// Rates of what befalls single requests, and how long they take.

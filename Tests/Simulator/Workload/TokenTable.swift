@@ -22,12 +22,3 @@ enum TokenTable {
         return "INSERT INTO token VALUES \(rows.joined(separator: ", "))"
     }
 }
-
-extension ReferenceSchema {
-    /// With the table of tokens.
-    var withTokens: ReferenceSchema {
-        var schema = self
-        schema.tables.append(TokenTable.reference)
-        return schema
-    }
-}

@@ -1,0 +1,43 @@
+import Journal
+import MergeModel
+
+/// The table `register`: few rows that every transaction overwrites with its own number, so that what a machine shows tells whose write won
+/// there, and what that writer saw.
+enum RegisterTable {
+    static let name = "register"
+    static let sql = "CREATE TABLE register (id INTEGER NOT NULL PRIMARY KEY, txn INTEGER NOT NULL)"
+
+    static let reference = ReferenceTable(
+        name: name, columns: ["id", "txn"].map { ReferenceColumn(name: $0, isNotNull: true) })
+
+    private static let count = 3
+
+    /// The row that transaction `txn` overwrites.
+    static func register(of txn: Int) -> Int { txn % count }
+
+    /// - Returns: The statement that overwrites it, unless the disk refused the transaction's tokens.
+    static func write(txn: Int) -> String {
+        """
+        INSERT INTO register SELECT \(register(of: txn)), \(txn) WHERE EXISTS (SELECT 1 FROM token WHERE txn = \(txn)) \
+        ON CONFLICT (id) DO UPDATE SET txn = excluded.txn
+        """
+    }
+
+    /// - Returns: For each register, the transaction whose write it shows.
+    static func values(_ machine: Machine) throws -> [Int: Int] {
+        var values: [Int: Int] = [:]
+        for row in try machine.rows("SELECT id, txn FROM register") {
+            if case .integer(let id) = row[0], case .integer(let txn) = row[1] { values[Int(id)] = Int(txn) }
+        }
+        return values
+    }
+
+    /// - Returns: When each transaction wrote its register.
+    static func stamps(_ writes: [ReferenceWrite]) -> [Int: Stamp] {
+        var stamps: [Int: Stamp] = [:]
+        for write in writes where write.row.table == name {
+            if case .integer(let txn)? = write.columns["txn"] { stamps[Int(txn)] = write.stamp }
+        }
+        return stamps
+    }
+}

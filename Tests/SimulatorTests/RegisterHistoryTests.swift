@@ -1,0 +1,37 @@
+import Journal
+import Testing
+
+@testable import Simulator
+
+/// The check of P13 can fail.
+@Suite("What a register showed")
+struct RegisterHistoryTests {
+    private let stamps: [Int: Stamp] = [1: Stamp(rawValue: 10), 2: Stamp(rawValue: 30), 3: Stamp(rawValue: 20)]
+
+    @Test("later writes may follow earlier ones, and a write itself")
+    func forward() {
+        var history = RegisterHistory()
+        for write in [1, 1, 3, 2] { history.note([0: write]) }
+        #expect(history.steps.count == 2)
+        #expect(history.stepBack(stamps) == nil)
+    }
+
+    @Test("an earlier write after a later one is a step back, of that register only")
+    func back() {
+        var history = RegisterHistory()
+        history.note([0: 1, 1: 2])
+        history.note([0: 1, 1: 3])
+        #expect(history.stepBack(stamps) == .init(register: 1, before: 2, after: 3))
+    }
+
+    @Test("nothing follows from what was shown before the file was replaced, or from writes that are lost")
+    func unrelated() {
+        var history = RegisterHistory()
+        history.note([0: 2])
+        history.beginAnew()
+        history.note([0: 3])
+        history.note([0: 4])
+        history.note([0: 1])
+        #expect(history.stepBack(stamps) == nil)
+    }
+}
