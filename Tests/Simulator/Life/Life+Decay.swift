@@ -21,6 +21,9 @@ extension Life {
     func decay() throws {
         // Machines of different schemas may show different rows.
         guard plan.kinds.contains(.decay), plan.schema.additions.isEmpty else { return }
+        // What a restored file has lost may still be on its way, and be merged over what has decayed.
+        try scheduler.run(until: max(scheduler.now, network.latestArrival))
+        try becomeLevel()
         var random = streams.stream(.decay, 1)
         let machine = random.pick(machines)
         let vector = try FileView(machine: machine).vector()

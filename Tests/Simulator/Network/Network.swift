@@ -22,6 +22,8 @@ final class Network: @unchecked Sendable {
     private var open: [Exchange] = []
     private var count = 0
     private(set) var isHealed = false
+    /// Until when something may arrive that was sent before the network was healed.
+    private(set) var latestArrival: Int64 = 0
 
     /// Who answers at a machine now; nil while its daemon is down.
     var server: (Int) -> Server? = { _ in nil }
@@ -79,6 +81,7 @@ final class Network: @unchecked Sendable {
             "\(from)->\(to) \(path) \(body.count) B #\(exchange.number) \(fate.kinds.map(\.rawValue).joined(separator: " "))"
         )
         let patience = Int64(limits.lowSpeedSeconds + wait) * 1_000 + 20_000
+        if !isHealed { latestArrival = max(latestArrival, scheduler.now + max(patience, fate.repeatedAfter ?? 0)) }
         let deadline = scheduler.after(patience) { [weak exchange] in
             exchange?.fail(SyncError(.timedOut, "no answer in time"))
         }
