@@ -16,7 +16,8 @@ public struct OriginTable: Sendable {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for an id that is not valid; errors of SQLite.
     public init(_ db: Database) throws {
-        for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM _journal_origins")) {
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT * FROM _journal_origins"))
+        while let row = try rows.next() {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else {
                 throw JournalError(.corrupt, "an origin id in _journal_origins is not valid")

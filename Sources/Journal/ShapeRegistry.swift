@@ -42,7 +42,8 @@ public struct ShapeRegistry: Sendable {
 
     init(_ db: Database, names: TableNames) throws {
         self.names = names
-        for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT * FROM _journal_tables")) {
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT * FROM _journal_tables"))
+        while let row = try rows.next() {
             let name: String = row["name"]
             let entry = Entry(
                 id: row["shape"], table: row["tbl"],

@@ -94,7 +94,9 @@ public final class Replicator: Sendable {
                 group.addTask { await follower.run(vectors: vectors) }
             }
             group.addTask { await self.sweep() }
-            await watchFile(for: listeners)
+            await lookout().run(changes()) { vector in
+                for listener in listeners { listener.yield(vector) }
+            }
             group.cancelAll()
         }
     }
@@ -138,29 +140,19 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Looks at the file after each signal: brings derived state up to date, once for all followers, and tells them what
-    /// the file holds when it has changed.
-    private func watchFile(for listeners: [AsyncStream<VersionVector>.Continuation]) async {
+    /// Brings derived state up to date when the file has changed: once for all followers.
+    private func lookout() -> FileLookout {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
-        // Before the first look, so that no change falls between the two.
-        let changes = changes()
-        var last: FrameSource.Position?
-        func look() async {
-            do {
+        return FileLookout(
+            look: { [inbox] last in
                 let position = try await source.position()
-                guard position != last else { return }
-                let vector = try await blocking { [inbox] in
+                guard position != last else { return nil }
+                let vector = try await blocking {
                     try inbox.bringBackHeldRows()
                     return try inbox.vector()
                 }
-                last = position
-                for listener in listeners { listener.yield(vector) }
-            } catch {
-                logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
-            }
-        }
-        await look()
-        for await _ in changes { await look() }
+                return .init(position: position, vector: vector)
+            }, clock: clock, limits: limits, logger: logger)
     }
 
     /// One full exchange with `peer`, both ways.

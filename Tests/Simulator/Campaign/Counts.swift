@@ -8,6 +8,8 @@ public struct Counts: Sendable, Codable {
     public var checks = 0
     public var modelChecks = 0
     public var changesChecked = 0
+    /// Batches that were delivered once more to see that nothing changes.
+    public var redeliveries = 0
     public var virtualSeconds: Int64 = 0
     public var faults: [FaultKind: Int] = [:]
     public var marks: [Mark: Int] = [:]
@@ -27,6 +29,7 @@ public struct Counts: Sendable, Codable {
         a.checks += b.checks
         a.modelChecks += b.modelChecks
         a.changesChecked += b.changesChecked
+        a.redeliveries += b.redeliveries
         a.virtualSeconds += b.virtualSeconds
         a.livesWithCopies += b.livesWithCopies
         a.faults.merge(b.faults, uniquingKeysWith: +)

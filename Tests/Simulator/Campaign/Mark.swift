@@ -39,4 +39,6 @@ public enum Mark: String, CaseIterable, Codable, Sendable {
     /// A register went from one write to another that had not seen it.
     case registerMerged = "register-merged"
     case decayNoticed = "decay-noticed"
+    case checkpointed = "log-moved-at-an-odd-moment"
+    case commitRefused = "commit-refused"
 }

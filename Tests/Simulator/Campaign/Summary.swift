@@ -6,7 +6,7 @@ extension Counts {
         return """
             \(lives) lives (\(livesWithCopies) with a restored or copied file), \(events) events, \(transactions) transactions, \
             \(statements) statements, \(requests) requests, \(checks) checks, \(modelChecks) of them against the model with \
-            \(changesChecked) changes, \(virtualSeconds) virtual seconds
+            \(changesChecked) changes, \(redeliveries) batches once more, \(virtualSeconds) virtual seconds
             \(totalFaults) faults: \(faultList)
             marks: \(markList)
             """
@@ -21,7 +21,7 @@ extension Counts {
         return """
             {"lives": \(lives), "lives_with_copies": \(livesWithCopies), "events": \(events), "transactions": \(transactions), \
             "statements": \(statements), "requests": \(requests), "checks": \(checks), "model_checks": \(modelChecks), \
-            "changes_checked": \(changesChecked), "virtual_seconds": \(virtualSeconds), "seconds": \(seconds), \
+            "changes_checked": \(changesChecked), "redeliveries": \(redeliveries), "virtual_seconds": \(virtualSeconds), "seconds": \(seconds), \
             "trace": "\(String(hash, radix: 16))", "faults": {\(faultList.joined(separator: ", "))}, \
             "marks": {\(markList.joined(separator: ", "))}, "failed_seeds": [\(failures.map(String.init).joined(separator: ", "))]}
             """

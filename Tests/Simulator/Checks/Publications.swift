@@ -32,16 +32,20 @@ struct Publications {
     /// - Parameters:
     ///   - bytes: Whole frames.
     ///   - sender: Who sends them, by its present name.
-    mutating func note(_ bytes: [UInt8], from sender: OriginID?) throws {
+    /// - Returns: The batches in them.
+    mutating func note(_ bytes: [UInt8], from sender: OriginID?) throws -> [ChangeBatch] {
+        var batches: [ChangeBatch] = []
         var parser = FrameParser(limits: limits)
         parser.append(bytes)
         while let frame = try parser.next() {
             switch frame.body {
-            case .batch: try note(try frame.batch(limits: limits), from: sender)
+            case .batch: batches.append(try frame.batch(limits: limits))
             case .end(_, let more, _): if more { unfinished += 1 }
             case .open: continue
             }
         }
+        for batch in batches { try note(batch, from: sender) }
+        return batches
     }
 
     private mutating func note(_ batch: ChangeBatch, from sender: OriginID?) throws {

@@ -52,6 +52,8 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     // No fault by itself.
     /// All programs overwrite the same few rows.
     case contention
+    /// Daemons do in small pieces, at odd moments or not at all what they may: see ``Whim``.
+    case whims
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -67,5 +69,5 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
 
     /// What a plan draws from one stream, in this order: a kind in between would change every life.
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
-    private static let drawnElsewhere = [.badPeer, .normalCommits, .decay, .contention] + ofDisks
+    private static let drawnElsewhere = [.badPeer, .normalCommits, .decay, .contention, .whims] + ofDisks
 }

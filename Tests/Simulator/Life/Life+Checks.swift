@@ -9,7 +9,9 @@ extension Life {
         trace.append(bytes)
         switch (exchange.path, isAnswer) {
         case (WireHTTP.pushPath, false), (WireHTTP.pullPath, true):
-            try publications.note(bytes, from: watches[isAnswer ? exchange.to : exchange.from].origin)
+            let (sender, receiver) = isAnswer ? (exchange.to, exchange.from) : (exchange.from, exchange.to)
+            let batches = try publications.note(bytes, from: watches[sender].origin)
+            arrivals[receiver] = (arrivals[receiver] + batches).suffix(8)
             if isAnswer {
                 exchange.pieces += 1
                 if exchange.pieces == 3 { counts.note(.manyFrames) }
@@ -57,6 +59,8 @@ extension Life {
             rekeyed(machine, outcome)
         }
         let known = try watches[machine.index].check(view, written: written, &counts)
+        try checkBookkeeping(machine, known)
+        try redeliver(to: machine, known)
         // A local write can make room for held rows, and a migration joins columns, both a little later.
         guard try !mayBeUnsettled(view) else { return }
         try compare(view, known)
@@ -98,7 +102,8 @@ extension Life {
     }
 
     func checkDeeply(_ machine: Machine) throws {
-        guard let daemon = machine.daemon, machine.fuse == nil, locks[machine.index] == nil else { return }
+        guard let daemon = machine.daemon, machine.fuse == nil, machine.refusal == nil, locks[machine.index] == nil
+        else { return }
         let settles = try mayBeUnsettled(FileView(machine: machine))
         let outcome = try ModelCheck(machine: machine, daemon: daemon).run(settles: settles)
         counts.modelChecks += 1

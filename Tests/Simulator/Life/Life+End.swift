@@ -10,6 +10,7 @@ extension Life {
         for machine in machines {
             unlock(machine)
             machine.fuse = nil
+            machine.refusal = nil
             machine.endFaults()
             latestTime = max(latestTime, machine.clock.wallMilliseconds())
         }

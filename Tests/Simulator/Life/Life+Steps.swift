@@ -11,6 +11,8 @@ extension Life {
             try crash(machines[index], point, downFor: downFor, recoversBadly: recoversBadly)
         case .disk(let index, let fault):
             try perform(fault, on: machines[index])
+        case .whim(let index, let whim):
+            try perform(whim, on: machines[index])
         case .stop(let index, let downFor):
             guard machines[index].isUp else { return }
             counts.note(FaultKind.stop)

@@ -18,6 +18,10 @@ final class Life: @unchecked Sendable {
 
     let streams: Streams
     var watches: [MachineWatch] = []
+    /// For each machine what was sent to it last.
+    var arrivals: [[ChangeBatch]] = []
+    /// Decides what is delivered again.
+    var redelivery: SplitMix
     /// The number of commits to each file when it was last looked at.
     var checked: [Int] = []
     var publications: Publications
@@ -50,6 +54,7 @@ final class Life: @unchecked Sendable {
     init(_ plan: LifePlan, prints: ClosedRange<Int>? = nil) throws {
         self.plan = plan
         streams = Streams(seed: plan.seed)
+        redelivery = streams.stream(.redelivery)
         trace = Trace(prints: prints)
         SimulatedDisk.seedRandomness(plan.seed)
         scheduler = Scheduler(random: streams.stream(.scheduler), shufflesTasks: plan.shufflesTasks)
@@ -64,7 +69,8 @@ final class Life: @unchecked Sendable {
                 try Machine(
                     index, schema: plan.schema, hasRegisters: plan.hasRegisters,
                     origin: Life.origin(plan.ranks[index]), clock: clock, scheduler: scheduler,
-                    entropy: streams.stream(.entropy, index), durability: plan.durabilities[index]))
+                    entropy: streams.stream(.entropy, index), durability: plan.durabilities[index],
+                    pageBytes: plan.pageBytes[index]))
         }
         connect()
     }
@@ -74,8 +80,10 @@ final class Life: @unchecked Sendable {
     func add(_ machine: Machine) {
         machines.append(machine)
         watches.append(MachineWatch())
+        arrivals.append([])
         checked.append(-1)
         machine.note = { [unowned self] kind in counts.note(kind) }
+        machine.hasRefused = { [unowned self] in counts.note(.commitRefused) }
         machine.whenDead = { [unowned self, unowned machine] in attempt { try crash(machine) } }
     }
 
@@ -120,6 +128,7 @@ final class Life: @unchecked Sendable {
     /// - Throws: ``Violation`` when a property does not hold; other errors are faults of the simulator or of the engine alike.
     func run() throws {
         if plan.hasRegisters { counts.note(FaultKind.contention) }
+        if plan.kinds.contains(.whims) { counts.note(FaultKind.whims) }
         for machine in machines { start(machine) }
         for step in plan.steps {
             scheduler.after(step.time) { [unowned self] in attempt { try self.perform(step.action) } }

@@ -4,11 +4,12 @@ import GRDB
 ///
 /// Unchecked: see ``Scheduler``.
 final class CommitObserver: TransactionObserver, @unchecked Sendable {
-    private let willCommit: () -> Void
+    private let willCommit: () throws -> Void
     private let didCommit: () -> Void
     private var isCommitting = false
 
-    init(willCommit: @escaping () -> Void, didCommit: @escaping () -> Void) {
+    /// - Parameter willCommit: What it throws refuses the commit.
+    init(willCommit: @escaping () throws -> Void, didCommit: @escaping () -> Void) {
         self.willCommit = willCommit
         self.didCommit = didCommit
     }
@@ -17,8 +18,8 @@ final class CommitObserver: TransactionObserver, @unchecked Sendable {
     func databaseDidChange(with event: DatabaseEvent) {}
 
     func databaseWillCommit() throws {
+        try willCommit()
         isCommitting = true
-        willCommit()
     }
 
     func databaseDidCommit(_ db: Database) {

@@ -32,9 +32,13 @@ final class Machine: @unchecked Sendable {
     private(set) var commits = 0
     /// The commit at which the machine's processes die; nil for none.
     var fuse: LifePlan.CrashPoint?
+    /// The daemon's commit that is refused, counted from the next one; nil for none.
+    var refusal: Int?
     /// Called soon after a death that nobody asked for.
     var whenDead: () -> Void = {}
     private var faults = StandingFaults()
+    /// Called when a commit of the daemon is refused.
+    var hasRefused: () -> Void = {}
     /// Called for each fault of the disk that happened.
     var note: (FaultKind) -> Void = { _ in }
     /// True when a crash may have left a commit in the log that was not synced: it is there for everybody, until the next commit makes it
@@ -45,7 +49,8 @@ final class Machine: @unchecked Sendable {
 
     init(
         _ index: Int, schema: HistorySchema, hasRegisters: Bool, origin: OriginID, clock: MachineClock,
-        scheduler: Scheduler, entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan()
+        scheduler: Scheduler, entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan(),
+        pageBytes: Int = 4_096
     ) throws {
         self.index = index
         self.clock = clock
@@ -58,7 +63,7 @@ final class Machine: @unchecked Sendable {
         signals = FileSignals(scheduler)
         disk = Machine.makeDisk(index, clock)
         // Until it is a replica, nothing says what it has lost.
-        writer = try Machine.openWriter(disk, .full)
+        writer = try Machine.openWriter(disk, .full, pageBytes: pageBytes)
         let watched = [TokenTable.sql] + (hasRegisters ? [RegisterTable.sql] : [])
         try writer.run((schema.statements + watched).joined(separator: ";"))
         try disk.makeReplica(ReplicaFiles.database, InitializeRequest(origin: origin)).connections.close()
@@ -94,12 +99,15 @@ final class Machine: @unchecked Sendable {
         return disk
     }
 
-    private static func openWriter(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> RawConnection {
+    /// - Parameter pageBytes: Counts for a file that is made.
+    private static func openWriter(
+        _ disk: SimulatedDisk, _ durability: Replica.Durability, pageBytes: Int = 4_096
+    ) throws -> RawConnection {
         let writer = try RawConnection(
             path: disk.path(ReplicaFiles.database), recursiveTriggers: true, foreignKeys: true)
         try writer.run(
             """
-            PRAGMA synchronous = \(durability.rawValue); PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+            PRAGMA page_size = \(pageBytes); PRAGMA synchronous = \(durability.rawValue); PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
             PRAGMA temp_store = MEMORY
             """)
         return writer
@@ -144,7 +152,7 @@ final class Machine: @unchecked Sendable {
             disk: disk, transports: transports(self), limits: limits, clock: clock, executor: executor,
             signals: signals, entropy: entropy, durability: durability.daemon
         ) { [unowned self] in
-            CommitObserver(willCommit: { self.willCommit() }, didCommit: { self.didCommit() })
+            CommitObserver(willCommit: { try self.willCommit() }, didCommit: { self.didCommit() })
         }
         self.daemon = daemon
     }
@@ -157,7 +165,14 @@ final class Machine: @unchecked Sendable {
         return try body(daemon)
     }
 
-    private func willCommit() {
+    private func willCommit() throws {
+        if let left = refusal {
+            refusal = left > 1 ? left - 1 : nil
+            guard left > 1 else {
+                hasRefused()
+                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "a commit that a whim refuses")
+            }
+        }
         guard case .beforeCommit(let left) = fuse else { return }
         if left > 1 { fuse = .beforeCommit(left - 1) } else { disk.crash() }
     }
@@ -194,6 +209,7 @@ final class Machine: @unchecked Sendable {
             signals.drop()
         }
         fuse = nil
+        refusal = nil
         endFaults()
         var unsynced: Int64?
         if let seed {

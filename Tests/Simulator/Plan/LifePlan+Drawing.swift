@@ -23,7 +23,8 @@ extension LifePlan {
         let disks = [.all, .disks].contains(profile) ? LifePlan.kindsOfDisks(streams) : []
         var contention = streams.stream(.contention)
         let drawnKinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks).union(
-            contention.chance(50) ? [.contention] : [])
+            contention.chance(50) ? [.contention] : []
+        ).union(LifePlan.hasWhims(streams) ? [.whims] : [])
         let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
@@ -44,7 +45,10 @@ extension LifePlan {
         self.badPeers = kinds.contains(.badPeer) ? (0..<count).map { _ in peers.pick(BadPeer.Manner.allCases) } : []
         self.clocks = clocks
         self.durabilities = LifePlan.durabilities(count, kinds, streams)
-        self.limits = LifePlan.limits(&topology, comparesSoon: kinds.contains(.decay))
+        self.pageBytes = LifePlan.pageBytes(count, kinds, streams)
+        var limits = LifePlan.limits(&topology, comparesSoon: kinds.contains(.decay))
+        if kinds.contains(.whims) { limits.shrink(streams) }
+        self.limits = limits
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
         self.schema = schema
@@ -54,6 +58,7 @@ extension LifePlan {
         steps += LifePlan.migrations(count, schema, duration, &faults)
         steps += LifePlan.faults(count, kinds, duration, &faults)
         steps += LifePlan.diskFaults(count, kinds, duration, streams)
+        if kinds.contains(.whims) { steps += LifePlan.whims(count, duration, streams) }
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -221,7 +226,7 @@ extension LifePlan {
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
             .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy, .normalCommits,
-            .decay, .contention:
+            .decay, .contention, .whims:
             // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
             return nil
         }

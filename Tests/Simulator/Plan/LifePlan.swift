@@ -30,6 +30,7 @@ struct LifePlan: Sendable {
         case migrate(machine: Int, addition: Int)
         case check
         case disk(machine: Int, DiskFault)
+        case whim(machine: Int, Whim)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -66,6 +67,7 @@ struct LifePlan: Sendable {
     let badPeers: [BadPeer.Manner]
     let clocks: [ClockPlan]
     let durabilities: [DurabilityPlan]
+    let pageBytes: [Int]
     let limits: Limits
     let network: NetworkPlan
     let shufflesTasks: Bool

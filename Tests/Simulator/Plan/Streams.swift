@@ -6,7 +6,7 @@ struct Streams: Sendable {
     enum Concern: UInt64, CaseIterable, Sendable {
         case topology = 1
         case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers, durability, decay
-        case contention
+        case contention, whims, redelivery
     }
 
     let seed: UInt64

@@ -1,0 +1,40 @@
+import Journal
+import SimulatedDisk
+import Sync
+import TestSupport
+
+/// What a daemon makes of what its file holds, after each event that changed it.
+extension Life {
+    /// The vector that production code reads is the one that the journal's entries add up to, and nothing that is staged is forgotten (P20).
+    func checkBookkeeping(_ machine: Machine, _ known: VersionVector) throws {
+        guard let daemon = machine.daemon, !machine.isDead else { return }
+        let said = try daemon.replicator.inbox.vector()
+        guard said == known else {
+            throw Violation("P20", "machine \(machine.index) says that it knows \(said); its journal holds \(known)")
+        }
+        let whole = try known.merged(with: FileView(machine: machine).staged())
+        let have = try daemon.replicator.inbox.have()
+        guard have.covers(whole) else {
+            throw Violation("P20", "machine \(machine.index) says that it has \(have); its file holds \(whole)")
+        }
+    }
+
+    /// In three of ten cases something that is known comes again, and nothing is written (P6).
+    func redeliver(to machine: Machine, _ known: VersionVector) throws {
+        guard redelivery.chance(30), let daemon = machine.daemon, !machine.isDead else { return }
+        let covered = arrivals[machine.index].filter { batch in
+            batch.runs.allSatisfy { known[$0.origin] >= $0.lastVersion }
+        }
+        guard !covered.isEmpty else { return }
+        let before = machine.disk.count(.writes)
+        let report = try daemon.replicator.inbox.receive(redelivery.pick(covered))
+        counts.redeliveries += 1
+        guard report.applied == 0, report.staged == 0, machine.disk.count(.writes) == before else {
+            throw Violation("P6", "machine \(machine.index) changed when it got what it had: \(report)")
+        }
+    }
+}
+
+extension SimulatedDisk.Operations {
+    fileprivate static let writes: Self = [.write, .truncate, .sync, .delete]
+}

@@ -1,0 +1,21 @@
+import Journal
+import Sync
+
+extension Life {
+    func perform(_ whim: Whim, on machine: Machine) throws {
+        guard machine.isUp else { return }
+        switch whim {
+        case .checkpoint(let mode):
+            do {
+                guard let done = try machine.inDaemon({ try $0.replica.checkpoint(mode) }) ?? nil else { return }
+                note("machine \(machine.index) moves \(done.movedPages) of \(done.logPages) pages: \(mode.rawValue)")
+                if done.movedPages > 0 { counts.note(.checkpointed) }
+            } catch {
+                note("machine \(machine.index) cannot move its log: \(SyncError(wrapping: error).code)")
+            }
+            if machine.isDead { try crash(machine) }
+        case .refuseCommit(let number):
+            machine.refusal = number
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Journal
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("Looking at the file when it may have changed")
+struct FileLookoutTests {
+    @Test("a look that fails is made again, later each time, though the file says nothing (P21)")
+    func failures() async throws {
+        let clock = ImpatientClock()
+        let log = LogRecord()
+        let tries = Mutex(0)
+        let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
+        let (changes, signals) = AsyncStream.makeStream(of: Void.self)
+        let lookout = FileLookout(
+            look: { last in
+                #expect(last == nil)
+                if tries.withLock({
+                    $0 += 1; return $0
+                }) < 4 {
+                    throw SyncError(.busy, "locked")
+                }
+                return .init(position: .init(seq: 3, origin: Data()), vector: vector)
+            }, clock: clock, limits: .standard, logger: log.logger)
+        var told: [VersionVector] = []
+        await lookout.run(changes) { vector in
+            told.append(vector)
+            signals.finish()
+        }
+        #expect(told == [vector])
+        #expect(clock.slept.withLock { $0 } == [250, 500, 1_000])
+        #expect(log.all.count == 1, "\(log.all)")
+    }
+
+    @Test("what has not changed is not told again")
+    func unchanged() async throws {
+        let position = FrameSource.Position(seq: 3, origin: Data())
+        let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
+        let (changes, signals) = AsyncStream.makeStream(of: Void.self)
+        let lookout = FileLookout(
+            look: { last in
+                guard last == position else { return .init(position: position, vector: vector) }
+                signals.finish()
+                return nil
+            }, clock: ImpatientClock(), limits: .standard, logger: LogRecord().logger)
+        var told = 0
+        await lookout.run(changes) { _ in
+            told += 1
+            signals.yield()
+        }
+        #expect(told == 1)
+    }
+}
+
+/// Every sleep is over at once, and noted.
+private final class ImpatientClock: SyncClock {
+    let slept = Mutex<[Int64]>([])
+
+    func wallMilliseconds() -> Int64 { 0 }
+    func steadyMilliseconds() -> Int64 { 0 }
+    func sleep(milliseconds: Int64) async throws { slept.withLock { $0.append(milliseconds) } }
+}
