@@ -19,7 +19,7 @@ int tandem_no_checkpoint_on_close(sqlite3 *connection, int on) {
 
 int tandem_forgo_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved) {
+int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved, unsigned *page_bytes) {
   sqlite3_file *file = 0;
   void volatile *index = 0;
   int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -28,8 +28,11 @@ int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved)
   code = file->pMethods->xShmMap(file, 0, 32768, 0, &index);
   if (code != SQLITE_OK) return code;
   if (!index) return SQLITE_NOTFOUND;
-  /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame and nBackfill, in the byte order of the machine. */
+  /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame, nBackfill and szPage, in the byte order of the machine. */
   *written = ((const volatile unsigned *)index)[4];
   *moved = ((const volatile unsigned *)index)[24];
+  /* 1 stands for 65 536, which two bytes cannot hold. */
+  unsigned page = ((const volatile unsigned short *)index)[7];
+  *page_bytes = page == 1 ? 65536 : page;
   return SQLITE_OK;
 }

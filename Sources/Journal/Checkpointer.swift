@@ -1,7 +1,5 @@
-import CSQLiteShim
 import Foundation
 import GRDB
-import GRDBSQLite
 import Synchronization
 
 /// Moves the write-ahead log into the database, one process at a time.
@@ -19,7 +17,7 @@ final class Checkpointer: Sendable {
     private let path: String
     private let files: any FileSystem
     private let place: FileGuard
-    private let lastSize = Mutex<Int64>(0)
+    private let schedule = Mutex(CheckpointSchedule())
 
     /// - Parameter path: The database, which has just been opened. A symbolic link is followed: SQLite keeps the log next to the
     ///   file itself, and the lock has to be the same for every name of it.
@@ -29,20 +27,17 @@ final class Checkpointer: Sendable {
         self.files = files
     }
 
-    /// Checkpoints when the log has grown by ``JournalLimits/walBytesPerCheckpoint`` since the last time.
+    /// Checkpoints when ``CheckpointSchedule`` says so.
     ///
     /// Never waits for readers unless the log is larger than ``JournalLimits/walBytesPerRestart``, and never fails a commit: a
     /// checkpoint that cannot run now runs later.
     func afterCommit(_ db: Database) {
-        let size = walSize
-        let isDue = lastSize.withLock { last in
-            if size < last { last = 0 }
-            guard size - last >= JournalLimits.walBytesPerCheckpoint else { return false }
-            last = size
-            return true
-        }
-        guard isDue else { return }
-        _ = try? checkpoint(db, size >= JournalLimits.walBytesPerRestart ? .restart : .passive)
+        // The log's file never shrinks while it is open, so its size says only that there may be something to do.
+        guard walSize >= JournalLimits.walBytesPerCheckpoint, let log = LogPosition(db),
+            schedule.withLock({ $0.isDue(log) })
+        else { return }
+        _ = try? checkpoint(db, log.bytes >= JournalLimits.walBytesPerRestart ? .restart : .passive)
+        if let left = LogPosition(db) { schedule.withLock { $0.checkpointed(left) } }
     }
 
     /// - Returns: nil when another process holds the lock, or the file of the lock cannot be made.
@@ -68,11 +63,8 @@ final class Checkpointer: Sendable {
         guard try String.fetchOne(db, sql: "SELECT 'read' FROM sqlite_schema LIMIT 1") != nil,
             try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
         else { return nil }
-        var (written, moved): (UInt32, UInt32) = (0, 0)
-        guard let connection = db.sqliteConnection,
-            tandem_log_position(connection, &written, &moved) == SQLITE_OK, written > 0, moved >= written
-        else { return nil }
-        if mode == .passive { return Checkpoint(isBlocked: false, logPages: Int(written), movedPages: Int(moved)) }
+        guard let log = LogPosition(db), log.pages > 0, log.moved >= log.pages else { return nil }
+        if mode == .passive { return Checkpoint(isBlocked: false, logPages: log.pages, movedPages: log.moved) }
         // The other modes also begin the log anew or cut it. They wait for the write lock, but go on without it when that takes too long.
         try db.execute(sql: "UPDATE _journal_replica SET id = id")
         return nil

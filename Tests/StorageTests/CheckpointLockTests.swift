@@ -46,6 +46,23 @@ struct CheckpointLockTests {
         #expect(checkpoints.idleStarts == 0)
     }
 
+    @Test(
+        "the log does not grow with all that was ever written, with small pages and with large ones",
+        arguments: [512, 65_536])
+    func size(pageBytes: Int) throws {
+        let writer = try RawConnection(path: disk.path("a.sqlite"))
+        try writer.run("PRAGMA page_size = \(pageBytes); CREATE TABLE s (id INTEGER PRIMARY KEY)")
+        let replica = try makeReplica()
+        var largest: Int64 = 0
+        for _ in 0..<600 {
+            try fill(replica, transactions: 1)
+            largest = max(largest, disk.size(of: "a.sqlite-wal") ?? 0)
+        }
+        #expect(largest > 4 << 20)
+        #expect(largest < 6 << 20)
+        try replica.close()
+    }
+
     @Test("a log that is moved is left alone, or gets something to move first", arguments: [1, 2, 3])
     func movedLog(times: Int) throws {
         let replica = try makeReplica()

@@ -16,8 +16,8 @@ int tandem_no_checkpoint_on_close(struct sqlite3 *connection, int on);
    https://sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus */
 int tandem_forgo_memory_statistics(void);
 
-/* How many pages are in the write-ahead log, and how many of them are in the database already. Only for a connection that has read in WAL mode.
-   Returns a SQLite result code; SQLITE_NOTFOUND where there is no shared memory to look at. */
-int tandem_log_position(struct sqlite3 *connection, unsigned *written, unsigned *moved);
+/* How many pages are in the write-ahead log, how many of them are in the database already, and how large a page is. Only for a connection that
+   has read in WAL mode. Returns a SQLite result code; SQLITE_NOTFOUND where there is no shared memory to look at. */
+int tandem_log_position(struct sqlite3 *connection, unsigned *written, unsigned *moved, unsigned *page_bytes);
 
 #endif
