@@ -7,9 +7,9 @@ public enum JournalLimits {
     /// Local changes after which the derived state (lives, stamps) is written down, so that no reader starts further back.
     static let changesPerSeal: Int64 = 4_096
 
-    /// The size of the write-ahead log, in bytes, above which a commit asks for a checkpoint.
+    /// What the write-ahead log holds and the database does not, in bytes, from which on a commit asks for a checkpoint.
     static let walBytesPerCheckpoint: Int64 = 4 << 20
 
-    /// The size of the write-ahead log, in bytes, above which a checkpoint waits for readers in order to restart the log.
+    /// What the write-ahead log holds, in bytes, from which on a checkpoint waits for readers in order to restart the log.
     static let walBytesPerRestart: Int64 = 64 << 20
 }
