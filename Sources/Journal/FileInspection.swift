@@ -41,6 +41,9 @@ enum FileInspection {
 
     /// The fields of https://sqlite.org/fileformat2.html, section 1.3, that tell a truncated or foreign file.
     private static func checkHeader(_ path: String, size: Int64, _ files: any FileSystem) throws {
+        // A commit is under way, or was interrupted and will be rolled back: until then the file may hold anything, and one that was just being
+        // made begins with nothing. SQLite tells what it is.
+        guard try !hasRollbackJournal(path, files: files) else { return }
         let header = try header(of: path)
         guard header.count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
             throw JournalError(
@@ -53,10 +56,9 @@ enum FileInspection {
         let rawPageSize = Int64(header[16]) << 8 | Int64(header[17])
         let pageSize = rawPageSize == 1 ? 65_536 : rawPageSize
         let isPageCountValid = number(at: 24) == number(at: 92)
-        // With a write-ahead log the newest pages may not be in the file yet; with a rollback journal a commit is under way, or
-        // was interrupted and will be rolled back.
+        // With a write-ahead log the newest pages may not be in the file yet.
         if isPageCountValid, number(at: 28) * pageSize > size,
-            try status(files.resolved(path) + "-wal", files) == nil, try !hasRollbackJournal(path, files: files)
+            try status(files.resolved(path) + "-wal", files) == nil
         {
             throw JournalError(
                 .corrupt, "\(path) is truncated: it has \(size) of \(number(at: 28) * pageSize) bytes",

@@ -166,6 +166,30 @@ struct HotJournalTests {
         #expect(try rows(path) == ["kept", "later"])
     }
 
+    @Test("of a database whose first commit was interrupted, nothing is left: it is a new file, and no foreign one")
+    func new() throws {
+        let path = directory.file("new.sqlite")
+        let original = directory.file("original.sqlite")
+        let queue = try DatabaseQueue(path: original)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA cache_size = 5")
+            try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
+            for _ in 0..<200 { try db.execute(sql: "INSERT INTO t (a) VALUES (hex(randomblob(1000)))") }
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: original + suffix, toPath: path + suffix)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        // Page 1 is not written yet.
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        file.write(Data(count: 100))
+        try file.close()
+        let error = #expect(throws: JournalError.self) { _ = try Replica.open(at: path) }
+        #expect(error?.code == .notAReplica)
+        try Replica.create(at: path, InitializeRequest()).replica.close()
+    }
+
     @Test("cannot be read without being written, and the error says so")
     func reading() throws {
         let path = try interrupted(isReplica: true)
