@@ -41,11 +41,12 @@ enum FileInspection {
 
     /// The fields of https://sqlite.org/fileformat2.html, section 1.3, that tell a truncated or foreign file.
     private static func checkHeader(_ path: String, size: Int64, _ files: any FileSystem) throws {
-        // A commit is under way, or was interrupted and will be rolled back: until then the file may hold anything, and one that was just being
-        // made begins with nothing. SQLite tells what it is.
-        guard try !hasRollbackJournal(path, files: files) else { return }
         let header = try header(of: path)
-        guard header.count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
+        // A commit is under way, or was interrupted and will be rolled back.
+        let isUnderWay = try hasRollbackJournal(path, files: files)
+        // Of the first commit of all, page 1 is written last.
+        if isUnderWay, header.allSatisfy({ $0 == 0 }) { return }
+        guard size >= header.count, header.starts(with: "SQLite format 3\0".utf8) else {
             throw JournalError(
                 .notADatabase, "\(path) is not a SQLite database",
                 hint: "The file holds something else, or it is encrypted; Tandem works on plain SQLite files.")
@@ -57,7 +58,7 @@ enum FileInspection {
         let pageSize = rawPageSize == 1 ? 65_536 : rawPageSize
         let isPageCountValid = number(at: 24) == number(at: 92)
         // With a write-ahead log the newest pages may not be in the file yet.
-        if isPageCountValid, number(at: 28) * pageSize > size,
+        if isPageCountValid, number(at: 28) * pageSize > size, !isUnderWay,
             try status(files.resolved(path) + "-wal", files) == nil
         {
             throw JournalError(
@@ -66,7 +67,7 @@ enum FileInspection {
         }
     }
 
-    /// The first 100 bytes, by SQLite's own file handle, which looks at nothing else.
+    /// The first 100 bytes, with zeros for those that are not there, by SQLite's own file handle, which looks at nothing else.
     ///
     /// This process may have the database open. To close any other descriptor of it would drop the locks by which SQLite tells other
     /// processes so; the last of those to close would take the log away (https://sqlite.org/howtocorrupt.html, section 2.2).
@@ -86,6 +87,8 @@ enum FileInspection {
                 hint: "The file must be readable and writable by this user.")
         }
         var header = [UInt8](repeating: 0, count: 100)
-        return read(file, &header, 100, 0) == SQLITE_OK ? header : []
+        // Whatever cannot be read, SQLite leaves zero: behind the end, and where the disk fails.
+        _ = read(file, &header, 100, 0)
+        return header
     }
 }

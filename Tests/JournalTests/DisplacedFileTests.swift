@@ -123,13 +123,7 @@ struct HotJournalTests {
         try queue.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
             try db.execute(sql: "INSERT INTO t VALUES (1, 'kept')")
-            try db.execute(sql: "PRAGMA cache_size = 5")
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            for _ in 0..<200 { try db.execute(sql: "INSERT INTO t (a) VALUES (hex(randomblob(1000)))") }
-            for suffix in ["", "-journal"] {
-                try FileManager.default.copyItem(atPath: original + suffix, toPath: copy + suffix)
-            }
-            try db.execute(sql: "ROLLBACK")
+            try copyInCommit(db, from: original, to: copy)
         }
         try queue.close()
         let file = try #require(FileHandle(forUpdatingAtPath: copy))
@@ -142,6 +136,16 @@ struct HotJournalTests {
         file.write(counter)
         try file.close()
         return copy
+    }
+
+    /// Copies a database and its rollback journal while a transaction that is too large for memory is written.
+    private func copyInCommit(_ db: Database, from original: String, to copy: String, after sql: String = "") throws {
+        try db.execute(sql: "PRAGMA cache_size = 5; BEGIN IMMEDIATE; \(sql)")
+        for _ in 0..<200 { try db.execute(sql: "INSERT INTO t (a) VALUES (hex(randomblob(1000)))") }
+        for suffix in ["", "-journal"] {
+            try FileManager.default.copyItem(atPath: original + suffix, toPath: copy + suffix)
+        }
+        try db.execute(sql: "ROLLBACK")
     }
 
     private func rows(_ path: String) throws -> [String] {
@@ -172,13 +176,7 @@ struct HotJournalTests {
         let original = directory.file("original.sqlite")
         let queue = try DatabaseQueue(path: original)
         try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA cache_size = 5")
-            try db.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
-            for _ in 0..<200 { try db.execute(sql: "INSERT INTO t (a) VALUES (hex(randomblob(1000)))") }
-            for suffix in ["", "-journal"] {
-                try FileManager.default.copyItem(atPath: original + suffix, toPath: path + suffix)
-            }
-            try db.execute(sql: "ROLLBACK")
+            try copyInCommit(db, from: original, to: path, after: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
         }
         try queue.close()
         // Page 1 is not written yet.
@@ -188,6 +186,18 @@ struct HotJournalTests {
         let error = #expect(throws: JournalError.self) { _ = try Replica.open(at: path) }
         #expect(error?.code == .notAReplica)
         try Replica.create(at: path, InitializeRequest()).replica.close()
+    }
+
+    @Test("a foreign file beside one that is called as a journal stays foreign, and both stay", arguments: [40, 4_000])
+    func foreign(bytes: Int) throws {
+        let path = directory.file("text")
+        let content = Data(repeating: 65, count: bytes)
+        for suffix in ["", "-journal"] { try content.write(to: URL(fileURLWithPath: path + suffix)) }
+        let error = #expect(throws: JournalError.self) { _ = try Replica.create(at: path, InitializeRequest()) }
+        #expect(error?.code == .notADatabase)
+        for suffix in ["", "-journal"] {
+            #expect(FileManager.default.contents(atPath: path + suffix) == content, "\(suffix)")
+        }
     }
 
     @Test("cannot be read without being written, and the error says so")

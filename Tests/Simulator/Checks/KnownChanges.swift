@@ -5,7 +5,6 @@ import Sync
 
 /// All that a daemon's file knows: as it would be sent, and in the model's words.
 struct KnownChanges {
-    let vector: VersionVector
     let batches: [ChangeBatch]
     let writes: [ReferenceWrite]
     let ledger: [ConflictEntry]
@@ -13,14 +12,14 @@ struct KnownChanges {
     init(_ daemon: Daemon) throws {
         var batches: [ChangeBatch] = []
         var writes: [ReferenceWrite] = []
-        (vector, ledger) = try daemon.replica.read { db in
+        ledger = try daemon.replica.read { db in
             let reader = try JournalReader(db)
             try reader.forEachBatch(after: VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
                 batches.append(batch)
                 writes += ReferenceWrite.all(in: batch, registry: reader.registry)
                 return true
             }
-            return (try reader.vector(), try ConflictEntry.all(db))
+            return try ConflictEntry.all(db)
         }
         (self.batches, self.writes) = (batches, writes)
     }

@@ -1,6 +1,7 @@
 import Journal
 
-/// What a daemon may do at any moment, and does seldom by itself: a life with whims has the rare moments that a short one never comes to.
+/// What a daemon may do, or meet, at any moment, and seldom does by itself: a life with whims has the rare moments that a short one never
+/// comes to. Small pages and steps, which such a life has all the time, are drawn with its plan.
 enum Whim: Sendable, Hashable {
     /// Moves the write-ahead log into the database.
     case checkpoint(Checkpoint.Mode)

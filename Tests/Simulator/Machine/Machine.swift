@@ -20,6 +20,8 @@ final class Machine: @unchecked Sendable {
     /// Whether the file has the table that all programs overwrite.
     let hasRegisters: Bool
     let durability: LifePlan.DurabilityPlan
+    /// SQLite's own default.
+    static let usualPageBytes = 4_096
     private(set) var schema: ReferenceSchema
     private(set) var additions: Set<Int> = []
     private let scheduler: Scheduler
@@ -50,7 +52,7 @@ final class Machine: @unchecked Sendable {
     init(
         _ index: Int, schema: HistorySchema, hasRegisters: Bool, origin: OriginID, clock: MachineClock,
         scheduler: Scheduler, entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan(),
-        pageBytes: Int = 4_096
+        pageBytes: Int = Machine.usualPageBytes
     ) throws {
         self.index = index
         self.clock = clock
@@ -101,7 +103,7 @@ final class Machine: @unchecked Sendable {
 
     /// - Parameter pageBytes: Counts for a file that is made.
     private static func openWriter(
-        _ disk: SimulatedDisk, _ durability: Replica.Durability, pageBytes: Int = 4_096
+        _ disk: SimulatedDisk, _ durability: Replica.Durability, pageBytes: Int = Machine.usualPageBytes
     ) throws -> RawConnection {
         let writer = try RawConnection(
             path: disk.path(ReplicaFiles.database), recursiveTriggers: true, foreignKeys: true)

@@ -26,7 +26,7 @@ extension LifePlan {
     static func pageBytes(_ count: Int, _ kinds: Set<FaultKind>, _ streams: Streams) -> [Int] {
         var random = streams.stream(.whims, 2)
         let drawn = (0..<count).map { _ in random.pick([512, 1_024, 4_096, 16_384, 65_536]) }
-        return kinds.contains(.whims) ? drawn : drawn.map { _ in 4_096 }
+        return kinds.contains(.whims) ? drawn : drawn.map { _ in Machine.usualPageBytes }
     }
 }
 
