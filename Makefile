@@ -105,7 +105,7 @@ planted-bugs: system-packages ## plant real bugs in a scratch copy, and show tha
 simulate: system-packages ## lives of clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)
 	swift build -c release --product simulate
 	"$$(swift build -c release --show-bin-path)/simulate" $(or $(SEED),1) $(or $(COUNT),1) \
-	  --record Tests/Simulator/Regressions/seeds.txt $(OPTIONS)
+	  --record Tests/Harness/Simulator/Regressions/seeds.txt $(OPTIONS)
 
 fuzz: system-packages ## libFuzzer on every decoder and a whole endpoint: TARGET (all), SECONDS for each (60), EXECUTIONS
 	TARGET="$(TARGET)" DURATION="$(SECONDS)" EXECUTIONS="$(EXECUTIONS)" scripts/fuzz

@@ -141,9 +141,9 @@ let package = Package(
         .target(
             name: "MergeModel",
             dependencies: ["Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Tests/MergeModel"),
+            path: "Tests/Harness/MergeModel"),
         .executableTarget(
-            name: "merge-random", dependencies: ["MergeModel", "CSQLiteShim"], path: "Tests/MergeRandom"),
+            name: "merge-random", dependencies: ["MergeModel", "CSQLiteShim"], path: "Tests/Harness/MergeRandom"),
         // Lives of whole clusters in virtual time, from a seed.
         .target(
             name: "Simulator",
@@ -152,20 +152,21 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Tests/Simulator",
+            path: "Tests/Harness/Simulator",
             exclude: ["Regressions"]),
-        .executableTarget(name: "simulate", dependencies: ["Simulator", "TestSupport"], path: "Tests/Simulate"),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulator", "TestSupport"], path: "Tests/Harness/Simulate"),
         .testTarget(name: "SimulatorTests", dependencies: ["simulate", "Simulator", "Journal", "TestSupport"]),
         // Disks in memory that lose power, crash and fail, for SQLite and for Tandem's own files.
-        .target(name: "CSimDisk", path: "Tests/CSimDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
-        .target(name: "SimulatedDisk", dependencies: ["CSimDisk", "Journal"], path: "Tests/SimulatedDisk"),
+        .target(name: "CSimDisk", path: "Tests/Harness/CSimDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "SimulatedDisk", dependencies: ["CSimDisk", "Journal"], path: "Tests/Harness/SimulatedDisk"),
         .target(
             name: "StorageCampaign",
             dependencies: [
                 "SimulatedDisk", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            path: "Tests/StorageCampaign"),
-        .executableTarget(name: "power-loss", dependencies: ["StorageCampaign"], path: "Tests/PowerLoss"),
+            path: "Tests/Harness/StorageCampaign"),
+        .executableTarget(name: "power-loss", dependencies: ["StorageCampaign"], path: "Tests/Harness/PowerLoss"),
         .testTarget(
             name: "StorageTests",
             dependencies: [
@@ -186,7 +187,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
         // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.
-        .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/StoreStress"),
+        .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/Harness/StoreStress"),
         .testTarget(
             name: "StoreArticleTests",
             dependencies: [
@@ -207,7 +208,7 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: ["Sync", "Journal", .product(name: "GRDB", package: "GRDB.swift")],
-            path: "Tests/Fuzz/Targets"),
+            path: "Tests/Harness/Fuzz/Targets"),
         .testTarget(
             name: "SyncTests",
             dependencies: [
@@ -242,7 +243,7 @@ let package = Package(
 if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program",
+            name: "fuzz", dependencies: ["FuzzTargets"], path: "Tests/Harness/Fuzz/Program",
             swiftSettings: [.unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]))
     for target in package.targets where ["Journal", "Sync", "FuzzTargets", "fuzz"].contains(target.name) {

@@ -36,7 +36,7 @@ struct Growth {
             let before = try inbox.vector()
             try source.write { try $0.execute(sql: "UPDATE t SET a = 1 WHERE id <= 1000") }
             try target.write { try $0.execute(sql: "UPDATE t SET b = 1 WHERE id <= 1000") }
-            try target.settle()
+            try target.refreshDerivedState()
             let frames = try Growth.export(source, after: before)
             let cost = try measure {
                 for frame in frames { _ = try inbox.receive(frame.batch(limits: .standard)) }
@@ -89,7 +89,7 @@ struct Growth {
         let (source, target) = (try replica("source", schema), try replica("target", schema))
         let inbox = try Inbox(replica: target, wallClock: Growth.now)
         try fill(source, "INSERT INTO t SELECT i, 'a text of some length ' || i, i, i / 3.0 FROM n", count: count)
-        try source.settle()
+        try source.refreshDerivedState()
         let before = Memory.resetPeak()
         let cost = try measure { try send(source, to: inbox) }
         let rows = try target.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") ?? 0 }
@@ -119,7 +119,7 @@ struct Growth {
 
     /// Batch by batch through the codec, as over a wire.
     private func send(_ source: Replica, to inbox: Inbox) throws {
-        try source.settle()
+        try source.refreshDerivedState()
         let have = try inbox.vector()
         try source.read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: .standard) { batch in
@@ -130,7 +130,7 @@ struct Growth {
     }
 
     private static func export(_ replica: Replica, after have: VersionVector) throws -> [Frame] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         var frames: [Frame] = []
         try replica.read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: .standard) { batch in

@@ -113,7 +113,7 @@ struct Round {
     }
 
     private static func export(_ replica: Replica, after have: VersionVector) throws -> [Frame] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         var frames: [Frame] = []
         try replica.read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: .standard) { batch in

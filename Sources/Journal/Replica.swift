@@ -271,16 +271,16 @@ public final class Replica: Sendable {
     /// - Throws: As ``write(enforcingForeignKeys:_:)``; ``JournalError/Code/corrupt`` when the journal is damaged. The
     ///   file is then unchanged.
     @discardableResult
-    public func settle() throws -> CaptureReport? {
+    public func refreshDerivedState() throws -> CaptureReport? {
         if isReadOnly { return nil }
-        let due = try read { db in (capture: try Capture.isStale(db), seal: try Seal.isDue(db)) }
+        let due = try read { db in (capture: try Capture.isStale(db), seal: try DerivedState.isStale(db)) }
         guard due.capture || due.seal else { return nil }
         return try write { db in
             if try Capture.isStale(db) {
                 let report = try Capture.refresh(db)
                 return report.changed.isEmpty ? nil : report
             }
-            try Seal.run(db)
+            try DerivedState.materialize(db)
             return nil
         }
     }

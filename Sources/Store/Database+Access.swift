@@ -69,13 +69,13 @@ extension Database {
             try (context as? WriteContext)?.checkOpen()
             return try body(context)
         }
-        let settled = pipeline.clock.announcedSettled.load(ordering: .sequentiallyConsistent)
+        let notices = pipeline.clock.announcedNotices.load(ordering: .sequentiallyConsistent)
         var stale: [any Refreshable] = []
         defer { recheck(stale) }
         do {
             try checkOpen()
             return try replica.read { db in
-                let context = ReadContext(self, db, settled: settled)
+                let context = ReadContext(self, db, notices: notices)
                 defer { stale = context.stale }
                 return try ThreadContext.with(context) { try body(context) }
             }

@@ -52,7 +52,7 @@ final class Workers: Sendable {
     func run<Result: Sendable>(
         on queue: OperationQueue, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        let start = Start()
+        let start = StartLatch()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.addOperation {

@@ -102,12 +102,12 @@ public final class Database: Sendable {
         }
         path = replica.path
         do {
-            try replica.settle()
-            let (last, settled) = try replica.read { (try JournalTail.lastSeq($0), try SettledTail.lastID($0)) }
+            try replica.refreshDerivedState()
+            let (last, notices) = try replica.read { (try JournalTail.lastSeq($0), try VisibilityTail.lastID($0)) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
-            pipeline.clock.announceSettled(settled)
-            pipeline.clock.applySettled(settled)
+            pipeline.clock.announceNotices(notices)
+            pipeline.clock.applyNotices(notices)
             analyzedPosition.store(try replica.read { try Maintenance.lastAnalyzed($0) } ?? 0, ordering: .relaxed)
             let result = try migration.run(self)
             report.withLock { $0 = result }
@@ -225,7 +225,7 @@ public final class Database: Sendable {
         do {
             guard try pipeline.advance(self) else { return }
             // Rows that another program evicted unseen by the triggers are found here, and changes of the schema.
-            if try replica.settle() != nil { try pipeline.advance(self) }
+            if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
         } catch {
             throw options.failed(error, operation: "refreshing")
         }

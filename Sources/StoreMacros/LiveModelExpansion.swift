@@ -35,13 +35,13 @@ struct LiveModelExpansion {
             """)
         declarations.append(
             """
-            \(access)static func _make(_ fields: Fields, _ start: Store.ObjectStart) -> \(model.name) {
+            \(access)static func _make(_ fields: Fields, _ start: Store.RegistrationContext) -> \(model.name) {
                 \(model.name)(_storage: Store.ModelStorage(fields, start))
             }
             """)
         declarations.append(
             """
-            \(access)static func _read(_ row: Store.RowCursor, _ start: Store.ObjectStart) throws -> \(model.name) {
+            \(access)static func _read(_ row: Store.RowCursor, _ start: Store.RegistrationContext) throws -> \(model.name) {
                 \(model.name)(_storage: Store.ModelStorage(try Fields(_row: row), start))
             }
             """)

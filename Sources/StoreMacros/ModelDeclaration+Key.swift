@@ -7,7 +7,7 @@ extension ModelDeclaration {
     /// Makes `id` the key when no property is marked, and reports what cannot be a key.
     ///
     /// - Parameter computedID: The computed property `id` of the type, where there is one.
-    static func settleKey(
+    static func resolveKey(
         of properties: inout [ModelProperty], _ kind: Kind, computedID: VariableDeclSyntax?,
         report: (Diagnostic) -> Void
     ) {

@@ -105,7 +105,7 @@ struct ModelDeclaration {
             properties.append(property)
         }
 
-        settleKey(of: &properties, kind, computedID: computedID, report: fail)
+        resolveKey(of: &properties, kind, computedID: computedID, report: fail)
         if kind == .liveClass, !failed, !properties.contains(where: \.isKey) {
             // Beside an `id` that is transient or computed, another would be declared twice.
             let hasID = computedID != nil || properties.contains { $0.name.unquoted == "id" }

@@ -141,9 +141,9 @@ public final class Replicator: Sendable {
     }
 
     /// Brings derived state up to date when the file has changed: once for all followers.
-    private func lookout() -> FileLookout {
+    private func lookout() -> FileMonitor {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
-        return FileLookout(
+        return FileMonitor(
             look: { [inbox] last in
                 let position = try await source.position()
                 guard position != last else { return nil }
@@ -227,7 +227,7 @@ public final class Replicator: Sendable {
         let now = clock.wallMilliseconds()
         try await blocking { [replica] in
             try replica.write {
-                try PeerLedger.record(comparisonWith: session.transport.name, [], milliseconds: now, $0)
+                try PeerTable.record(comparisonWith: session.transport.name, [], milliseconds: now, $0)
             }
         }
     }

@@ -29,7 +29,7 @@ struct Fixture {
     }
 
     func entries() throws -> [JournalEntry] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         return try replica.read { try JournalReader($0).entries(after: 0, limit: 10_000) }
     }
 

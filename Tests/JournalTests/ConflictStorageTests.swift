@@ -126,25 +126,26 @@ struct ConflictStorageTests {
     @Test("notices of settled rows are given in their order, and a reader learns that it has missed some")
     func settledRows() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
-        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 0)
+        #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 0)
         var key = RowImage()
         key.columns = ["id": .integer(7)]
         try fixture.replica.write { db in
-            try SettledRows.append(table: 1, .delete, key: key, to: db)
-            try SettledRows.append(table: 1, .update, key: nil, to: db)
-            try SettledRows.prune(db)
+            try VisibilityNotice.append(table: 1, .delete, key: key, to: db)
+            try VisibilityNotice.append(table: 1, .update, key: nil, to: db)
+            try VisibilityNotice.prune(db)
         }
-        let notices = try fixture.replica.read { try SettledRows.all(after: 0, $0) }
+        let notices = try fixture.replica.read { try VisibilityNotice.all(after: 0, $0) }
         #expect(notices?.map(\.operation) == [.delete, .update])
         #expect(notices?.map(\.key) == [key, nil])
-        #expect(try fixture.replica.read { try SettledRows.all(after: 2, $0)?.count } == 0)
+        #expect(try fixture.replica.read { try VisibilityNotice.all(after: 2, $0)?.count } == 0)
         try fixture.replica.write { db in
-            for _ in 0..<SettledRows.limit { try SettledRows.append(table: 1, .insert, key: key, to: db) }
-            try SettledRows.prune(db)
+            for _ in 0..<VisibilityNotice.limit { try VisibilityNotice.append(table: 1, .insert, key: key, to: db) }
+            try VisibilityNotice.prune(db)
         }
-        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 2 + SettledRows.limit)
-        #expect(try fixture.replica.read { try SettledRows.all(after: 1, $0) } == nil)
-        #expect(try fixture.replica.read { try SettledRows.all(after: 2, $0)?.count } == Int(SettledRows.limit))
+        #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 2 + VisibilityNotice.limit)
+        #expect(try fixture.replica.read { try VisibilityNotice.all(after: 1, $0) } == nil)
+        #expect(
+            try fixture.replica.read { try VisibilityNotice.all(after: 2, $0)?.count } == Int(VisibilityNotice.limit))
     }
 
     @Test("a file that lacks nothing but the notices of settled rows gets them when it is opened")
@@ -152,7 +153,7 @@ struct ConflictStorageTests {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.execute("DROP TABLE _journal_settled")
         _ = try Replica.open(at: fixture.replica.path)
-        #expect(try fixture.replica.read { try SettledRows.lastID($0) } == 0)
+        #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 0)
     }
 
     @Test("and one that lacks nothing but the newest column gets that")

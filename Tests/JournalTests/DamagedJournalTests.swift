@@ -70,7 +70,7 @@ struct DamagedJournalTests {
     func noticed(_ damage: Damage) throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.execute("INSERT INTO t VALUES (1, 'sealed')")
-        try fixture.replica.write { try Seal.run($0) }
+        try fixture.replica.write { try DerivedState.materialize($0) }
         try fixture.execute("INSERT INTO t VALUES (2, 'not yet'); UPDATE t SET a = 'changed' WHERE id = 1")
         try RawConnection(path: fixture.replica.path).run("PRAGMA ignore_check_constraints = ON; \(damage.sql)")
         let error = #expect(throws: JournalError.self) { try look(fixture.replica, damage.noticed) }
@@ -81,13 +81,13 @@ struct DamagedJournalTests {
         switch place {
         case .identity: _ = try replica.identity()
         case .journal: _ = try replica.read { try JournalReader($0).entries(after: 0, limit: 100) }
-        case .seal: try replica.write { try Seal.run($0) }
+        case .seal: try replica.write { try DerivedState.materialize($0) }
         case .merge: _ = try replica.openMergeConnection().write { try JournalAppender($0) }
         case .rekey:
-            let rekey = Rekey(.manual, of: try replica.identity().origin, time: 0)
+            let rekey = NewIdentity(.manual, of: try replica.identity().origin, time: 0)
             _ = try replica.write { try rekey.run($0, fingerprint: nil) }
         case .held: _ = try replica.read { try HeldEntries($0).all() }
-        case .notices: _ = try replica.read { try SettledRows.all(after: 0, $0) }
+        case .notices: _ = try replica.read { try VisibilityNotice.all(after: 0, $0) }
         }
     }
 

@@ -20,7 +20,7 @@ struct KeyRenewalTests {
             """
         )
         try fixture.execute(Self.rebuild)
-        let error = #expect(throws: JournalError.self) { try fixture.replica.settle() }
+        let error = #expect(throws: JournalError.self) { try fixture.replica.refreshDerivedState() }
         #expect(error?.code == .corrupt)
     }
 
@@ -29,9 +29,9 @@ struct KeyRenewalTests {
         let fixture = try Fixture("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a)")
         try fixture.execute("INSERT INTO t VALUES ('A', 1)")
         try fixture.execute("DELETE FROM t")
-        try fixture.replica.settle()
+        try fixture.replica.refreshDerivedState()
         try fixture.execute(Self.rebuild)
-        try fixture.replica.settle()
+        try fixture.replica.refreshDerivedState()
         let lives = try fixture.replica.read {
             try String.fetchAll($0, sql: "SELECT hex(key) || ' ' || life FROM _journal_lives")
         }

@@ -8,7 +8,7 @@ import Testing
 enum ReplayCheck {
     /// - Returns: Each difference in words; empty when journal and tables agree.
     static func differences(_ replica: Replica) throws -> [String] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         return try replica.read { db in
             let registry = try ShapeRegistry(db)
             var replay = JournalReplay()

@@ -23,7 +23,9 @@ struct SystemFilesTests {
     @Test("who claims a file that another holds gets nil")
     func claimed() throws {
         let path = directory.file("a")
-        let inner = try files.withFile(path, .claiming) { _ in try files.withFile(path, .claiming) { _ in 1 } == nil }
+        let inner = try files.withFile(path, .exclusiveOrNothing) { _ in
+            try files.withFile(path, .exclusiveOrNothing) { _ in 1 } == nil
+        }
         #expect(inner == true)
     }
 

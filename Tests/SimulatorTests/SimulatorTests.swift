@@ -49,7 +49,7 @@ struct SimulatorTests {
     @Test("lives that once failed go well")
     func regressions() throws {
         let list = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Simulator/Regressions/seeds.txt")
+            .appendingPathComponent("Harness/Simulator/Regressions/seeds.txt")
         let lines = try String(contentsOf: list, encoding: .utf8).split(separator: "\n")
         for line in lines where !line.hasPrefix("#") {
             let result = try simulate(line.split(separator: " ").map(String.init) + ["--attempts", "0"])

@@ -13,7 +13,7 @@ struct CheckpointLockTests {
     private func makeReplica() throws -> Replica {
         let replica = try disk.makeReplica("a.sqlite", InitializeRequest())
         try replica.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
-        try replica.settle()
+        try replica.refreshDerivedState()
         return replica
     }
 
@@ -84,7 +84,7 @@ struct CheckpointLockTests {
         let replica = try makeReplica()
         try fill(replica, transactions: 4)
         let before = disk.checkpoints
-        try disk.files.withFile(disk.path("a.sqlite-checkpoint"), .claiming) { _ in
+        try disk.files.withFile(disk.path("a.sqlite-checkpoint"), .exclusiveOrNothing) { _ in
             #expect(try replica.checkpoint(.truncate) == nil)
             try fill(replica, transactions: 150)
             #expect(disk.checkpoints.writes == before.writes)

@@ -227,7 +227,7 @@ struct SimulatedDiskTests {
         try files.withFile(path, .updating) { file in
             try file.write([1, 2, 3], at: 2)
             try file.sync()
-            #expect(try files.withFile(path, .claiming) { _ in 1 } == nil)
+            #expect(try files.withFile(path, .exclusiveOrNothing) { _ in 1 } == nil)
         }
         #expect(try files.withFile(path, .reading) { try $0.read(9) } == [0, 0, 1, 2, 3])
         #expect(disk.powerLoss(seed: 1, .all).size(of: "a-identity") == nil)

@@ -17,7 +17,7 @@ struct UnsyncedCommitTests {
     func confirmed() throws {
         let first = try disk.makeReplica("a.sqlite", InitializeRequest())
         try first.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
-        try first.settle()
+        try first.refreshDerivedState()
         disk.add(.init(.crashBefore, .at(1), of: .sync, on: .log))
         #expect(throws: (any Error).self) { try first.write { try $0.execute(sql: "INSERT INTO t VALUES (1, 2)") } }
         disk.start()

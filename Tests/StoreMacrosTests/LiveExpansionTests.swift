@@ -249,11 +249,11 @@ struct LiveExpansionTests {
                 self._storage = _storage
             }
 
-            public static func _make(_ fields: Fields, _ start: Store.ObjectStart) -> Person {
+            public static func _make(_ fields: Fields, _ start: Store.RegistrationContext) -> Person {
                 Person(_storage: Store.ModelStorage(fields, start))
             }
 
-            public static func _read(_ row: Store.RowCursor, _ start: Store.ObjectStart) throws -> Person {
+            public static func _read(_ row: Store.RowCursor, _ start: Store.RegistrationContext) throws -> Person {
                 Person(_storage: Store.ModelStorage(try Fields(_row: row), start))
             }
 

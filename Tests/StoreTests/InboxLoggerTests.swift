@@ -20,7 +20,7 @@ struct InboxLoggerTests {
         let inbox = try Inbox(replica: mine, logger: ofInbox.logger) {
             Stamp(milliseconds: 1_000)
         }
-        try theirs.settle()
+        try theirs.refreshDerivedState()
         let have = try inbox.have()
         var batches: [ChangeBatch] = []
         try theirs.read { db in
@@ -29,7 +29,7 @@ struct InboxLoggerTests {
                 return true
             }
         }
-        for batch in batches { #expect(try inbox.receive(batch).isHeldBack) }
+        for batch in batches { #expect(try inbox.receive(batch).isDeferred) }
         #expect(ofInbox.all.contains { $0.message.contains("are held back") })
         #expect(!ofFile.all.contains { $0.message.contains("are held back") })
         try inbox.close()

@@ -26,7 +26,7 @@ final class Machine {
 
     /// Takes up all that `other` knows and this machine does not. The database follows by itself, some time later.
     func pull(from other: Machine) throws {
-        try other.replica.settle()
+        try other.replica.refreshDerivedState()
         let have = try inbox.have()
         var batches: [ChangeBatch] = []
         try other.replica.read { db in

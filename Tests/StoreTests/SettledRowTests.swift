@@ -152,8 +152,8 @@ struct SettledRowTests {
         let replica = try Replica.open(at: building.second.path)
         try replica.openMergeConnection().write { db in
             try db.execute(sql: "UPDATE Seat SET label = 'unseen'")
-            for _ in 0...SettledRows.limit { try SettledRows.append(table: 99, .update, key: nil, to: db) }
-            try SettledRows.prune(db)
+            for _ in 0...VisibilityNotice.limit { try VisibilityNotice.append(table: 99, .update, key: nil, to: db) }
+            try VisibilityNotice.prune(db)
         }
         try db.refresh()
         #expect(building.seat.label == "unseen")

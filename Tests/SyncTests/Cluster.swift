@@ -64,7 +64,7 @@ final class Cluster {
     }
 
     func batches(from source: Int, after have: VersionVector) throws -> [ChangeBatch] {
-        try replicas[source].settle()
+        try replicas[source].refreshDerivedState()
         var batches: [ChangeBatch] = []
         try replicas[source].read { db in
             try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
@@ -88,7 +88,7 @@ final class Cluster {
     }
 
     /// Exchanges until everybody knows everything.
-    func settle() throws {
+    func converge() throws {
         for _ in 0..<(replicas.count * 2) {
             for target in replicas.indices {
                 for source in replicas.indices where source != target { try pull(target, from: source) }

@@ -62,12 +62,12 @@ struct ConflictRulesTests {
     func rule(_ rule: Rule) throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, rule.a)
         try cluster.execute(1, rule.b)
         // The third machine hears of B first.
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try rows(cluster, index) == rule.rows, "replica \(index)")
             #expect(try lost(cluster, index) == rule.lost, "replica \(index)")
@@ -80,7 +80,7 @@ struct ConflictRulesTests {
     func overwrittenKnowingly() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE artist SET name = 'b'")
         try cluster.pull(1, from: 0)
         try cluster.execute(1, "UPDATE artist SET name = 'c'")
@@ -91,7 +91,7 @@ struct ConflictRulesTests {
         }
         #expect(try rows(cluster, 2) == ["1 c 1900"])
         #expect(try cluster.pull(2, from: 0).applied == 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try rows(cluster, index) == ["1 c 1900"], "replica \(index)")
             #expect(try lost(cluster, index).isEmpty, "replica \(index)")
@@ -105,10 +105,10 @@ struct ConflictRulesTests {
             "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT NOT NULL, n INTEGER CHECK (n < 10))",
         ])
         try cluster.execute(0, "INSERT INTO t VALUES(1, NULL, 1), (2, 'b', 20), (3, 'c', 3)")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try held(cluster, 1) == ["1 not_null", "2 check"])
         try cluster.execute(0, "UPDATE t SET name = 'a' WHERE id = 1; UPDATE t SET n = 2 WHERE id = 2")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try held(cluster, 1).isEmpty)
         #expect(try cluster.content(1) == cluster.content(0))
     }

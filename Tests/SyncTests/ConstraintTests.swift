@@ -18,11 +18,11 @@ struct ConstraintTests {
         try cluster.pull(3, from: 2)
         try cluster.pull(3, from: 1)
         try cluster.pull(3, from: 0)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["1", "3"])
         try cluster.execute(2, "DELETE FROM t WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         // 2 has the earlier claim on q.
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2"])
@@ -36,13 +36,13 @@ struct ConstraintTests {
             """
         let cluster = try Cluster(2, schema: schema)
         try cluster.execute(0, "INSERT INTO parent VALUES(1); INSERT INTO child VALUES(1, 1, 1, 2)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE child SET a = 5")
         try cluster.execute(1, "UPDATE child SET b = 5")
-        try cluster.settle()
+        try cluster.converge()
         for change in ["DELETE FROM parent", "INSERT INTO parent VALUES(1)"] {
             try cluster.execute(0, change)
-            try cluster.settle()
+            try cluster.converge()
             for index in 0..<2 { #expect(try shown(cluster, index, "SELECT reason FROM _journal_held") == ["check"]) }
             try cluster.expectEqual()
         }
@@ -59,11 +59,11 @@ struct ConstraintTests {
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'ANN', 'b@x', 1), (20, 'BOB', NULL, 1)")
         try cluster.execute(2, "INSERT INTO t VALUES(3, 'Cid', 'A@X', 1)")
         try cluster.pull(0, from: 2)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["1", "10", "20"])
         try cluster.execute(1, "UPDATE t SET live = 0 WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         // 1 has left the partial index to 2; and with a column of its indexes changed it has the later claim on its mail, too.
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2", "3", "10", "20"])
@@ -85,13 +85,13 @@ struct ConstraintTests {
         try cluster.execute(1, insert + "(2, 'ANN', 'LEE', 1), (5, 'q', 'rr', 3)")
         try cluster.execute(2, insert + "(3, 'ann', 'lee', 1), (6, 'qq', 'rrr', 1)")
         for source in [2, 1, 0] { try cluster.pull(3, from: source) }
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         let select = "SELECT id FROM \"the table\" ORDER BY id"
         #expect(try shown(cluster, 0, select) == ["1", "4", "6"])
         try cluster.execute(
             3, "UPDATE \"the table\" SET first = 'Bea' WHERE id = 1; DELETE FROM \"the table\" WHERE id = 4")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, select) == ["1", "2", "5", "6"])
     }
@@ -106,12 +106,12 @@ struct ConstraintTests {
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x', 'p', 'c')")
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'x', 'q', 'c')")
         try cluster.execute(2, "INSERT INTO t VALUES(3, 'y', 'p', 'c')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["1"])
         #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 2)
         try cluster.execute(2, "DELETE FROM t WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2", "3"])
     }
@@ -128,10 +128,10 @@ struct ConstraintTests {
         let cluster = try Cluster(2, schema: schema)
         try cluster.execute(
             0, "INSERT INTO team VALUES(1, 'a'); INSERT INTO person VALUES(0, 'nobody', NULL, 0), (5, 'boss', 1, 0)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM team; DELETE FROM person WHERE id = 5")
         try cluster.execute(1, "INSERT INTO person VALUES(6, 'new', 1, 5)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(
             try shown(cluster, 1, "SELECT id || ' ' || ifnull(team, '-') || ' ' || lead FROM person ORDER BY id") == [
@@ -139,9 +139,9 @@ struct ConstraintTests {
             ])
         // Another column changes meanwhile; then the team returns.
         try cluster.execute(1, "UPDATE person SET name = 'newer' WHERE id = 6")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'again')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(
             try shown(cluster, 0, "SELECT name || ' ' || team || ' ' || lead FROM person WHERE id = 6") == ["newer 1 0"]
@@ -156,14 +156,14 @@ struct ConstraintTests {
             """
         let cluster = try Cluster(2, schema: schema)
         try cluster.execute(0, "INSERT INTO team VALUES(1), (2)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM team WHERE id = 1")
         try cluster.execute(1, "INSERT INTO person VALUES(1, 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE person SET team = 2")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, "INSERT INTO team VALUES(1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT team FROM person") == ["2"])
         #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
@@ -179,7 +179,7 @@ struct ConstraintTests {
         let cluster = try Cluster(2, schema: schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'A', NULL), (3, NULL, '1')")
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'a', NULL), (4, NULL, '1')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 1, "SELECT id FROM t ORDER BY id") == ["1", "3"])
     }
@@ -192,12 +192,12 @@ struct ConstraintTests {
             """
         let cluster = try Cluster(2, schema: schema)
         try cluster.execute(0, "INSERT INTO a VALUES(1, 1); INSERT INTO b VALUES(1, 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.content(1).count == 2)
         try cluster.execute(0, "UPDATE a SET b = NULL; DELETE FROM b")
         try cluster.execute(1, "INSERT INTO a VALUES(2, 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 0, "SELECT id FROM a") == ["1"])
         #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 1)
@@ -208,9 +208,9 @@ struct ConstraintTests {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE, n INTEGER)")
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x', 1)")
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'x', 2)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "INSERT INTO t VALUES(2, 'free', 3)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try shown(cluster, 1, "SELECT a || n FROM t ORDER BY id") == ["x1", "free3"])
         #expect(try cluster.content(0).count == 2)
@@ -244,7 +244,7 @@ struct ConstraintTests {
                 for _ in 0..<count { try db.execute(sql: Self.statement(&random)) }
             }
         }
-        try cluster.settle()
+        try cluster.converge()
         for index in cluster.replicas.indices {
             let (mine, first) = (try cluster.content(index), try cluster.content(0))
             #expect(

@@ -16,10 +16,10 @@ struct ConvergenceTests {
     func differentColumns() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE artist SET name = 'b'")
         try cluster.execute(1, "UPDATE artist SET born = 1950")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == ["artist: integer:1 | text:'b' | integer:1950"])
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try cluster.ledger(0).isEmpty && cluster.ledger(1).isEmpty)
@@ -29,10 +29,10 @@ struct ConvergenceTests {
     func sameColumn() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE artist SET name = 'first'")
         try cluster.execute(1, "UPDATE artist SET name = 'second', born = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.content(index) == cluster.content(0))
             #expect(try cluster.ledger(index) == cluster.ledger(0))
@@ -44,10 +44,10 @@ struct ConvergenceTests {
     func deleteAgainstEdit() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM artist")
         try cluster.execute(1, "UPDATE artist SET name = 'late'")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0).isEmpty && cluster.content(1).isEmpty)
         #expect(try cluster.ledger(0).count == 1 && cluster.ledger(0) == cluster.ledger(1))
     }
@@ -70,7 +70,7 @@ struct ConvergenceTests {
             """
         let cluster = try Cluster(3, schema: schema)
         try cluster.execute(0, "INSERT INTO node VALUES('a', 'first', 'a'), ('b', 'second', NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM node WHERE id = 'b'")
         try cluster.execute(0, "UPDATE node SET id = 'b' WHERE id = 'a'")
         try cluster.execute(0, "UPDATE node SET name = 'third' WHERE id = 'b'")
@@ -90,11 +90,11 @@ struct ConvergenceTests {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO album VALUES('a', NULL, 'A', 'code')")
         try cluster.execute(1, "INSERT INTO album VALUES('b', NULL, 'B', 'code')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { try compare(cluster.content(index), cluster.content(0), "replica \(index)") }
         #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 1)
         try cluster.execute(2, "DELETE FROM album WHERE id = 'a'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == cluster.content(0)) }
         #expect(try cluster.content(0).count == 1)
     }
@@ -103,15 +103,15 @@ struct ConvergenceTests {
     func orphan() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM artist")
         try cluster.execute(1, "INSERT INTO album VALUES('x', 1, 'X', NULL)")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster.integrity(0).isEmpty && cluster.integrity(1).isEmpty)
         #expect(try cluster.content(0).count == 1)
         try cluster.execute(1, "INSERT INTO artist VALUES(1, 'again', 1)")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster.content(0).count == 2)
     }
@@ -144,7 +144,7 @@ struct ConvergenceTests {
                 for _ in 0..<count { try db.execute(sql: random.pick(statements)) }
             }
         }
-        try cluster.settle()
+        try cluster.converge()
         for index in cluster.replicas.indices {
             try compare(cluster.content(index), cluster.content(0), "content, seed \(seed), replica \(index)")
             try compare(cluster.ledger(index), cluster.ledger(0), "ledger, seed \(seed), replica \(index)")

@@ -22,7 +22,7 @@ struct DamagedNotesTests {
         #expect(error?.code == .corrupt)
         #expect(try cluster[1].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
         try cluster.execute(1, "DELETE FROM _journal_policies; DELETE FROM _journal_held")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
     }
 }

@@ -22,18 +22,18 @@ struct ForeignKeyTests {
                 CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER DEFAULT 9 REFERENCES parent(id) \(clause), note TEXT);
                 """)
         try cluster.execute(0, "INSERT INTO parent VALUES(1), (9); INSERT INTO child VALUES(1, 1, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, statements)
         try cluster.execute(1, "UPDATE child SET note = 'b'; INSERT INTO child VALUES(2, 1, NULL)")
         // The third machine hears of B first.
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         return cluster
     }
 
     private func parentReturns(_ cluster: Cluster) throws {
         try cluster.execute(0, "INSERT INTO parent VALUES(1)")
-        try cluster.settle()
+        try cluster.converge()
     }
 
     private func expect(
@@ -107,11 +107,11 @@ struct ForeignKeyTests {
                 CREATE TABLE child(id INTEGER PRIMARY KEY, parent \(column), note TEXT);
                 """)
         try cluster.execute(0, "INSERT INTO parent VALUES(1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM parent")
         try cluster.execute(1, "INSERT INTO child VALUES(2, 1, NULL)")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         try expect(cluster, [], held: ["foreign_key"])
         try parentReturns(cluster)
         try expect(cluster, ["2 1 -"])
@@ -129,19 +129,19 @@ struct ForeignKeyTests {
                   FOREIGN KEY (city, country) REFERENCES place(city, country) \(clause));
                 """)
         try cluster.execute(0, "INSERT INTO place VALUES('FR', 'Paris'), ('US', 'Paris')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM place WHERE country = 'US'")
         try cluster.execute(
             1, "INSERT INTO person VALUES(1, 'Paris', 'US'), (2, 'Paris', 'FR'), (3, NULL, 'US')")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         let people = "SELECT id || ' ' || ifnull(city, '-') || ' ' || ifnull(country, '-') FROM person ORDER BY id"
         let others = ["2 Paris FR", "3 - US"]
         try cluster.expectEqual()
         #expect(try cluster.text(0, people) == (clause.isEmpty ? [] : ["1 - -"]) + others)
         #expect(try cluster.heldReasons(0) == (clause.isEmpty ? ["foreign_key"] : []))
         try cluster.execute(2, "INSERT INTO place VALUES('US', 'Paris')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(0, people) == ["1 Paris US"] + others)
         #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
@@ -156,16 +156,16 @@ struct ForeignKeyTests {
                 CREATE TABLE person(id INTEGER PRIMARY KEY, code TEXT REFERENCES team(code) ON UPDATE CASCADE);
                 """)
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'x'); INSERT INTO person VALUES(1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE team SET code = 'y'")
         try cluster.execute(1, "INSERT INTO person VALUES(2, 'x')")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(0, "SELECT id || code FROM person ORDER BY id") == ["1y"])
         #expect(try cluster.heldReasons(0) == ["foreign_key"])
         try cluster.execute(2, "INSERT INTO team VALUES(2, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(0, "SELECT id || code FROM person ORDER BY id") == ["1y", "2x"])
     }
@@ -179,17 +179,17 @@ struct ForeignKeyTests {
             schema: "CREATE TABLE node(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node(id) ON DELETE CASCADE)")
         let nodes = "SELECT id || ' ' || ifnull(parent, '-') FROM node ORDER BY id"
         try cluster.execute(0, "INSERT INTO node VALUES(1, NULL), (2, 1), (3, 2)")
-        try cluster.settle()
+        try cluster.converge()
         // Takes 2 and 3 along.
         try cluster.execute(0, "DELETE FROM node WHERE id = 1")
         try cluster.execute(1, "INSERT INTO node VALUES(4, 3), (5, 4), (6, 6)")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(0, nodes) == ["6 6"])
         #expect(try cluster.heldReasons(0) == ["foreign_key", "foreign_key"])
         try cluster.execute(0, "INSERT INTO node VALUES(3, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(0, nodes) == ["3 -", "4 3", "5 4", "6 6"])
     }
@@ -206,19 +206,19 @@ struct ForeignKeyTests {
         let whole = ["a: integer:1 | integer:1", "b: integer:1 | integer:1", "c: integer:1 | integer:1"]
         try cluster.execute(
             0, "INSERT INTO a VALUES(1, 1); INSERT INTO b VALUES(1, 1); INSERT INTO c VALUES(1, 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.content(2) == whole)
         // No connection that asks for foreign keys could do either.
         try RawConnection(path: cluster[0].path).run("DELETE FROM b")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         for index in 0..<3 {
             #expect(try cluster.heldReasons(index) == ["foreign_key", "foreign_key"])
             #expect(try cluster.content(index).count == 2)
         }
         try RawConnection(path: cluster[1].path).run("INSERT INTO b VALUES(1, 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.content(2) == whole)
     }
@@ -236,10 +236,10 @@ struct ForeignKeyTests {
                 CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED);
                 """, limits: limits)
         try cluster.execute(0, "INSERT INTO child VALUES(1, 1); INSERT INTO parent VALUES(1, 'first')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == ["child: integer:1 | integer:1", "parent: integer:1 | text:'first'"])
         try cluster.execute(0, "DELETE FROM parent; INSERT INTO parent VALUES(1, 'again')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.content(1) == ["child: integer:1 | integer:1", "parent: integer:1 | text:'again'"])
     }

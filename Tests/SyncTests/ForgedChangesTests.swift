@@ -90,7 +90,7 @@ struct ForgedChangesTests {
         #expect(held.map(\.reason) == ["missing_table"])
         #expect(held.map(\.table) == [name])
         // It is passed on, and nothing else waits for it.
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
     }
 
@@ -101,7 +101,7 @@ struct ForgedChangesTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try receive(
             batch("T", ["ID", "NAME", name], [Row(values: [.integer(7), .text("x"), .integer(99)])]), cluster)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(
                 try cluster[index].read {
@@ -132,7 +132,7 @@ struct ForgedChangesTests {
                     Row(values: [.integer(1), .integer(1), .null]), Row(values: [.text("1"), .text("1"), .null]),
                     Row(values: [.text("1"), .text("one"), .text("fits")]),
                 ], first: 7), cluster)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         let shown = try cluster[0].read {
             try String.fetchAll($0, sql: "SELECT id || name FROM t UNION ALL SELECT a || b || v FROM pair")
@@ -148,7 +148,7 @@ struct ForgedChangesTests {
                     Row(operation: .update, values: [.text("1"), .text("again")], columns: [1]),
                     Row(operation: .delete, life: 2, values: [.null]),
                 ], first: 10), cluster)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster[0].read { try HeldEntries($0).all().count } == 6)
         #expect(try cluster[0].read { try String.fetchOne($0, sql: "SELECT name FROM t WHERE id = 1") } == "mine")
@@ -160,11 +160,11 @@ struct ForgedChangesTests {
             "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "CREATE TABLE t(id INTEGER PRIMARY KEY NOT NULL, v)",
         ])
         try cluster.execute(0, "INSERT INTO t VALUES('1', 'a'), ('b', 'b')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster[1].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
         try cluster.execute(
             1, "CREATE TABLE n(id TEXT PRIMARY KEY NOT NULL, v); DROP TABLE t; ALTER TABLE n RENAME TO t")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster.content(1).count == 2)
     }
@@ -183,7 +183,7 @@ struct ForgedChangesTests {
                     Row(operation: .delete, life: 2, values: [.integer(2)], ends: false),
                     Row(operation: .delete, life: 2, values: [.integer(2)]),
                 ]), cluster)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(try cluster[index].read { try String.fetchAll($0, sql: "SELECT id || name FROM t") } == ["1c"])
         }
@@ -198,12 +198,12 @@ struct ForgedChangesTests {
             batch(
                 "t", ["id", "name"], [Row(values: [.integer(5), .text("late")])], origin: OriginID(high: 60, low: 60)),
             cluster)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(try cluster[index].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
         }
         try cluster.execute(1, "INSERT INTO t(id, name) VALUES(5, 'new')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster[0].read { try String.fetchOne($0, sql: "SELECT name FROM t") } == "new")
     }
 
@@ -249,9 +249,9 @@ struct ForgedChangesTests {
                 origin: third, firstVersion: 1, changes: 3..<4,
                 known: VersionVector([.init(origin: Self.forger, version: 2)])))
         let report = try receive(wrong, cluster)
-        #expect(report.isHeldBack && report.applied == 2)
+        #expect(report.isDeferred && report.applied == 2)
         #expect(try cluster[0].read { try Int.fetchAll($0, sql: "SELECT id FROM t") } == [1, 3])
-        let held = try cluster.inboxes[0].heldBack()
+        let held = try cluster.inboxes[0].deferred()
         #expect(held[Self.forger] == 2 && held[third] == 1 && held[other] == 0)
     }
 }

@@ -21,9 +21,9 @@ struct HeldRowWritesTests {
         #expect(try ids(cluster, 1) == [1])
         try cluster.execute(1, "INSERT INTO team VALUES(2, 'y')")
         try cluster.execute(1, "DELETE FROM team WHERE id = 2")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM team WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
     }
 
@@ -59,18 +59,18 @@ struct HeldRowWritesTests {
     private func orphan(_ teams: String) throws -> Cluster {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'a'), (2, 'b')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM team WHERE id = 1")
         try cluster.execute(1, "INSERT INTO person VALUES(1, \(teams))")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try people(cluster, 0) == ["1 - -"])
         return cluster
     }
 
     private func parentReturns(_ cluster: Cluster) throws {
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, "INSERT INTO team VALUES(1, 'a')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
     }

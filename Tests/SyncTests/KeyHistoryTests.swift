@@ -26,7 +26,7 @@ struct KeyHistoryTests {
             let version = before[origins[writer]] + 1
             known[writer].advance(origins[writer], to: version)
             return KeyHistory.Change(
-                claim: Claim(stamp: Stamp(rawValue: stamps[writer]), origin: origins[writer]), version: version,
+                claim: WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origins[writer]), version: version,
                 known: before, values: [Int(random.next() % 3): .integer(Int64(random.next() % 1_000))])
         }
     }
@@ -82,7 +82,7 @@ struct KeyHistoryTests {
             for (index, origin) in [a, b].enumerated() {
                 changes.append(
                     KeyHistory.Change(
-                        claim: Claim(stamp: Stamp(rawValue: version * 2 + Int64(index)), origin: origin),
+                        claim: WriteOrder(stamp: Stamp(rawValue: version * 2 + Int64(index)), origin: origin),
                         version: version, known: known, values: [1: .integer(version)]))
             }
         }
@@ -101,7 +101,7 @@ struct KeyHistoryTests {
     func contradictory() {
         let changes = zip(Self.origins, Self.origins.dropFirst()).map { origin, other in
             KeyHistory.Change(
-                claim: Claim(stamp: Stamp(rawValue: 5), origin: origin), version: 1,
+                claim: WriteOrder(stamp: Stamp(rawValue: 5), origin: origin), version: 1,
                 known: VersionVector(Self.origins.map { VersionVector.Entry(origin: $0, version: 9) }),
                 values: [1: .integer(Int64(other.bytes.first ?? 0))])
         }

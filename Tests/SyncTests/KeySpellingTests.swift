@@ -24,7 +24,7 @@ struct KeySpellingTests {
         try cluster.pull(2, from: 1)
         try cluster.pull(3, from: 1)
         try cluster.pull(3, from: 0)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<4 {
             #expect(
                 try cluster.content(index) == [
@@ -39,10 +39,10 @@ struct KeySpellingTests {
     func others() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1, NULL), ('b', 1, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE tag SET name = 'B' WHERE name = 'b'")
         try cluster.execute(1, "UPDATE tag SET n = 2 WHERE name = 'A'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(
                 try cluster.content(index) == [
@@ -60,9 +60,9 @@ struct KeySpellingTests {
         try cluster.pull(0, from: 1)
         try cluster.pull(0, from: 2)
         try cluster.pull(1, from: 2)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM tag WHERE name = 'other'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["tag: text:'A' | integer:1 | text:'c'"], "replica \(index)")
         }
@@ -89,7 +89,7 @@ struct KeySpellingTests {
         let cluster = try latecomer()
         try cluster.execute(0, "INSERT INTO tag VALUES('\(earlier)', 1)")
         try cluster.execute(1, "INSERT INTO tag VALUES('\(later)', 2)")
-        try cluster.settle()
+        try cluster.converge()
         try migrate(cluster)
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["tag: text:'\(later)' | integer:2"], "replica \(index)")
@@ -103,14 +103,14 @@ struct KeySpellingTests {
     func lifeBeforeMigration() throws {
         let cluster = try latecomer()
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM tag")
-        try cluster.settle()
+        try cluster.converge()
         try migrate(cluster)
         try cluster.execute(2, "INSERT INTO tag VALUES('Ann', 2)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE tag SET n = 3")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["tag: text:'Ann' | integer:3"], "replica \(index)")
         }
@@ -120,12 +120,12 @@ struct KeySpellingTests {
     func changeBeforeMigration() throws {
         let cluster = try latecomer()
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, "UPDATE tag SET n = 2")
         try cluster.executeLater(0, "UPDATE tag SET n = 3")
         try cluster.pull(2, from: 0)
         try migrate(cluster)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["tag: text:'Ann' | integer:3"], "replica \(index)")
         }
@@ -151,13 +151,13 @@ struct KeySpellingTests {
     func rebuilt() throws {
         let cluster = try Cluster(2, schema: Self.exact)
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1), ('Bob', 2), ('Cy', 3)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, "INSERT INTO tag VALUES('Di', 4), ('Ed', 5)")
-        try cluster.settle()
+        try cluster.converge()
         let own = OriginID(high: 2, low: 1)
         let before = try cluster.inboxes[1].vector()[own]
         try rebuild(cluster, 1, "NOCASE", "WHERE name NOT IN ('Bob', 'Ed')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(
                 try cluster.content(index) == [
@@ -173,10 +173,10 @@ struct KeySpellingTests {
         let cluster = try Cluster(2, schema: Self.exact)
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1)")
         try cluster.executeLater(1, "INSERT INTO tag VALUES('A', 2)")
-        try cluster.settle()
+        try cluster.converge()
         try rebuild(cluster, 0, "NOCASE", "ORDER BY n")
         try rebuild(cluster, 1, "NOCASE", "ORDER BY n DESC")
-        try cluster.settle()
+        try cluster.converge()
         // The first machine wrote 1 where the two together were 2.
         for index in 0..<2 {
             #expect(try cluster.content(index) == ["tag: text:'A' | integer:1"], "replica \(index)")
@@ -188,16 +188,16 @@ struct KeySpellingTests {
         let cluster = try Cluster(
             2, schema: Self.schema + "CREATE TABLE use(id INTEGER PRIMARY KEY, tag TEXT REFERENCES tag(name));")
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM tag")
         try cluster.execute(1, "INSERT INTO use VALUES(1, 'A')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(try cluster.content(index).filter { $0.hasPrefix("use") }.isEmpty, "replica \(index)")
             #expect(try cluster.integrity(index).isEmpty, "replica \(index)")
         }
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 2, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(try cluster.content(index).contains("use: integer:1 | text:'A'"), "replica \(index)")
         }

@@ -36,11 +36,11 @@ struct LocalRowsTests {
         try write(
             cluster, 0,
             "INSERT INTO team VALUES(1, 'x'); INSERT INTO person VALUES(1, 1, 'x', NULL, 30), (2, 9, NULL, 1, 31)")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 1)
         #expect(try shown(cluster, "SELECT id FROM person") == ["1"])
         try cluster.execute(1, "INSERT INTO team VALUES(9, 'y')")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 0)
         #expect(try shown(cluster, "SELECT id || team || lead FROM person WHERE id = 2") == ["291"])
     }
@@ -53,14 +53,14 @@ struct LocalRowsTests {
             0,
             "INSERT INTO person VALUES(1, 1, NULL, NULL, 1), (2, NULL, 'y', NULL, 2), (3, NULL, 'z', 1, 3), (4, 3, NULL, 3, 4)"
         )
-        try cluster.settle()
+        try cluster.converge()
         try write(cluster, 0, "DELETE FROM team WHERE id = 1; UPDATE team SET code = 'other' WHERE code = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 3)
         // 3 is shown without its lead, which is held.
         #expect(try shown(cluster, "SELECT id || ifnull(lead, '-') FROM person") == ["3-", "43"])
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'x'), (4, 'y')")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 0)
         #expect(try shown(cluster, "SELECT id || ifnull(lead, '-') FROM person") == ["1-", "2-", "31", "43"])
     }
@@ -74,9 +74,9 @@ struct LocalRowsTests {
             WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO team SELECT i, 'c' || i FROM n;
             INSERT INTO person SELECT id, id, code, NULL, 5 FROM team
             """)
-        try cluster.settle()
+        try cluster.converge()
         try write(cluster, 0, "DELETE FROM team WHERE id > 100")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 200)
     }
 
@@ -84,17 +84,17 @@ struct LocalRowsTests {
     func check() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, NULL, NULL, NULL, 20)")
-        try cluster.settle()
+        try cluster.converge()
         try write(
             cluster, 0,
             "PRAGMA ignore_check_constraints = ON; INSERT INTO person VALUES(2, NULL, NULL, NULL, 500); UPDATE person SET age = 300"
         )
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 2)
         #expect(try cluster[0].read { try HeldEntries($0).all().map(\.reason) } == ["check", "check"])
         #expect(try shown(cluster, "SELECT id FROM person").isEmpty)
         try cluster.execute(0, "INSERT INTO person VALUES(2, NULL, NULL, NULL, 50)")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 1)
         #expect(try shown(cluster, "SELECT id || age FROM person") == ["250"])
     }
@@ -105,7 +105,7 @@ struct LocalRowsTests {
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'x')")
         try write(
             cluster, 0, "INSERT INTO person VALUES(1, 7, NULL, NULL, 1); INSERT OR REPLACE INTO team VALUES(2, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try expectEqual(cluster, held: 1)
         #expect(try shown(cluster, "SELECT id FROM team") == ["2"])
     }

@@ -62,7 +62,7 @@ struct ManyRowsTests {
             """
             WITH RECURSIVE r(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM r WHERE i < 100) INSERT INTO t SELECT i, 0, 0 FROM r
             """)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE t SET a = id")
         try cluster.execute(1, "UPDATE t SET b = id")
         try cluster.execute(1, "UPDATE t SET a = -id WHERE id % 10 = 0")

@@ -1,7 +1,7 @@
 import MergeModel
 import Testing
 
-/// The engine against the model of `Tests/MergeModel`: a few of what `make merge-random` does many times.
+/// The engine against the model of `Tests/Harness/MergeModel`: a few of what `make merge-random` does many times.
 @Suite("Merging against the model")
 struct MergeModelTests {
     @Test("in random histories tables, held rows and ledger are the model's, and equal knowledge is equal bytes")

@@ -12,16 +12,16 @@ struct MisfitPolicyTests {
         let cluster = try Cluster(schemas: [text, text, number])
         for replica in cluster.replicas { try replica.write { try MergePolicy.set(.row, table: "t", $0) } }
         try cluster.execute(0, "INSERT INTO t VALUES('1', 1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         // '1' would be stored as 1 there.
         #expect(try cluster.content(2).allSatisfy { $0.contains(" key ") })
         try cluster.execute(0, "UPDATE t SET n = 2")
         try cluster.executeLater(1, "UPDATE t SET note = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == ["t: text:'1' | integer:1 | text:'y'"])
 
         try cluster.execute(2, "DROP TABLE t; \(text)")
-        try cluster.settle()
+        try cluster.converge()
         for index in 1..<3 { #expect(try cluster.content(index) == cluster.content(0), "replica \(index)") }
     }
 }

@@ -38,12 +38,12 @@ struct MixedSchemaTests {
     func joinKeepsNewer() throws {
         let cluster = try Cluster(2, schema: Self.old)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person ADD COLUMN mail TEXT")
         try cluster.execute(0, "UPDATE person SET mail = 'older'")
         try cluster.pull(1, from: 0)
         try cluster.execute(1, "ALTER TABLE person ADD COLUMN mail TEXT; UPDATE person SET mail = 'newer'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try cluster.content(index) == ["person: integer:1 | text:'a' | text:'newer'"]) }
     }
 
@@ -74,7 +74,7 @@ struct MixedSchemaTests {
     func droppedColumn() throws {
         let cluster = try Cluster(3, schema: "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, fax TEXT)")
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', '123')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(
             1,
             """
@@ -99,11 +99,11 @@ struct MixedSchemaTests {
         try cluster.pull(0, from: 1)
         try cluster.execute(0, migration)
         try cluster.execute(1, migration)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 1)
         try cluster.execute(0, "DELETE FROM t WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try cluster.content(index) == ["t: integer:2 | text:'c' | integer:7"]) }
     }
 

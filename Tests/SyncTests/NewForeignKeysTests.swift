@@ -26,19 +26,19 @@ struct NewForeignKeysTests {
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children)", children])
         // A machine without the table of the parents can write such a row; SQLite refuses it only where a connection asks.
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x'), (2, NULL, 'y')")
-        try cluster.settle()
+        try cluster.converge()
         let isSoft = action.hasSuffix("NULL")
         #expect(try reasons(cluster, 0) == ["foreign_key\(isSoft ? 1 : 0)"])
         #expect(try reasons(cluster, 1).isEmpty)
 
         try cluster.execute(1, Self.parents)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try cluster.integrity(1).isEmpty)
         #expect(try reasons(cluster, 1) == ["foreign_key\(isSoft ? 1 : 0)"])
 
         try cluster.execute(0, "INSERT INTO parent VALUES(7, 'g')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try reasons(cluster, 1).isEmpty)
         #expect(try cluster.content(1).contains("child: integer:1 | integer:7 | text:'x'"))
@@ -48,7 +48,7 @@ struct NewForeignKeysTests {
     func restarted() throws {
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", children()])
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.inboxes[1].close()
         try cluster.executeLater(1, Self.parents)
         let restarted = try Inbox(replica: cluster[1], wallClock: { Cluster.now })
@@ -61,7 +61,7 @@ struct NewForeignKeysTests {
         let plain = "CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER DEFAULT 1, note TEXT)"
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", "\(Self.parents); \(plain)"])
         try cluster.execute(1, "INSERT INTO child VALUES(1, 7, 'x'), (2, 7, 'y')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try reasons(cluster, 0).count == 2)
         try cluster.executeLater(
             1,
@@ -69,7 +69,7 @@ struct NewForeignKeysTests {
             CREATE TABLE new_child(id INTEGER PRIMARY KEY, parent INTEGER DEFAULT 1 REFERENCES parent, note TEXT);
             INSERT INTO new_child SELECT * FROM child; DROP TABLE child; ALTER TABLE new_child RENAME TO child
             """)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try cluster.integrity(1).isEmpty)
     }
@@ -84,7 +84,7 @@ struct NewForeignKeysTests {
         }
         let cluster = try Cluster(schemas: [schema("BINARY"), schema("NOCASE")])
         try cluster.execute(1, "INSERT INTO parent VALUES('a', 1); INSERT INTO child VALUES(1, 'A')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try reasons(cluster, 0) == ["foreign_key0"])
         #expect(try reasons(cluster, 1).isEmpty)
         try cluster.executeLater(
@@ -93,7 +93,7 @@ struct NewForeignKeysTests {
             CREATE TABLE new_parent(id TEXT PRIMARY KEY NOT NULL, n INTEGER);
             INSERT INTO new_parent SELECT * FROM parent; DROP TABLE parent; ALTER TABLE new_parent RENAME TO parent
             """)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try reasons(cluster, 1) == ["foreign_key0"])
     }
@@ -102,9 +102,9 @@ struct NewForeignKeysTests {
     func parentsGo() throws {
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", children()])
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.executeLater(0, "DROP TABLE parent")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(0) == cluster.content(1))
         #expect(try reasons(cluster, 0).isEmpty)
     }

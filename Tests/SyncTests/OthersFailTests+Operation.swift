@@ -18,7 +18,7 @@ extension OthersFailTests {
             0,
             "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO person SELECT i, 'x', NULL FROM n"
         )
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             let counts = try cluster[index].read { db in
                 try ["_journal", "_journal_lives", "_journal_conflicts", "_journal_held", "_journal_inbox"].map {
@@ -39,11 +39,11 @@ extension OthersFailTests {
             for _ in 0..<count {
                 try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y'), (3, 'c', NULL)")
                 try cluster.execute(1, "INSERT INTO person VALUES(2, 'b', 'x@y'), (3, 'd', NULL)")
-                try cluster.settle()
+                try cluster.converge()
                 // Of 1 and 2 one is held, and returns when the other goes.
                 for _ in 0..<2 {
                     try cluster.execute(0, "DELETE FROM person")
-                    try cluster.settle()
+                    try cluster.converge()
                 }
             }
         }
@@ -97,14 +97,14 @@ extension OthersFailTests {
     func lateChangeRevivesNothing() throws {
         let cluster = try Cluster(4, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(3, "UPDATE person SET name = 'late', mail = 'x@y' WHERE id = 1")
         try cluster.execute(0, "DELETE FROM person")
         try cluster.pull(1, from: 0)
         try cluster.pull(2, from: 3)
         try cluster.pull(1, from: 2)
         #expect(try cluster.content(1).isEmpty)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<4 { #expect(try cluster.content(index).isEmpty) }
     }
 
@@ -187,7 +187,7 @@ extension OthersFailTests {
         #expect(try !fleet[0].ids().contains(lost))
         // It would have the version that the lost one had.
         let new = try fleet.write(0)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere([kept, lost, new])
     }
 
@@ -200,7 +200,7 @@ extension OthersFailTests {
         try fleet.add(fleet.path(2), schema: nil)
         // Both would be the next version of one origin.
         let new = try [fleet.write(0), fleet.write(2)]
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(new + [kept])
     }
 
@@ -214,7 +214,7 @@ extension OthersFailTests {
         // Evicts row 1 and fires no trigger for it: recursive triggers are off by default.
         try plain.run("REPLACE INTO person VALUES(3, 'c', 'x@y')")
         try plain.run("UPDATE person SET id = 9 WHERE id = 2")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
         #expect(try cluster[1].read { try Int64.fetchAll($0, sql: "SELECT id FROM person ORDER BY id") } == [3, 9])
         #expect(try cluster.integrity(1).isEmpty)
@@ -237,7 +237,7 @@ extension OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL), (2, 'c', 'x@y')")
         try cluster.execute(1, "INSERT INTO person VALUES(1, 'b', NULL), (3, 'd', 'x@y')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             let entries = try cluster[index].read { try ConflictEntry.all($0) }
             #expect(entries.map(\.kind.rawValue) == ["insert/insert"])

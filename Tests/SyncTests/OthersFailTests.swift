@@ -24,7 +24,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y')")
         try cluster.execute(1, "INSERT INTO person VALUES(2, 'b', 'x@y')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(throws: DatabaseError.self) {
                 try cluster.execute(index, "INSERT INTO person VALUES(3, 'c', 'x@y')")
@@ -39,9 +39,9 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y')")
         try cluster.execute(1, "INSERT INTO person VALUES(2, 'b', 'x@y')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE person SET mail = 'a@y' WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(
                 try cluster.content(index) == [
@@ -54,11 +54,11 @@ struct OthersFailTests {
     func foreignKeysStayOn() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL); INSERT INTO note VALUES(1, 1, 'seen')")
-        try cluster.settle()
+        try cluster.converge()
         // The cascade takes the note that is known here, and a note is made elsewhere meanwhile.
         try cluster.execute(0, "DELETE FROM person")
         try cluster.execute(1, "INSERT INTO note VALUES(2, 1, 'unseen')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         for index in 0..<2 {
             #expect(try cluster.text(index, "SELECT text FROM note").isEmpty)
@@ -95,10 +95,10 @@ struct OthersFailTests {
             0,
             "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO person SELECT i, 'x', NULL FROM n"
         )
-        try cluster.settle()
+        try cluster.converge()
         let before = try cluster[0].read { try JournalReader($0).lastSeq() }
         try cluster.execute(0, "ALTER TABLE person ADD COLUMN born INTEGER NOT NULL DEFAULT 7")
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         #expect(try cluster[0].read { try JournalReader($0).lastSeq() } == before)
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
         try cluster.execute(0, "UPDATE person SET born = 8 WHERE id = 1")
@@ -109,12 +109,12 @@ struct OthersFailTests {
     func oldPeerGoesOn() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person ADD COLUMN born INTEGER")
         try cluster.execute(0, "INSERT INTO person VALUES(2, 'b', NULL, 1900)")
         try cluster.execute(0, "UPDATE person SET name = 'A', born = 1901 WHERE id = 1")
         try cluster.execute(1, "UPDATE person SET mail = 'x@y' WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         let old = try cluster[1].read { try String.fetchAll($0, sql: "SELECT id || name || quote(mail) FROM person") }
         #expect(old == ["1A'x@y'", "2bNULL"])
         let new = try cluster[0].read {
@@ -129,7 +129,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(
             0, "INSERT INTO person VALUES(1, 'a', 'x@y'), (2, 'b', NULL); INSERT INTO note VALUES(1, 1, 'hello')")
-        try cluster.settle()
+        try cluster.converge()
         // Written before the migration, and nobody has it yet.
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
         let known = try cluster.inboxes.map { try $0.have() }
@@ -143,7 +143,7 @@ struct OthersFailTests {
                   text TEXT CHECK (length(text) < 100));
                 INSERT INTO n SELECT * FROM note; DROP TABLE note; ALTER TABLE n RENAME TO note
                 """)
-            try cluster[index].settle()
+            try cluster[index].refreshDerivedState()
         }
         #expect(try cluster.inboxes.map { try $0.have() } == known)
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
@@ -223,7 +223,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         let slow = try RawConnection(path: cluster[0].path)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         try slow.run("BEGIN IMMEDIATE; INSERT INTO person VALUES(2, 'b', NULL)")
         try cluster.pull(1, from: 0)
         #expect(try cluster.content(1).count == 1)

@@ -12,7 +12,7 @@ struct PolicyTests {
         let cluster = try Cluster(count, schema: Self.schema, functions: functions)
         for replica in cluster.replicas { try replica.write { try MergePolicy.set(policy, table: "stock", $0) } }
         try cluster.execute(0, "INSERT INTO stock VALUES(1, 1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         return cluster
     }
 
@@ -58,7 +58,7 @@ struct PolicyTests {
         try cluster.execute(1, "UPDATE stock SET \(cell.b)")
         // The third machine hears of B first.
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             let row = try #require(try cluster.text(index, "SELECT '(' || n || ', ' || note || ')' FROM stock").first)
             #expect(cell.text.hasPrefix(row), "replica \(index) shows \(row)")
@@ -72,10 +72,10 @@ struct PolicyTests {
         let cluster = try cluster(3, policy: .row)
         try cluster.execute(0, "UPDATE stock SET n = 2")
         try cluster.execute(1, "UPDATE stock SET note = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:1 | text:'y'"]) }
         try cluster.execute(2, "UPDATE stock SET n = 7")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:7 | text:'y'"]) }
     }
 
@@ -87,7 +87,7 @@ struct PolicyTests {
         try cluster.execute(0, "UPDATE stock SET n = 2, note = 'same'")
         try cluster.execute(1, "UPDATE stock SET note = 'same'")
         try cluster.execute(2, "UPDATE stock SET note = 'z', n = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["stock: integer:1 | integer:1 | text:'z'"])
             let entries = try cluster[index].read { try ConflictLedger($0).entries() }
@@ -98,11 +98,11 @@ struct PolicyTests {
         let cluster2 = try self.cluster(2, policy: .row)
         try cluster2.execute(0, "UPDATE stock SET n = 2")
         try cluster2.execute(1, "UPDATE stock SET note = 'y'")
-        try cluster2.settle()
+        try cluster2.converge()
         let lost = try #require(try cluster2[0].read { try ConflictLedger($0).entries() }.first)
         #expect(lost.lost.map(\.column) == ["n"])
         try cluster2[0].restoreConflicts([lost.id], time: 0)
-        try cluster2.settle()
+        try cluster2.converge()
         for index in 0..<2 { #expect(try cluster2.content(index) == ["stock: integer:1 | integer:2 | text:'y'"]) }
     }
 
@@ -112,11 +112,11 @@ struct PolicyTests {
         let cluster = try cluster(3, policy: .custom("add"), functions: functions)
         try cluster.execute(0, "UPDATE stock SET n = 10")
         try cluster.execute(1, "UPDATE stock SET n = 200, note = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:210 | text:'y'"]) }
         // A change over the decided row is an ordinary one.
         try cluster.execute(2, "UPDATE stock SET n = n + 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:211 | text:'y'"]) }
     }
 
@@ -126,7 +126,7 @@ struct PolicyTests {
             3, policy: .custom("add"), functions: [Self.adding, Self.adding, ConflictFunctions()])
         try cluster.execute(0, "UPDATE stock SET n = 10")
         try cluster.execute(1, "UPDATE stock SET n = 200")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(2).count == 1)
         #expect(try cluster.content(2).allSatisfy { $0.contains(" policy ") })
         let inbox = try Inbox(replica: cluster[2], functions: Self.adding, wallClock: { Cluster.now })
@@ -140,7 +140,7 @@ struct PolicyTests {
             3, policy: .custom("add"), functions: [Self.adding, Self.adding, ConflictFunctions()])
         try cluster.execute(0, "UPDATE stock SET n = 10")
         try cluster.execute(1, "UPDATE stock SET n = 200")
-        try cluster.settle()
+        try cluster.converge()
         let replicator = try Replicator(replica: cluster[2], functions: Self.adding)
         try replicator.inbox.bringBackHeldRows()
         #expect(try cluster.content(2) == ["stock: integer:1 | integer:210 | text:'x'"])
@@ -150,11 +150,11 @@ struct PolicyTests {
     func setLater() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO stock VALUES(1, 1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         for replica in cluster.replicas { try replica.write { try MergePolicy.set(.row, table: "stock", $0) } }
         try cluster.execute(0, "UPDATE stock SET n = 2")
         try cluster.execute(1, "UPDATE stock SET note = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:1 | text:'y'"]) }
     }
 
@@ -165,7 +165,7 @@ struct PolicyTests {
         let cluster = try cluster(3, policy: .row)
         try cluster.execute(0, "UPDATE stock SET n = 2")
         try cluster.execute(1, "UPDATE stock SET note = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             try cluster.execute(index, Self.migration)
             // What is written before capture has followed the migration is journalled at its next look only.
@@ -173,7 +173,7 @@ struct PolicyTests {
         }
         try cluster.execute(0, "UPDATE stock SET place = 'a'")
         try cluster.executeLater(1, "UPDATE stock SET place = 'b'")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(2, Self.migration)
         try cluster.inboxes[2].bringBackHeldRows()
         for index in 0..<3 {
@@ -188,7 +188,7 @@ struct PolicyTests {
         try cluster.execute(0, Self.migration)
         try cluster.execute(0, "UPDATE stock SET place = 'a'")
         try cluster.executeLater(1, "UPDATE stock SET note = 'z'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 1..<3 {
             try cluster.execute(index, Self.migration)
             try cluster.inboxes[index].bringBackHeldRows()
@@ -204,12 +204,12 @@ struct PolicyTests {
         let cluster = try cluster(3, policy: .custom("add"), functions: Array(repeating: Self.adding, count: 3))
         try cluster.execute(0, "UPDATE stock SET n = 10")
         try cluster.execute(1, "UPDATE stock SET n = 200")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { try cluster.execute(index, Self.migration) }
         try cluster.execute(0, "UPDATE stock SET place = 'a'")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.executeLater(1, "UPDATE stock SET place = 'b'")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(2, Self.migration)
         try cluster.inboxes[2].bringBackHeldRows()
         for index in 0..<3 {
@@ -222,7 +222,7 @@ struct PolicyTests {
         let cluster = try cluster(2, policy: .custom("add"))
         try cluster.execute(0, Self.migration)
         try cluster.execute(0, "UPDATE stock SET place = 'a'")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, Self.migration)
         try cluster.inboxes[1].bringBackHeldRows()
         for index in 0..<2 {
@@ -250,7 +250,7 @@ struct PolicyTests {
             ]
             try cluster.execute(index, statements[random.below(random.chance(20) ? 5 : 3)])
         }
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<count { #expect(try cluster.content(index) == cluster.content(0), "seed \(seed), \(policy)") }
     }
 }

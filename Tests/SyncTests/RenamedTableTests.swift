@@ -29,11 +29,11 @@ struct RenamedTableTests {
     func bothWays() throws {
         let cluster = try Cluster(schemas: [Self.person, Self.person, "CREATE TABLE other(id INTEGER PRIMARY KEY)"])
         try cluster.execute(1, "INSERT INTO person VALUES(1, 'a'), (2, 'b'), (3, 'c')")
-        try cluster.settle()
+        try cluster.converge()
         try declare(cluster, 0)
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
         // Nothing is journalled by the renaming.
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1; INSERT INTO contact VALUES(4, 'd')")
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2; DELETE FROM person WHERE id = 3")
@@ -48,7 +48,7 @@ struct RenamedTableTests {
         try cluster.inboxes[2].bringBackHeldRows()
         #expect(try rows(cluster, 2) == expected)
         try cluster.execute(2, "DELETE FROM contact WHERE id = 4")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try rows(cluster, index) == [row(1, "A"), row(2, "B")]) }
     }
 
@@ -56,13 +56,13 @@ struct RenamedTableTests {
     func writesInBetween() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
-        try cluster.settle()
+        try cluster.converge()
         try declare(cluster, 0)
         let other = try RawConnection(path: cluster[0].path)
         try other.run(
             "ALTER TABLE person RENAME TO contact; INSERT INTO contact VALUES(2, 'b'); DELETE FROM contact WHERE id = 1"
         )
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.content(1) == ["person: \(row(2, "b"))"])
         #expect(try cluster.content(0) == ["contact: \(row(2, "b"))"])
     }
@@ -72,7 +72,7 @@ struct RenamedTableTests {
         let cluster = try Cluster(schemas: [Self.person, Self.contact])
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b'); DELETE FROM person WHERE id = 2")
         try cluster.execute(1, "INSERT INTO contact VALUES(5, 'e'), (6, 'f'); DELETE FROM contact WHERE id = 6")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 0) == [row(1, "a")])
         #expect(try rows(cluster, 1) == [row(5, "e")])
         #expect(try cluster[1].read { try HeldEntries($0).all().map(\.reason) } == ["missing_table"])
@@ -82,7 +82,7 @@ struct RenamedTableTests {
         #expect(try cluster[1].read { try HeldEntries($0).all().isEmpty })
         // From now on it speaks of the table as the old machine does; what it sent before joins there with the declaration.
         try cluster.execute(1, "UPDATE contact SET name = 'A' WHERE id = 1; INSERT INTO contact VALUES(7, 'g')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 0) == [row(1, "A"), row(7, "g")])
         try declare(cluster, 0)
         try cluster.inboxes[0].bringBackHeldRows()
@@ -93,24 +93,24 @@ struct RenamedTableTests {
     func declaredLate() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b'), (3, 'c')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
         // Capture takes it for a new table.
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1; DELETE FROM contact WHERE id = 2")
         // What is now in the table called contact counts as written when capture saw it.
         try cluster.executeLater(1, "UPDATE person SET name = 'C' WHERE id = 3; INSERT INTO person VALUES(4, 'd')")
-        try cluster.settle()
+        try cluster.converge()
         for index in [1, 0] {
             try declare(cluster, index)
             try cluster.inboxes[index].bringBackHeldRows()
         }
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 0) == rows(cluster, 1))
         #expect(try rows(cluster, 0) == [row(1, "A"), row(3, "C"), row(4, "d")])
         // Both speak of one table from now on.
         try cluster.execute(0, "UPDATE contact SET name = 'again' WHERE id = 4")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 1).last == row(4, "again"))
     }
 
@@ -119,7 +119,7 @@ struct RenamedTableTests {
         let cluster = try Cluster(schemas: [Self.person, Self.contact, Self.person])
         try cluster.execute(1, "INSERT INTO contact VALUES(1, 'a')")
         try cluster.execute(2, "INSERT INTO person VALUES(2, 'b')")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.heldReasons(0) == ["missing_table"])
         try declare(cluster, 0)
         #expect(try cluster.heldReasons(0).isEmpty)
@@ -131,13 +131,13 @@ struct RenamedTableTests {
     func undeclared() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
         // Capture takes it for a new table, with all its rows.
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1")
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
-        try cluster.settle()
+        try cluster.converge()
         let contacts = ["contact: \(row(1, "A"))", "contact: \(row(2, "b"))"]
         let people = ["person: \(row(1, "a"))", "person: \(row(2, "B"))"]
         #expect(try cluster.content(0) == contacts)
@@ -159,7 +159,7 @@ struct RenamedTableTests {
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
         try cluster.execute(1, "INSERT INTO contact VALUES(2, 'b')")
         try cluster.execute(2, "INSERT INTO partner VALUES(3, 'c')")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try rows(cluster, index) == [row(1, "a"), row(2, "b"), row(3, "c")]) }
     }
 
@@ -172,13 +172,13 @@ struct RenamedTableTests {
         let cluster = try Cluster(2, schema: schema)
         for index in 0..<2 { try cluster[index].write { try MergePolicy.set(.row, table: "person", $0) } }
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try declare(cluster, 0)
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
         try cluster.execute(0, "INSERT INTO contact VALUES(2, 'b', 'y'); UPDATE contact SET name = 'A' WHERE id = 1")
         try cluster.execute(1, "INSERT INTO person VALUES(3, 'c', 'y'); UPDATE person SET mail = 'z' WHERE id = 1")
         try cluster.execute(1, "INSERT INTO note VALUES(1, 3)")
-        try cluster.settle()
+        try cluster.converge()
         #expect(
             try cluster[0].read { try String.fetchAll($0, sql: "SELECT name || mail FROM contact") } == ["az", "by"])
         #expect(
@@ -226,7 +226,7 @@ struct RenamedTableTests {
         try cluster.execute(
             0, "INSERT INTO person VALUES(1, 'a'); DELETE FROM person; INSERT INTO person VALUES(1, 'b')")
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         try cluster.execute(0, "UPDATE contact SET name = 'c'")
         let error = #expect(throws: JournalError.self) { try declare(cluster, 0) }
         #expect(error?.code == .refused)
@@ -237,10 +237,10 @@ struct RenamedTableTests {
     func renamedColumn() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person RENAME COLUMN name TO called")
         try cluster.execute(1, "UPDATE person SET name = 'A'")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 0) == [row(1, "a")])
         #expect(try rows(cluster, 1) == [row(1, "A")])
         try cluster.execute(1, "ALTER TABLE person ADD COLUMN called TEXT")

@@ -66,7 +66,7 @@ struct UnfinishedTransactionTests {
         try cluster.execute(2, "INSERT INTO note VALUES (9, 'later')")
         try cluster.pull(3, from: 2)
         #expect(try ids(cluster, 3) == [1, 2, 3, 9])
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<4 { #expect(try ids(cluster, index) == [1, 2, 3, 4, 5, 9]) }
     }
 

@@ -15,14 +15,14 @@ struct UniqueClashTests {
         for (index, row) in rows.enumerated() { try cluster.execute(index, "INSERT INTO t VALUES(\(row))") }
         // The last machine hears of the latest first.
         for source in [3, 2, 1, 0] { try cluster.pull(4, from: source) }
-        try cluster.settle()
+        try cluster.converge()
         // The earliest row is shown, and with it every second one after it. It goes, and the next one is the earliest.
         for (step, shown) in [[1, 3, 5], [2, 4], [3, 5], [4], [5]].enumerated() {
             try cluster.expectEqual()
             #expect(try cluster.text(step, "SELECT id || '' FROM t ORDER BY id") == shown.map { "\($0)" })
             #expect(try cluster.heldReasons(step).count == 5 - step - shown.count)
             try cluster.execute(step, "DELETE FROM t WHERE id = \(shown[0])")
-            try cluster.settle()
+            try cluster.converge()
         }
         for index in 0..<5 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
     }
@@ -33,13 +33,13 @@ struct UniqueClashTests {
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x', NULL), (4, 'x', 'y')")
         try cluster.executeLater(1, "INSERT INTO t VALUES(2, 'x', NULL), (3, NULL, 'y'), (5, 'x', 'y')")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(2, "SELECT id || '' FROM t ORDER BY id") == ["1", "2", "3", "4"])
         #expect(try cluster.heldReasons(2) == ["unique"])
         // With NULL it needs no place.
         try cluster.execute(0, "UPDATE t SET b = NULL WHERE id = 4")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(2, "SELECT id || '' FROM t ORDER BY id") == ["1", "2", "3", "4", "5"])
     }
@@ -53,7 +53,7 @@ struct UniqueClashTests {
         let cluster = try Cluster(
             3, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT UNIQUE)", limits: limits)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'a'), (2, 'b'), (3, 'c')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(
             0,
             """
@@ -62,7 +62,7 @@ struct UniqueClashTests {
             """)
         try cluster.execute(1, "INSERT INTO t VALUES(4, 'passing')")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.text(2, "SELECT id || code FROM t ORDER BY id") == ["1c", "2a", "3b", "4passing"])
         #expect(try cluster.ledger(2).isEmpty)

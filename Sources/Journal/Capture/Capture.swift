@@ -39,7 +39,7 @@ public enum Capture {
     @discardableResult
     public static func refresh(_ db: Database) throws -> CaptureReport {
         try JournalUpgrade.run(db)
-        try Seal.run(db)
+        try DerivedState.materialize(db)
         let policy = try TrackingPolicy(db)
         let tables = try TableInspection.all(db)
         var registry = try ShapeRegistry(db)

@@ -74,7 +74,7 @@ struct Reconciliation {
         // What a peer's shape has and rows here do not show yet is not expected of them.
         let unjoined = Dictionary(
             reader.registry.entries.values.compactMap { entry in
-                entry.joined.map { (entry.shape, Set(entry.shape.valueColumns).subtracting($0)) }
+                entry.shownColumns.map { (entry.shape, Set(entry.shape.valueColumns).subtracting($0)) }
             }, uniquingKeysWith: { $0.union($1) })
         var position: Int64 = 0
         while true {

@@ -4,7 +4,7 @@ import GRDB
 /// `_journal_conflicts`, read: what lost in conflicts, with the values of both sides.
 ///
 /// A row of the table names the two journal entries; their values stand in the journal. Merging records
-/// them (`Sync/Apply/Ledger`); here they are read, restored (``restore(_:time:)``), dismissed (``dismiss(_:time:)``) and
+/// them (`Sync/Apply/ConflictRecorder`); here they are read, restored (``restore(_:time:)``), dismissed (``dismiss(_:time:)``) and
 /// dropped (``retain(_:time:)``).
 public struct ConflictLedger {
     let db: Database

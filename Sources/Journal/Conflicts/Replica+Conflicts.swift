@@ -8,7 +8,7 @@ extension Replica {
     /// - Throws: ``JournalError``; the file is then unchanged.
     @discardableResult
     public func restoreConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
-        try settle()
+        try refreshDerivedState()
         do {
             return try write { try ConflictLedger($0).restore(ids, time: time) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
@@ -26,7 +26,7 @@ extension Replica {
     /// - Throws: ``JournalError``; the file is then unchanged.
     @discardableResult
     public func dismissConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
-        try settle()
+        try refreshDerivedState()
         return try write { try ConflictLedger($0).dismiss(ids, time: time) }
     }
 }

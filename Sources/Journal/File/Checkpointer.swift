@@ -45,7 +45,7 @@ final class Checkpointer: Sendable {
     func checkpoint(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
         try place.check()
         do {
-            return try files.withFile(path + "-checkpoint", .claiming) { _ in
+            return try files.withFile(path + "-checkpoint", .exclusiveOrNothing) { _ in
                 if let done = try Checkpointer.prepare(db, mode) { return done }
                 let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode.rawValue))")
                 return Checkpoint(isBlocked: row?[0] ?? false, logPages: row?[1] ?? 0, movedPages: row?[2] ?? 0)

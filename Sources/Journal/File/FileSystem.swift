@@ -28,7 +28,7 @@ public enum FileAccess: Hashable, Sendable {
     /// Alone; waits for others. A missing file is made.
     case updating
     /// Alone, or not at all. A missing file is made.
-    case claiming
+    case exclusiveOrNothing
 }
 
 /// A file that ``FileSystem/withFile(_:_:_:)`` has open. All of its functions throw ``FileError``.

@@ -17,7 +17,7 @@ public final class FileWatch: Sendable {
     }
 
     private let state: Mutex<State>
-    private let registration: WatchHub.Registration
+    private let registration: InotifyHub.Registration
 
     /// Starts watching.
     ///
@@ -29,8 +29,8 @@ public final class FileWatch: Sendable {
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
         state = Mutex(State())
-        registration = WatchHub.Registration()
-        try WatchHub.shared.add(registration, directory: directory, names: [name, name + "-wal"]) { [weak self] in
+        registration = InotifyHub.Registration()
+        try InotifyHub.shared.add(registration, directory: directory, names: [name, name + "-wal"]) { [weak self] in
             self?.signal()
         }
     }
@@ -72,6 +72,6 @@ public final class FileWatch: Sendable {
         }
         guard let listeners else { return }
         for listener in listeners { listener.finish() }
-        WatchHub.shared.remove(registration)
+        InotifyHub.shared.remove(registration)
     }
 }

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Shared, because a user may have 128 instances by default (`fs.inotify.max_user_instances`, inotify(7)), and a process may
 /// have more databases open than that. Watches are counted by directory.
-final class WatchHub: Sendable {
-    static let shared = WatchHub()
+final class InotifyHub: Sendable {
+    static let shared = InotifyHub()
 
     /// Names one watched file.
     final class Registration: Sendable, Hashable {
@@ -38,12 +38,12 @@ final class WatchHub: Sendable {
         _ registration: Registration, directory: String, names: Set<String>, signal: @escaping @Sendable () -> Void
     ) throws {
         try state.withLock { state in
-            if state.notifier < 0 { state.notifier = try WatchHub.start(self) }
+            if state.notifier < 0 { state.notifier = try InotifyHub.start(self) }
             let events = [IN_MODIFY, IN_CREATE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_MOVE_SELF]
                 .reduce(UInt32(0)) { $0 | UInt32($1) }
             // The same directory gives the same watch.
             let watch = inotify_add_watch(state.notifier, directory, events)
-            guard watch >= 0 else { throw WatchHub.failure("watching \(directory)", code: errno) }
+            guard watch >= 0 else { throw InotifyHub.failure("watching \(directory)", code: errno) }
             state.targets[registration] = Target(watch: watch, names: names, signal: signal)
         }
     }
@@ -59,13 +59,13 @@ final class WatchHub: Sendable {
 
     // MARK: - The thread
 
-    private static func start(_ hub: WatchHub) throws -> Int32 {
+    private static func start(_ hub: InotifyHub) throws -> Int32 {
         let notifier = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
         guard notifier >= 0 else { throw failure("watching files", code: errno) }
         final class Start {
-            let hub: WatchHub
+            let hub: InotifyHub
             let notifier: Int32
-            init(_ hub: WatchHub, _ notifier: Int32) {
+            init(_ hub: InotifyHub, _ notifier: Int32) {
                 self.hub = hub
                 self.notifier = notifier
             }
@@ -116,12 +116,12 @@ final class WatchHub: Sendable {
         let next = state.withLock { state in
             state.targets.values.lazy.filter { $0.echo < FileWatch.echoes.count }.map(\.due).min()
         }
-        return next.map { Int32(clamping: max(0, $0 - WatchHub.now())) } ?? -1
+        return next.map { Int32(clamping: max(0, $0 - InotifyHub.now())) } ?? -1
     }
 
     /// The signals to send now: for files that changed, and echoes of earlier changes.
     private func due(_ changed: Changed) -> [@Sendable () -> Void] {
-        let now = WatchHub.now()
+        let now = InotifyHub.now()
         return state.withLock { state in
             var signals: [@Sendable () -> Void] = []
             for (registration, var target) in state.targets {

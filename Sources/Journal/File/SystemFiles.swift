@@ -55,7 +55,7 @@ public struct SystemFiles: FileSystem {
             switch access {
             case .reading: LOCK_SH
             case .updating: LOCK_EX
-            case .claiming: LOCK_EX | LOCK_NB
+            case .exclusiveOrNothing: LOCK_EX | LOCK_NB
             }
         guard flock(descriptor, lock) == 0 else {
             if errno == EWOULDBLOCK { return nil }

@@ -34,7 +34,7 @@ struct UnknownChanges {
     private func reason(_ entry: ShapeRegistry.Entry) -> Reason? {
         guard let tracked = registry.tracked(table: entry.shape.table) else { return .table }
         // Who merges has found that it can show nothing of the table.
-        if tracked.joined == [] { return .program }
+        if tracked.shownColumns == [] { return .program }
         guard !entry.isTracked else { return nil }
         let here = tracked.shape
         guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {

@@ -5,7 +5,7 @@ import GRDB
 /// aside because another one arrived, that came back because another one went, or that a migration has brought to light.
 ///
 /// Whoever follows the journal reads these notices with it. The newest is never deleted, so numbers only grow.
-public enum SettledRows {
+public enum VisibilityNotice {
     /// One row, or one table, that shows otherwise than before.
     public struct Notice: Sendable {
         /// The number of the notice, from 1 on.

@@ -47,7 +47,7 @@ public struct ClockRepair: Sendable {
     /// - Throws: ``JournalError`` with `refused` when a peer has taken such a change, or when changes of others that are ahead were
     ///   merged here: then there is no way back under the old stamps, and none forward under new ones.
     public func run(_ db: Database) throws -> Outcome? {
-        try Seal.run(db)
+        try DerivedState.materialize(db)
         let reader = try JournalReader(db)
         guard let early = try firstEarly(reader) else { return nil }
         try checkAlone(early, reader)

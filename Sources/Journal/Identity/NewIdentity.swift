@@ -7,7 +7,7 @@ import GRDB
 /// the file knows the old name up to the cut only, so what others hold of it beyond that is fetched like anyone's changes.
 ///
 /// Runs inside of a write transaction, which must be rolled back after a throw.
-public struct Rekey: Sendable, Hashable {
+public struct NewIdentity: Sendable, Hashable {
     /// Why the old name cannot be kept.
     public enum Reason: String, Sendable, Hashable {
         /// The file has another fingerprint than the one for which its name was taken: a copy, or a restored backup.
@@ -72,7 +72,7 @@ public struct Rekey: Sendable, Hashable {
     ///   SQLite. The transaction must then be rolled back.
     public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
-        try Seal.run(db)
+        try DerivedState.materialize(db)
         let reader = try JournalReader(db)
         let head = try reader.vector()[origin]
         let merged = try mergedByOthers(reader)

@@ -6,9 +6,9 @@ import GRDB
 ///
 /// Runs inside of a write transaction. It changes no answer that a reader would give (the fold is a function of the journal),
 /// except that rows found evicted get their delete.
-public enum Seal {
+public enum DerivedState {
     /// True when readers would otherwise have to start too far back, or when rows may have been evicted unseen.
-    static func isDue(_ db: Database) throws -> Bool {
+    static func isStale(_ db: Database) throws -> Bool {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -24,7 +24,7 @@ public enum Seal {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` when the journal is damaged; errors of SQLite. The transaction must then
     ///   be rolled back.
-    public static func run(_ db: Database) throws {
+    public static func materialize(_ db: Database) throws {
         try foldTail(db)
         let hasSuspects = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)"))

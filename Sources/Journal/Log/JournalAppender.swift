@@ -27,7 +27,7 @@ public final class JournalAppender {
     ///   local run.
     public init(_ db: Database) throws {
         self.db = db
-        try Seal.run(db)
+        try DerivedState.materialize(db)
         let reader = try JournalReader(db)
         own = reader.identity.origin
         origins = reader.origins
@@ -51,11 +51,11 @@ public final class JournalAppender {
         try registry.register(shape, in: db)
     }
 
-    /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/joined``.
+    /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/shownColumns``.
     ///
     /// - Throws: Errors of SQLite.
-    public func join(_ columns: [String], of shape: Int64) throws {
-        try registry.join(columns, of: shape, in: db)
+    public func show(_ columns: [String], of shape: Int64) throws {
+        try registry.show(columns, of: shape, in: db)
     }
 
     /// Starts a stretch of consecutive versions of one origin.

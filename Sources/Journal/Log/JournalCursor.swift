@@ -56,7 +56,7 @@ final class JournalCursor {
         entry = ShapeRegistry.Entry(
             id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), wireName: "", collations: [],
             isTracked: false,
-            joined: nil)
+            shownColumns: nil)
     }
 
     var version: Int64 { run.version(at: seq) }

@@ -3,7 +3,7 @@ import GRDB
 
 /// Who a replica is, and how far its derived state is written down.
 public struct Identity: Sendable, Hashable {
-    /// The name of the replica. Another one after ``Rekey`` and ``ClockRepair``.
+    /// The name of the replica. Another one after ``NewIdentity`` and ``ClockRepair``.
     public let origin: OriginID
     /// Replicas of different clusters refuse to talk to each other.
     public let cluster: String

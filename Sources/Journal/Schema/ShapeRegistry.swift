@@ -19,11 +19,11 @@ public struct ShapeRegistry: Sendable {
         public var isTracked: Bool
         /// The columns that rows here show as entries of this shape have them; nil when no entry of others has come yet. Empty where
         /// rows cannot show any: there is no such table, it has another key, or only its own program can write it.
-        public var joined: [String]?
+        public var shownColumns: [String]?
 
-        /// Stands in ``joined``, beside what rows show, until they are joined once more with what the journal holds: the table has just come
+        /// Stands in ``shownColumns``, beside what rows show, until they are joined once more with what the journal holds: the table has just come
         /// here, has got another name, or compares its keys otherwise. No column has such a name.
-        package static let joinsAgain = "\u{0}"
+        package static let isDueMark = "\u{0}"
     }
 
     /// The shapes by their ids.
@@ -51,7 +51,7 @@ public struct ShapeRegistry: Sendable {
                     table: name, columns: try NameList.decode(row["columns"]), keyCount: row["key_count"]),
                 wireName: row["wire"] ?? name,
                 collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
-                isTracked: row["tracked"], joined: try (row["joined"] as String?).map { try NameList.decode($0) })
+                isTracked: row["tracked"], shownColumns: try (row["joined"] as String?).map { try NameList.decode($0) })
             entries[entry.id] = entry
             widestKey = max(widestKey, entry.shape.keyCount)
         }
@@ -110,7 +110,7 @@ public struct ShapeRegistry: Sendable {
         let id = (entries.keys.max() ?? 0) + 1
         var entry = Entry(
             id: id, table: siblings.first?.table ?? id, shape: shape, wireName: wireName, collations: collations,
-            isTracked: false, joined: nil)
+            isTracked: false, shownColumns: nil)
         try db.execute(
             sql: """
                 INSERT INTO _journal_tables (shape, tbl, name, columns, key_count, collations, tracked, wire)
@@ -146,7 +146,7 @@ public struct ShapeRegistry: Sendable {
                 sql: "UPDATE _journal_tables SET collations = ? WHERE shape = ?",
                 arguments: [NameList.encode(collations.map(\.rawValue)), other.id])
             // Rows are to show what is one row now.
-            try joinAgain(other.id, in: db)
+            try backfillAgain(other.id, in: db)
         }
         try KeyRenewal(db: db, entry: entries[entry.id] ?? entry).run()
     }
@@ -154,17 +154,17 @@ public struct ShapeRegistry: Sendable {
     /// Notes which columns of a shape rows here show as its entries have them.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read anew.
-    public mutating func join(_ columns: [String], of id: Int64, in db: Database) throws {
-        guard entries[id]?.joined != columns else { return }
-        entries[id]?.joined = columns
+    public mutating func show(_ columns: [String], of id: Int64, in db: Database) throws {
+        guard entries[id]?.shownColumns != columns else { return }
+        entries[id]?.shownColumns = columns
         try db.execute(
             sql: "UPDATE _journal_tables SET joined = ? WHERE shape = ?", arguments: [NameList.encode(columns), id])
     }
 
     /// Lets rows be joined once more with the entries of a shape; what they show already is not forgotten.
-    mutating func joinAgain(_ id: Int64, in db: Database) throws {
-        guard let joined = entries[id]?.joined, !joined.contains(Entry.joinsAgain) else { return }
-        try join(joined + [Entry.joinsAgain], of: id, in: db)
+    mutating func backfillAgain(_ id: Int64, in db: Database) throws {
+        guard let shown = entries[id]?.shownColumns, !shown.contains(Entry.isDueMark) else { return }
+        try show(shown + [Entry.isDueMark], of: id, in: db)
     }
 
     /// Makes `id` the one shape that the triggers of its table write; nil stops tracking `table`.
@@ -174,7 +174,7 @@ public struct ShapeRegistry: Sendable {
             arguments: [id, table, id])
         for entry in entries.values where entry.table == table && entry.isTracked != (entry.id == id) {
             entries[entry.id]?.isTracked = entry.id == id
-            if entry.id == id, entry.joined == [] { try joinAgain(entry.id, in: db) }
+            if entry.id == id, entry.shownColumns == [] { try backfillAgain(entry.id, in: db) }
         }
     }
 

@@ -137,7 +137,7 @@ extension TableNames {
         try db.execute(sql: "UPDATE _journal_conflicts SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
         // Rows are to show what came under the other name.
         var registry = try ShapeRegistry(db)
-        for entry in registry.entries.values where entry.table == kept { try registry.joinAgain(entry.id, in: db) }
+        for entry in registry.entries.values where entry.table == kept { try registry.backfillAgain(entry.id, in: db) }
     }
 
     /// A row that was deleted under the old name and stands under the new one would count its lives anew, and lose against its past.

@@ -51,20 +51,20 @@ class AccessContext {
 /// A read of one snapshot.
 final class ReadContext: AccessContext {
     private var position: Int64?
-    /// ``LiveClock/announcedSettled`` before the snapshot was taken.
-    private let settled: Int64
+    /// ``LiveClock/announcedNotices`` before the snapshot was taken.
+    private let notices: Int64
     /// Objects that were registered with a row older than what has been handled since.
     private(set) var stale: [any Refreshable] = []
 
-    init(_ database: Database, _ db: GRDB.Database, settled: Int64) {
-        self.settled = settled
+    init(_ database: Database, _ db: GRDB.Database, notices: Int64) {
+        self.notices = notices
         super.init(database, db)
     }
 
     /// Notes that `object` has got a row of this snapshot, which others may have seen settled since.
     func adopted<M: Model>(_ object: M) {
-        let announced = database.pipeline.clock.announcedSettled.load(ordering: .sequentiallyConsistent)
-        if settled < announced { stale.append(Row<M>(object: object)) }
+        let announced = database.pipeline.clock.announcedNotices.load(ordering: .sequentiallyConsistent)
+        if notices < announced { stale.append(RefreshableObject<M>(object: object)) }
     }
 
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
@@ -91,17 +91,17 @@ final class ReadContext: AccessContext {
         }
     }
 
-    private func start() throws -> ObjectStart {
+    private func start() throws -> RegistrationContext {
         let position = try self.position ?? JournalTail.lastSeq(db)
         self.position = position
         let epoch = database.pipeline.clock.epoch.load(ordering: .sequentiallyConsistent)
-        return ObjectStart(database, .present, asOf: position, epoch: epoch)
+        return RegistrationContext(database, .present, asOf: position, epoch: epoch)
     }
 
-    private func adopt<M: Model>(_ fresh: [M], _ start: ObjectStart) -> [M] {
+    private func adopt<M: Model>(_ fresh: [M], _ start: RegistrationContext) -> [M] {
         if fresh.isEmpty { return [] }
-        let found = database.instances(of: M.self).adopt(fresh, start, settled: settled)
-        stale.append(contentsOf: found.stale.map { Row<M>(object: $0) })
+        let found = database.instances(of: M.self).adopt(fresh, start, notices: notices)
+        stale.append(contentsOf: found.stale.map { RefreshableObject<M>(object: $0) })
         return found.objects
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Whether a piece of work may still begin: decided once, by whoever comes first, its thread or the task's cancellation.
-final class Start: Sendable {
+final class StartLatch: Sendable {
     private enum State { case waiting, begun, cancelled }
 
     private let state = Mutex(State.waiting)

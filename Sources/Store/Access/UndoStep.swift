@@ -18,7 +18,7 @@ struct OverlayUndo<M: Model>: UndoStep {
             state.overlays = previous.map { [$0] } ?? []
             return state.overlays.isEmpty && state.status == .unknown
         }
-        return isUnknown ? Row<M>(object: object) : nil
+        return isUnknown ? RefreshableObject<M>(object: object) : nil
     }
 
     func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication) {

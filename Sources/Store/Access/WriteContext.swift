@@ -20,7 +20,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     let epoch: Int
     let follower: Follower
     /// What the beginning has found of settled rows, up to the notice `id`.
-    private var settled: (id: Int64, follower: Follower)?
+    private var notices: (id: Int64, follower: Follower)?
     var position: Int64
     private var unconfirmed: Int64 = 0
     /// True when the journal may hold what no save has counted.
@@ -62,15 +62,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             try follow()
             follower.closeGroup()
         }
-        let known = database.pipeline.clock.appliedSettled.load(ordering: .sequentiallyConsistent)
-        let last = try SettledTail.lastID(db)
+        let known = database.pipeline.clock.appliedNotices.load(ordering: .sequentiallyConsistent)
+        let last = try VisibilityTail.lastID(db)
         guard last > known else { return }
         // Events of their own, for a look at the journal may come between the commit and this transaction's end.
         let follower = Follower(database)
-        for object in try follower.followSettled(after: known, seq: .max, in: db, tail: tail) {
+        for object in try follower.followNotices(after: known, seq: .max, in: db, tail: tail) {
             try object.refresh(in: self)
         }
-        settled = (last, follower)
+        notices = (last, follower)
     }
 
     // MARK: - Overlays
@@ -91,7 +91,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
         if let known { return known }
         database.counters.countQuery()
-        try Row<M>(object: object).refresh(in: self)
+        try RefreshableObject<M>(object: object).refresh(in: self)
         return object._withState { state in
             state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
         }
@@ -162,8 +162,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let instances = database.instances(of: M.self)
         if isUntouched(instances) {
             // Nobody else can write now, and this transaction has not: these are the committed rows.
-            let start = ObjectStart(database, .present, asOf: position, epoch: epoch - 1)
-            return instances.adopt(rows.map { M._make($0, start) }, start, settled: nil, byWriter: true).objects
+            let start = RegistrationContext(database, .present, asOf: position, epoch: epoch - 1)
+            return instances.adopt(rows.map { M._make($0, start) }, start, notices: nil, byWriter: true).objects
         }
         return rows.map { row in
             let object: M = instances.provisional(for: row, in: database)
@@ -265,7 +265,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         db.clearSchemaCache()
         do {
             // Before capture: its triggers are to be the youngest.
-            try TextIndexStore(db).settle()
+            try TextIndexStore(db).repairTriggers()
             try Capture.refresh(db)
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
@@ -317,7 +317,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         database.pipeline.publish(
             upTo: position,
             { _ in
-                if let settled { database.pipeline.clock.announceSettled(settled.id) }
+                if let notices { database.pipeline.clock.announceNotices(notices.id) }
                 for step in undo { step.publish(epoch, asOf: position, publication) }
                 // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
                 // which may want to save one of them.
@@ -328,7 +328,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
                 database.dependents.committed(follower.commits.summary)
             },
             then: { seen in
-                deliverSettled()
+                deliverNotices()
                 follower.deliver(after: seen, upTo: position)
                 publication.eventsAreSent()
             })
@@ -337,12 +337,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         database.pipeline.clock.endWrite(epoch)
     }
 
-    private func deliverSettled() {
+    private func deliverNotices() {
         let clock = database.pipeline.clock
-        guard let settled, clock.appliedSettled.load(ordering: .sequentiallyConsistent) < settled.id else { return }
-        database.dependents.committed(settled.follower.commits.summary)
-        settled.follower.deliver(after: 0)
-        clock.applySettled(settled.id)
+        guard let notices, clock.appliedNotices.load(ordering: .sequentiallyConsistent) < notices.id else { return }
+        database.dependents.committed(notices.follower.commits.summary)
+        notices.follower.deliver(after: 0)
+        clock.applyNotices(notices.id)
     }
 
     /// Runs what waited for the commit: code of the caller, when the writer is free again.

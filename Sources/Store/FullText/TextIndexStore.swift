@@ -117,7 +117,7 @@ struct TextIndexStore {
     /// table. Does nothing when all is there.
     ///
     /// - Throws: ``StoreError/Code/missingColumn`` when an indexed column is gone.
-    func settle() throws {
+    func repairTriggers() throws {
         for record in try records() {
             guard let definition = try renamed(record.definition) else {
                 _ = try drop(record.definition.name)

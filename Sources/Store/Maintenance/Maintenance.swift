@@ -40,7 +40,7 @@ extension Database {
             try replica.withConnections { try $0.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
             _ = try replica.checkpoint(.truncate)
             // VACUUM counts as a change of the schema.
-            try replica.settle()
+            try replica.refreshDerivedState()
         }
     }
 

@@ -119,7 +119,7 @@ extension WriteContext {
             var fields = M.Fields()
             guard try fillNext(&fields) else { return count }
             try inserter.insert(&fields)
-            if instances.mayHold, let object = instances.held(fields._key) { publishLater(object, fields) }
+            if instances.mayHold, let object = instances.cached(fields._key) { publishLater(object, fields) }
             count += 1
         }
     }

@@ -43,7 +43,7 @@ extension Model {
         }
         // What is found in memory was read too, for whoever wants to know of changes.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
-        guard let object = database.instances(of: Self.self).held(id),
+        guard let object = database.instances(of: Self.self).cached(id),
             object._status == .present
         else { return nil }
         return object
@@ -122,10 +122,10 @@ extension Model {
         var due: Publication?
         try database.access { context in
             if let write = context as? WriteContext {
-                try Row<Self>(object: self).refresh(in: write)
+                try RefreshableObject<Self>(object: self).refresh(in: write)
             } else {
                 let publication = Publication(database)
-                try Row<Self>(object: self).refresh(
+                try RefreshableObject<Self>(object: self).refresh(
                     context.db, asOf: JournalTail.lastSeq(context.db), publication)
                 (context as? ReadContext)?.adopted(self)
                 due = publication

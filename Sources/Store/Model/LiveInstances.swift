@@ -60,7 +60,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     init(clock: LiveClock) { self.clock = clock }
 
     /// The object for `key`, when someone holds it.
-    func held(_ key: M.ID) -> M? {
+    func cached(_ key: M.ID) -> M? {
         let exact = key.exact
         guard let object = table.withLock({ $0[exact] }) else { return nil }
         return unsafeDowncast(object, to: M.self)
@@ -76,11 +76,11 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     ///
     /// - Parameters:
     ///   - start: What the fresh objects were made from; its epoch is ``LiveClock/epoch`` as it was before.
-    ///   - settled: ``LiveClock/announcedSettled`` as it was before the snapshot was taken; nil for a writer, whose snapshot is the newest.
+    ///   - settled: ``LiveClock/announcedNotices`` as it was before the snapshot was taken; nil for a writer, whose snapshot is the newest.
     ///   - byWriter: True for a transaction that reads committed rows; its epoch is the number of the write before it.
     /// - Returns: The objects in the order of the rows, without those known to be deleted since; and those for which a
     ///   newer position was handled already, so that they must be refreshed.
-    func adopt(_ fresh: [M], _ start: ObjectStart, settled: Int64?, byWriter: Bool = false) -> (
+    func adopt(_ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false) -> (
         objects: [M], stale: [M]
     ) {
         let position = start.position
@@ -96,7 +96,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
             let isRecent = !byWriter && clock.writer.load(ordering: .sequentiallyConsistent) != 0
             let now = byWriter ? start.epoch : clock.epoch.load(ordering: .sequentiallyConsistent)
             // Rows that were settled since then have the same journal position, and may look otherwise.
-            let isBehind = settled.map { $0 < clock.announcedSettled.load(ordering: .sequentiallyConsistent) } ?? false
+            let isBehind = notices.map { $0 < clock.announcedNotices.load(ordering: .sequentiallyConsistent) } ?? false
             for index in fresh.indices {
                 let object = fresh[index]
                 let exact = object._exactKey
@@ -168,20 +168,20 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         return table.withLock { table in
             if let known = table[exact] { return (unsafeDowncast(known, to: M.self), false) }
             let epoch = clock.epoch.load(ordering: .sequentiallyConsistent)
-            let object = M._make(row, ObjectStart(database, status, asOf: 0, epoch: epoch))
+            let object = M._make(row, RegistrationContext(database, status, asOf: 0, epoch: epoch))
             released = table.register(object, exact, isRecent: isRecent)
             return (object, true)
         }
     }
 
     func takeRecent() -> [any Refreshable] {
-        table.withLock { $0.takeRecent() }.map { Row<M>(object: unsafeDowncast($0, to: M.self)) }
+        table.withLock { $0.takeRecent() }.map { RefreshableObject<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     /// Every object that someone holds.
     var objects: [M] { table.withLock { $0.all }.map { unsafeDowncast($0, to: M.self) } }
 
-    func all() -> [any Refreshable] { objects.map { Row<M>(object: $0) } }
+    func all() -> [any Refreshable] { objects.map { RefreshableObject<M>(object: $0) } }
 
     func makeLog() -> any ChangeLog { ModelLog(self) }
 
@@ -245,7 +245,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 }
 
 /// One object, as something that can be refreshed.
-struct Row<M: Model>: Refreshable {
+struct RefreshableObject<M: Model>: Refreshable {
     let object: M
 
     func refresh(_ db: GRDB.Database, asOf position: Int64, _ publication: Publication) throws {

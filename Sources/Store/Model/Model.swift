@@ -25,11 +25,11 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     // What runs once for each row. Written out in the model's own module, where its types are known, these are a good deal
     // faster than generic code can be.
     /// An object with these values.
-    static func _make(_ fields: Fields, _ start: ObjectStart) -> Self
+    static func _make(_ fields: Fields, _ start: RegistrationContext) -> Self
     /// An object with the values of the row on which `row` stands.
     ///
     /// - Throws: ``StoreError/Code/undecodable``, with the column, for a value that its property's type cannot take.
-    static func _read(_ row: RowCursor, _ start: ObjectStart) throws -> Self
+    static func _read(_ row: RowCursor, _ start: RegistrationContext) throws -> Self
     /// Takes the committed row that `other` was made of; true when this object's row is there afterwards.
     func _offer(_ other: Self, asOf position: Int64) -> Bool
     /// What objects are found by.

@@ -14,7 +14,7 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
 
     /// A storage with the values of one row, and where they come from.
     @inlinable
-    public init(_ fields: Fields, _ start: ObjectStart) {
+    public init(_ fields: Fields, _ start: RegistrationContext) {
         database = start.database
         state = Mutex(
             ModelState(fields: fields, status: start.status, asOf: start.position, epoch: start.epoch))

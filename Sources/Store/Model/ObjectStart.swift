@@ -1,5 +1,5 @@
 /// From what an object starts: where its values come from.
-public struct ObjectStart: Sendable {
+public struct RegistrationContext: Sendable {
     @usableFromInline let database: Database
     @usableFromInline let status: RowStatus
     @usableFromInline let position: Int64

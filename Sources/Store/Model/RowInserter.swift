@@ -72,7 +72,7 @@ struct RowInserter<M: Model> {
         let instances = context.database.instances(of: M.self)
         for _ in 0..<WriteContext.keyAttempts {
             let key = try M.generateKey()
-            if instances.held(key) == nil { return key }
+            if instances.cached(key) == nil { return key }
         }
         throw StoreError.keyCollision(M.schema.table)
     }

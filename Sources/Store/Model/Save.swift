@@ -55,7 +55,7 @@ extension Model {
         _ id: ID, in database: Database, _ edit: (inout Fields) throws -> Void
     ) throws -> Self? {
         try database.write(Self.self, "saving") { context in
-            guard let object = try context.database.instances(of: Self.self).held(id) ?? context.find(Self.self, id)
+            guard let object = try context.database.instances(of: Self.self).cached(id) ?? context.find(Self.self, id)
             else { return nil }
             guard try context.current(object).status == .present else { return nil }
             try context.save(object, edit)

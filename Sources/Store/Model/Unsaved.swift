@@ -84,7 +84,7 @@ extension Database {
         let instances = instances(of: type)
         for _ in 0..<WriteContext.keyAttempts {
             let key = try M.generateKey()
-            if instances.held(key) != nil { continue }
+            if instances.cached(key) != nil { continue }
             if try access({ try M.select(key, $0.db) == nil }) { return key }
         }
         throw StoreError.keyCollision(M.schema.table)

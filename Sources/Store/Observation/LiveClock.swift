@@ -4,21 +4,21 @@ import Synchronization
 ///
 /// - `announced`: the journal position up to which changes are being handled, or have been.
 /// - `applied`: the position up to which they have been handled; never above `announced`.
-/// - `announcedSettled`, `appliedSettled`: the same for the notices of settled rows, which have numbers of their own.
+/// - `announcedNotices`, `appliedNotices`: the same for the notices of settled rows, which have numbers of their own.
 /// - `epoch`: the number of writes begun; `writer` is that of the one that runs, 0 between two.
 final class LiveClock: Sendable {
     let announced = Atomic<Int64>(0)
     let applied = Atomic<Int64>(0)
-    let announcedSettled = Atomic<Int64>(0)
-    let appliedSettled = Atomic<Int64>(0)
+    let announcedNotices = Atomic<Int64>(0)
+    let appliedNotices = Atomic<Int64>(0)
     let epoch = Atomic<Int>(0)
     let writer = Atomic<Int>(0)
 
     func announce(_ position: Int64) { announced.max(position, ordering: .sequentiallyConsistent) }
     func apply(_ position: Int64) { applied.max(position, ordering: .sequentiallyConsistent) }
 
-    func announceSettled(_ id: Int64) { announcedSettled.max(id, ordering: .sequentiallyConsistent) }
-    func applySettled(_ id: Int64) { appliedSettled.max(id, ordering: .sequentiallyConsistent) }
+    func announceNotices(_ id: Int64) { announcedNotices.max(id, ordering: .sequentiallyConsistent) }
+    func applyNotices(_ id: Int64) { appliedNotices.max(id, ordering: .sequentiallyConsistent) }
 
     /// The number of a write that begins.
     func beginWrite() -> Int {

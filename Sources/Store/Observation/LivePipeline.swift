@@ -25,23 +25,23 @@ final class LivePipeline: Sendable {
             try database.replica.read { db in
                 let applied = clock.applied.load(ordering: .sequentiallyConsistent)
                 let last = try JournalTail.lastSeq(db)
-                let settled = clock.appliedSettled.load(ordering: .sequentiallyConsistent)
-                let lastSettled = try SettledTail.lastID(db)
-                guard last > applied || lastSettled > settled else { return false }
+                let notices = clock.appliedNotices.load(ordering: .sequentiallyConsistent)
+                let newestNotice = try VisibilityTail.lastID(db)
+                guard last > applied || newestNotice > notices else { return false }
                 // Before anything is looked up: what is registered from now on with an older row knows that it is stale.
                 clock.announce(last)
-                clock.announceSettled(lastSettled)
+                clock.announceNotices(newestNotice)
                 let follower = Follower(database)
                 for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
                     try object.refresh(db, asOf: last, publication)
                 }
-                if lastSettled > settled {
-                    for object in try follower.followSettled(after: settled, seq: .max, in: db, tail: tail) {
+                if newestNotice > notices {
+                    for object in try follower.followNotices(after: notices, seq: .max, in: db, tail: tail) {
                         try object.refresh(db, asOf: last, publication)
                     }
                 }
                 clock.apply(last)
-                clock.applySettled(lastSettled)
+                clock.applyNotices(newestNotice)
                 database.dependents.committed(follower.commits.summary)
                 follower.deliver(after: applied)
                 publication.eventsAreSent()

@@ -56,7 +56,7 @@ final class ModelLog<M: Model>: ChangeLog {
 
     func note(_ entry: TailEntry, group: Int) {
         let id = key(of: entry)
-        if let id, let object = registry.held(id) { affected[id.exact] = object }
+        if let id, let object = registry.cached(id) { affected[id.exact] = object }
         guard isRecording else { return }
         records.append(
             Record(
@@ -81,7 +81,7 @@ final class ModelLog<M: Model>: ChangeLog {
 
     func takeAffected() -> [any Refreshable] {
         defer { affected = [:] }
-        return affected.values.map { Row<M>(object: $0) }
+        return affected.values.map { RefreshableObject<M>(object: $0) }
     }
 
     func truncate(to count: Int) {

@@ -3,12 +3,12 @@ import Journal
 
 /// Reads which rows their tables show otherwise than before though the journal has no change of them: a merge sets rows aside,
 /// and brings them back, because of changes of other rows.
-enum SettledTail {
+enum VisibilityTail {
     /// The number of the newest notice in the snapshot of `db`; 0 in a file that has none, such as one of an earlier release
     /// that is only read.
     static func lastID(_ db: GRDB.Database) throws -> Int64 {
         do {
-            return try SettledRows.lastID(db)
+            return try VisibilityNotice.lastID(db)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such table") == true {
             return 0
         }
@@ -20,13 +20,13 @@ extension Follower {
     ///
     /// - Parameter seq: The journal position that their records are given.
     /// - Returns: The objects that may have changed.
-    func followSettled(
+    func followNotices(
         after id: Int64, seq: Int64, in db: GRDB.Database, tail: JournalTail
     ) throws -> [any Refreshable] {
         closeGroup()
-        let notices: [SettledRows.Notice]?
+        let notices: [VisibilityNotice.Notice]?
         do {
-            notices = try SettledRows.all(after: id, db)
+            notices = try VisibilityNotice.all(after: id, db)
         } catch {
             throw StoreError.wrapping(error, operation: "reading the journal")
         }
@@ -43,7 +43,7 @@ extension Follower {
         return takeAffected()
     }
 
-    private func note(_ notice: SettledRows.Notice, seq: Int64, in db: GRDB.Database, tail: JournalTail) throws {
+    private func note(_ notice: VisibilityNotice.Notice, seq: Int64, in db: GRDB.Database, tail: JournalTail) throws {
         guard let shape = try tail.trackedShape(ofTable: notice.table, in: db) else { return }
         let table = SQLText.foldedName(shape.shape.table)
         let logs = (database.instancesByTable()[table] ?? []).filter { !$0.isIdle }.map { log(of: $0) }

@@ -18,8 +18,8 @@ final class Applier {
     private let rows: RowStore
     private let lives: LifeCache
     private let values: JournalValues
-    private let ledger: Ledger
-    private let contested: ContestedRows
+    private let ledger: ConflictRecorder
+    private let contested: PolicyResolver
     private let time: Double
     private let hasManyOrigins: Bool
     private let mostShapes: Int
@@ -45,9 +45,9 @@ final class Applier {
         reader = try JournalReader(db)
         lives = try LifeCache(db)
         values = JournalValues(db)
-        ledger = Ledger(db: db)
+        ledger = ConflictRecorder(db: db)
         rows = try RowStore(db, session: session, registry: appender.registry)
-        contested = ContestedRows(db, session: session, functions: functions)
+        contested = PolicyResolver(db, session: session, functions: functions)
         session.concurrent.beginTransaction()
     }
 
@@ -87,9 +87,9 @@ final class Applier {
                 .tooLarge, "The file would know more than \(mostShapes) forms of tables",
                 hint: "Look in _journal_tables for the names of tables that nobody made, and at who sends them.")
         }
-        for entry in entries where entry.joined == nil {
+        for entry in entries where entry.shownColumns == nil {
             // Its changes are shown as they come.
-            try appender.join(Joining.visible(entry, session: session), of: entry.id)
+            try appender.show(Backfill.visible(entry, session: session), of: entry.id)
         }
         let targets = entries.map(session.target)
         latest = (shapes, entries, targets)
@@ -101,7 +101,7 @@ final class Applier {
         try lives.write()
         try appender.finish()
         try contested.resolve(into: rows)
-        try rows.settle(all: false)
+        try rows.updateVisibility(all: false)
     }
 
     // MARK: - Changes that meet nothing
@@ -113,16 +113,16 @@ final class Applier {
         let none = range.lowerBound..<range.lowerBound
         guard kind.life == 1, rows.held.isEmpty else { return none }
         let (context, entry) = (target.context, target.entry)
-        let competitors = session.concurrent.reaches(inTable: entry.table)
+        let unseenWrites = session.concurrent.reaches(inTable: entry.table)
         // Two inserts without a column in common besides the key still differ in its spelling.
-        if !competitors.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
+        if !unseenWrites.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
         func isComparable(_ other: Int64) -> Bool {
             guard context.mergesByColumn else { return false }
             if other == entry.id { return true }
             guard let shape = appender.registry[other] else { return false }
             return context.translation(of: shape).isIdentity && context.translation(of: entry).isIdentity
         }
-        let meetsNothing = competitors.allSatisfy { other in
+        let meetsNothing = unseenWrites.allSatisfy { other in
             other.isFirstLife && isComparable(other.shape)
                 && other.mask.isDisjoint(with: kind.mask, ignoring: target.keyCount)
         }
@@ -161,15 +161,15 @@ final class Applier {
         let (context, entry) = (target.context, target.entry)
         let values = batch.values[change.values]
         let key = Key(values.prefix(target.keyCount), collations: context.collations)
-        let competitors = session.concurrent.competitors(table: entry.table, key: key, registry: appender.registry)
+        let unseenWrites = session.concurrent.unseenWrites(table: entry.table, key: key, registry: appender.registry)
         let resolution = try resolve(
-            change, at: place, context: context, entry: entry, values: values, key: key, competitors: competitors)
+            change, at: place, context: context, entry: entry, values: values, key: key, unseenWrites: unseenWrites)
         let tableKey = ConcurrentChanges.TableKey(table: entry.table, key: key)
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         try rows.apply(
             resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
             values: values)
-        if !context.mergesByColumn, !competitors.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
+        if !context.mergesByColumn, !unseenWrites.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
         {
             contested.add(row)
         }
@@ -177,15 +177,15 @@ final class Applier {
 
     private func resolve(
         _ change: Change, at place: Place, context: TableContext, entry: ShapeRegistry.Entry,
-        values: ArraySlice<Value>, key: Key, competitors: [ScannedChange]
+        values: ArraySlice<Value>, key: Key, unseenWrites: [ScannedChange]
     ) throws -> Resolution {
         let (run, version) = (place.run, place.version)
-        let incoming = Contender(
+        let incoming = RowWrite(
             origin: run.origin, version: version, stamp: change.stamp, life: change.life, operation: change.operation,
             columns: context.decided(change.mask, by: change.operation, of: entry))
-        guard !competitors.isEmpty else { return Merge.resolve(incoming) }
-        let contenders = competitors.map { other in
-            Contender(
+        guard !unseenWrites.isEmpty else { return Merge.resolve(incoming) }
+        let contenders = unseenWrites.map { other in
+            RowWrite(
                 origin: other.origin, version: other.version, stamp: other.stamp, life: other.life,
                 operation: other.operation,
                 columns: context.decided(other.mask, by: other.operation, of: other.shape))
@@ -193,21 +193,21 @@ final class Applier {
         let row = context.row(change, of: entry, values: values)
         let resolution = try Merge.resolve(
             incoming, against: contenders, losesWhole: context.losesWhole,
-            isConcurrent: { !competitors[$0].knows(run.origin, version) },
+            isConcurrent: { !unseenWrites[$0].knows(run.origin, version) },
             differs: { column, index in
                 // It is the same key, however it is spelled.
                 guard column >= context.keyCount else { return false }
-                let shape = competitors[index].shape
+                let shape = unseenWrites[index].shape
                 guard let position = context.translation(of: shape).positions.firstIndex(of: column) else {
                     return true
                 }
-                return try self.values.value(at: competitors[index].seq, column: position) != row[column]
+                return try self.values.value(at: unseenWrites[index].seq, column: position) != row[column]
             })
         for conflict in resolution.conflicts {
-            let other = competitors[conflict.competitor]
-            let incomingSide = Ledger.Side(
+            let other = unseenWrites[conflict.unseenWrite]
+            let incomingSide = ConflictRecorder.Side(
                 origin: run.origin, version: version, life: change.life, stamp: change.stamp, seq: place.seq)
-            let otherSide = Ledger.Side(
+            let otherSide = ConflictRecorder.Side(
                 origin: other.origin, version: other.version, life: other.life, stamp: other.stamp, seq: other.seq)
             var columns: [String] = []
             conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
@@ -223,7 +223,7 @@ final class Applier {
 
 extension Merge {
     /// What a change does that competes with nothing: its writer had merged everything that is here of its key.
-    static func resolve(_ incoming: Contender) -> Resolution {
+    static func resolve(_ incoming: RowWrite) -> Resolution {
         Resolution(effect: incoming.isAlive ? .write(incoming.columns) : .delete)
     }
 }

@@ -5,7 +5,7 @@ import Journal
 ///
 /// Changes of unknown columns and tables are kept in the journal and passed on like all others. When the schema comes to know them,
 /// the merged state of their tables is read from the journal once, and rows get what they lack; no exchange is needed.
-struct Joining {
+struct Backfill {
     let db: Database
     let session: ApplySession
     /// For tables whose conflicts a function decides; ``run()`` alone needs them.
@@ -23,10 +23,10 @@ struct Joining {
     static func due(_ registry: ShapeRegistry, session: ApplySession) -> Set<Int64> {
         Set(
             registry.entries.values.filter { entry in
-                guard let joined = entry.joined else { return false }
+                guard let shown = entry.shownColumns else { return false }
                 let columns = visible(entry, session: session)
-                guard joined.contains(ShapeRegistry.Entry.joinsAgain) else {
-                    return !Set(columns).isSubset(of: joined)
+                guard shown.contains(ShapeRegistry.Entry.isDueMark) else {
+                    return !Set(columns).isSubset(of: shown)
                 }
                 return !columns.isEmpty
             }.map(\.table))
@@ -37,27 +37,27 @@ struct Joining {
     /// Call it when the schema may have changed, inside of a transaction of the merge connection, before changes are applied.
     func run() throws {
         var registry = try ShapeRegistry(db)
-        let due = Joining.due(registry, session: session)
+        let due = Backfill.due(registry, session: session)
         for (id, entry) in registry.entries.sorted(by: { $0.key < $1.key }) {
-            try registry.join(Joining.visible(entry, session: session), of: id, in: db)
+            try registry.show(Backfill.visible(entry, session: session), of: id, in: db)
         }
         guard !due.isEmpty else { return }
         let rows = try RowStore(db, session: session, registry: registry)
-        let contested = ContestedRows(db, session: session, functions: functions)
+        let contested = PolicyResolver(db, session: session, functions: functions)
         for (key, merged) in try mergedRows(of: due).sorted(by: { $0.key < $1.key }) {
             try join(key, merged, rows: rows, contested: contested, registry: registry)
         }
         try contested.resolve(into: rows)
-        try rows.settle(all: true)
+        try rows.updateVisibility(all: true)
         // What rows have gained stands in the journal since long.
-        for table in due.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
-        try SettledRows.prune(db)
+        for table in due.sorted() { try VisibilityNotice.append(table: table, .update, key: nil, to: db) }
+        try VisibilityNotice.prune(db)
     }
 
     // MARK: - The merged state
 
     struct Winner {
-        let claim: Claim
+        let claim: WriteOrder
         let seq: Int64
         /// The position in the shape of the entry at ``seq``.
         let column: Int
@@ -96,8 +96,8 @@ struct Joining {
             if change.life > row.life { row = MergedRow(life: change.life) }
             if change.operation == .insert { row.isWhole = true }
             if !context.mergesByColumn { row.follow(change) }
-            let claim = Claim(stamp: change.stamp, origin: change.origin)
-            func offer(_ column: Int, _ claim: Claim) {
+            let claim = WriteOrder(stamp: change.stamp, origin: change.origin)
+            func offer(_ column: Int, _ claim: WriteOrder) {
                 let position = translation.positions[column]
                 guard position < context.storedCount, row.winners[position].map({ $0.claim < claim }) ?? true else {
                     return
@@ -114,7 +114,7 @@ struct Joining {
     }
 
     private func join(
-        _ key: ConcurrentChanges.TableKey, _ merged: MergedRow, rows: RowStore, contested: ContestedRows,
+        _ key: ConcurrentChanges.TableKey, _ merged: MergedRow, rows: RowStore, contested: PolicyResolver,
         registry: ShapeRegistry
     ) throws {
         guard let (context, table) = session.table(key.table, registry: registry) else { return }

@@ -24,13 +24,13 @@ final class ConcurrentChanges {
     /// The run that is being applied.
     private var run: Run?
     /// What competes with it: entries of the kept index, and those that this transaction appended.
-    private var kept = Competitors()
-    private var appended = Competitors()
+    private var kept = UnseenWrites()
+    private var appended = UnseenWrites()
 
     /// Forgets what the running transaction appended; call it when one begins.
     func beginTransaction() {
-        appended = Competitors()
-        kept = Competitors()
+        appended = UnseenWrites()
+        kept = UnseenWrites()
         run = nil
     }
 
@@ -44,7 +44,7 @@ final class ConcurrentChanges {
     func prepare(for run: Run, reader: JournalReader) throws {
         self.run = run
         appended.compare(with: run)
-        kept = Competitors()
+        kept = UnseenWrites()
         guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
         let end = try reader.lastSeq() + 1
         var index = indexes[run.origin] ?? Index(range: first..<first)
@@ -54,7 +54,7 @@ final class ConcurrentChanges {
         let from = max(first, index.range.upperBound)
         if from < end { try reader.scan(from: from, into: index.changes, ignoring: run.origin) }
         index.range = index.range.lowerBound..<max(end, index.range.upperBound)
-        kept = Competitors(index.changes)
+        kept = UnseenWrites(index.changes)
         kept.compare(with: run)
         indexes[run.origin] = index
     }
@@ -83,9 +83,9 @@ final class ConcurrentChanges {
     func leavesAlone(
         _ change: Change, entry: ShapeRegistry.Entry, key: [UInt8], isComparable: (Int64) -> Bool
     ) -> Bool {
-        func leavesAlone(_ competitors: Competitors) -> Bool {
+        func leavesAlone(_ unseenWrites: UnseenWrites) -> Bool {
             var result = true
-            competitors.forEach(table: entry.table, key: key) { other in
+            unseenWrites.forEach(table: entry.table, key: key) { other in
                 result =
                     other.life == 1 && isComparable(other.shape)
                     && other.mask.isDisjoint(with: change.mask, ignoring: entry.shape.keyCount)
@@ -97,11 +97,11 @@ final class ConcurrentChanges {
     }
 
     /// The changes of a key that the writer of the prepared run had not merged.
-    func competitors(table: Int64, key: Key, registry: ShapeRegistry) -> [ScannedChange] {
+    func unseenWrites(table: Int64, key: Key, registry: ShapeRegistry) -> [ScannedChange] {
         var found: [ScannedChange] = []
-        for competitors in [kept, appended] {
-            let runs = competitors.changes.runs
-            competitors.forEach(table: table, key: key.bytes) { other in
+        for unseenWrites in [kept, appended] {
+            let runs = unseenWrites.changes.runs
+            unseenWrites.forEach(table: table, key: key.bytes) { other in
                 guard let shape = registry[other.shape] else { return true }
                 let run = runs[other.run]
                 found.append(
@@ -118,7 +118,7 @@ final class ConcurrentChanges {
 }
 
 /// An index seen from one run: only what its writer had not merged.
-private struct Competitors {
+private struct UnseenWrites {
     let changes: ChangeIndex
     /// By table, each shape once: of the runs that are not known to the writer as a whole. There may be very many of these, and the
     /// question comes for each change that is unlike the one before.
@@ -148,7 +148,7 @@ private struct Competitors {
     }
 
     func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
-        // Most tables have no competitors at all.
+        // Most tables have no unseenWrites at all.
         guard reaches[table] != nil else { return }
         changes.forEach(table: table, key: key) { entry in
             entry.seq > unknownAfter[entry.run] ? body(entry) : true

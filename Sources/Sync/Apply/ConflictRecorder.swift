@@ -7,7 +7,7 @@ import Journal
 /// An entry names the losing and the winning journal entry; their values stand in the journal. There is one entry for each
 /// change that lost, and of several winners it keeps the one with the greatest claim: so the ledger depends on the set of
 /// changes, not on the order in which they came.
-struct Ledger {
+struct ConflictRecorder {
     let db: Database
 
     struct Side {

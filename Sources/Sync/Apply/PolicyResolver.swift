@@ -4,7 +4,7 @@ import Journal
 /// Rows of tables with a policy of their own that were changed by writers who had not seen each other.
 ///
 /// Their merged state is worked out anew from all their changes, at the end of the transaction: one pass over the journal for all.
-final class ContestedRows {
+final class PolicyResolver {
     private let db: Database
     private let session: ApplySession
     private let functions: ConflictFunctions
@@ -127,7 +127,7 @@ final class ContestedRows {
                     image[translation.positions[column]] = try values.value(at: change.seq, column: column)
                 }
                 return KeyHistory.Change(
-                    claim: Claim(stamp: change.stamp, origin: change.origin), version: change.version,
+                    claim: WriteOrder(stamp: change.stamp, origin: change.origin), version: change.version,
                     known: change.known, values: image)
             }
             return (KeyHistory(changes: history), isWhole: changes.contains { $0.operation == .insert })

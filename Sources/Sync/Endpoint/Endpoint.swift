@@ -10,7 +10,7 @@ public struct Endpoint: Sendable {
     private let changes: @Sendable () -> AsyncStream<Void>
 
     /// Which replicas wait here for news at this moment.
-    public let pulls = PullPresence()
+    public let pulls = WaitingPullers()
 
     /// - Parameters:
     ///   - changes: Gives a stream that yields when the file may have changed; see ``FileWatch``.
@@ -34,15 +34,15 @@ public struct Endpoint: Sendable {
     ///   file.
     public func hello(_ theirs: Hello) async throws -> Hello {
         let mine = try await blocking { [inbox] in
-            try inbox.settleIdentity()
+            try inbox.ensureOwnIdentity()
             let own = try inbox.replica.identity()
             guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return try hello(about: theirs) }
-            let claim = HistoryClaim(theirs, of: own.origin)
+            let claim = HistoryEvidence(theirs, of: own.origin)
             if theirs.origin != own.origin {
                 _ = try inbox.weigh(claim)
             } else if !claim.samples.isEmpty {
                 // The same file holds the same: only a copy can hold something else, or know of more at a later look.
-                _ = try inbox.weigh(HistoryClaim(version: 0, samples: claim.samples), reason: .cloned)
+                _ = try inbox.weigh(HistoryEvidence(version: 0, samples: claim.samples), reason: .cloned)
             }
             return try hello(about: theirs)
         }
@@ -62,9 +62,9 @@ public struct Endpoint: Sendable {
     ///   to change its name too often; `storage` when the file was moved away; errors of the file.
     public func check(_ request: PullRequest) async throws {
         let mine = try await blocking { [inbox] in
-            try inbox.settleIdentity()
+            try inbox.ensureOwnIdentity()
             let mine = try hello(about: nil)
-            let claim = HistoryClaim(version: request.have[mine.origin], samples: [])
+            let claim = HistoryEvidence(version: request.have[mine.origin], samples: [])
             let isPeer = request.origin != mine.origin && request.cluster.utf8.elementsEqual(mine.cluster.utf8)
             guard isPeer, try inbox.weigh(claim) != nil else { return mine }
             return try hello(about: nil)
@@ -112,7 +112,7 @@ public struct Endpoint: Sendable {
     }
 
     private func end(_ portion: FrameSource.Portion, more: Bool, of request: PullRequest) async throws -> PullEnd {
-        let heldBack = try await blocking { [inbox] in try inbox.heldBack(from: request.have) }
+        let heldBack = try await blocking { [inbox] in try inbox.deferred(from: request.have) }
         return PullEnd(vector: portion.vector, more: more, heldBack: heldBack)
     }
 

@@ -62,7 +62,7 @@ public struct PushReceiver: Sendable {
         let (have, heldBack) = try await blocking { [endpoint, theirs] in
             try endpoint.inbox.makePendingDurable()
             // A pull may put more into memory meanwhile: only what is in the file is confirmed.
-            return (try endpoint.inbox.durable(), try endpoint.inbox.heldBack(from: theirs))
+            return (try endpoint.inbox.durable(), try endpoint.inbox.deferred(from: theirs))
         }
         return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
     }

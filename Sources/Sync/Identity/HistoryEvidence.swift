@@ -1,7 +1,7 @@
 import Journal
 
 /// What somebody else says of this replica's own history, and whether that can be the history that is here. Pure.
-struct HistoryClaim: Hashable {
+struct HistoryEvidence: Hashable {
     /// The highest version of this replica that they hold.
     var version: Int64
     /// Versions of it that they hold, with their digests, newest first.
@@ -47,7 +47,7 @@ struct HistoryClaim: Hashable {
     }
 }
 
-extension HistoryClaim {
+extension HistoryEvidence {
     /// What `hello` says of `own`.
     init(_ hello: Hello, of own: OriginID) {
         self.init(version: hello.vector[own], samples: hello.sampledOrigin == own ? hello.samples : [])

@@ -9,7 +9,7 @@ final class IdentityKeeper: Sendable {
     private struct State {
         /// What the record is known to say of the present name, and the file to hold.
         var published: PublicationRecord.Entry?
-        var lastRekey: Rekey.Outcome?
+        var lastRekey: NewIdentity.Outcome?
     }
 
     private let replica: Replica
@@ -29,7 +29,7 @@ final class IdentityKeeper: Sendable {
     var fingerprint: FileFingerprint? { opened.flatMap { _ in replica.options.files.fingerprint(of: replica.path) } }
 
     /// The last new name that this process gave the file.
-    var lastRekey: Rekey.Outcome? { state.withLock { $0.lastRekey } }
+    var lastRekey: NewIdentity.Outcome? { state.withLock { $0.lastRekey } }
 
     // MARK: - Evidence in the file's surroundings
 
@@ -37,7 +37,7 @@ final class IdentityKeeper: Sendable {
     /// short queries, as long as nothing was published since the last time.
     ///
     /// - Throws: ``SyncError/Code/storage`` when another file has come to the path of the open one.
-    func evidence(time: Double) throws -> Rekey? {
+    func evidence(time: Double) throws -> NewIdentity? {
         guard let opened else { return nil }
         guard let present = fingerprint, present.canBeSameFile(as: opened) else {
             throw SyncError(
@@ -52,7 +52,8 @@ final class IdentityKeeper: Sendable {
             return nil
         }
         if !present.canBeSameFile(as: bound) {
-            return Rekey(.copied, of: identity.origin, shared: try sharedByRecord(entries, identity.origin), time: time)
+            return NewIdentity(
+                .copied, of: identity.origin, shared: try sharedByRecord(entries, identity.origin), time: time)
         }
         guard let newest = entries.last, newest != verified else { return nil }
         guard let entry = entries.last(where: { $0.origin == identity.origin }) else {
@@ -65,12 +66,12 @@ final class IdentityKeeper: Sendable {
                 try reader.vector()[entry.origin], try reader.digest(of: entry.origin, version: entry.version)
             )
         }
-        if entry.version > head { return Rekey(.rolledBack, of: entry.origin, time: time) }
+        if entry.version > head { return NewIdentity(.rolledBack, of: entry.origin, time: time) }
         if entry.version > 0, let digest, digest != entry.digest {
-            return Rekey(.rolledBack, of: entry.origin, mostKept: entry.version - 1, time: time)
+            return NewIdentity(.rolledBack, of: entry.origin, mostKept: entry.version - 1, time: time)
         }
         // The file bears a name that it had given up already.
-        if entry != newest { return Rekey(.rolledBack, of: entry.origin, shared: entry.version, time: time) }
+        if entry != newest { return NewIdentity(.rolledBack, of: entry.origin, shared: entry.version, time: time) }
         state.withLock { $0.published = entry }
         return nil
     }
@@ -107,7 +108,7 @@ final class IdentityKeeper: Sendable {
     }
 
     /// Notes a new name beside the old one, so that a file that bears the old one again is known to be older.
-    func note(_ outcome: Rekey.Outcome) throws {
+    func note(_ outcome: NewIdentity.Outcome) throws {
         state.withLock { state in
             state.published = nil
             state.lastRekey = outcome

@@ -14,9 +14,9 @@ struct Admission: Hashable {
     /// Changes that were here already.
     var duplicates = 0
     /// What was left out because of stamps that lie too far ahead of the clock.
-    var heldBack: [ClockHold] = []
+    var deferred: [DeferredOrigin] = []
 
-    var isHeldBack: Bool { !heldBack.isEmpty }
+    var isDeferred: Bool { !deferred.isEmpty }
 
     /// One origin with a wrong clock holds back itself, and what was written in knowledge of its held-back changes; the rest
     /// goes on.
@@ -30,7 +30,8 @@ struct Admission: Hashable {
     /// - Throws: `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
     ///   changes than it does itself. Nothing is to be applied then.
     static func decide(
-        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp, clocks: ClockHolds = ClockHolds(),
+        _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp,
+        clocks: DeferredOrigins = DeferredOrigins(),
         stamp: (OriginID, Int64) -> Stamp? = { _, _ in nil }
     ) throws(SyncError) -> Admission {
         var admission = Admission()
@@ -68,7 +69,7 @@ struct Admission: Hashable {
             admission.duplicates += skipped
             var changes = (run.changes.lowerBound + skipped)..<run.changes.upperBound
             if let cause = clocks.cause(in: run.known, have: have) {
-                let hold = ClockHold(
+                let hold = DeferredOrigin(
                     origin: run.origin, firstVersion: known + 1, lastVersion: run.lastVersion, cause: cause)
                 clocks.set(hold)
                 admission.hold(hold)
@@ -80,9 +81,9 @@ struct Admission: Hashable {
             let early = changes.first { batch.changes[$0].stamp > latest } ?? changes.upperBound
             if let wrong, wrong < early {
                 // Whoever made these up goes on being ignored; nobody else waits for it.
-                let hold = ClockHold(
+                let hold = DeferredOrigin(
                     origin: run.origin, firstVersion: known + 1 + Int64(wrong - changes.lowerBound),
-                    lastVersion: run.lastVersion, stamp: ClockHold.never)
+                    lastVersion: run.lastVersion, stamp: DeferredOrigin.never)
                 clocks.set(hold)
                 admission.hold(hold)
                 let cut = (changes.lowerBound..<wrong).last { batch.changes[$0].endsTransaction }
@@ -91,7 +92,7 @@ struct Admission: Hashable {
                 // Whole transactions only.
                 let end = changes.lowerBound..<early
                 let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
-                let hold = ClockHold(
+                let hold = DeferredOrigin(
                     origin: run.origin, firstVersion: known + 1 + Int64(early - changes.lowerBound),
                     lastVersion: run.lastVersion, stamp: batch.changes[early].stamp)
                 clocks.set(hold)
@@ -129,8 +130,8 @@ struct Admission: Hashable {
         return nil
     }
 
-    private mutating func hold(_ hold: ClockHold) {
-        heldBack.removeAll { $0.origin == hold.origin }
-        heldBack.append(hold)
+    private mutating func hold(_ hold: DeferredOrigin) {
+        deferred.removeAll { $0.origin == hold.origin }
+        deferred.append(hold)
     }
 }

@@ -9,7 +9,7 @@ public struct ClockReport: Sendable {
         /// The replica.
         public let origin: OriginID
         /// nil when nothing is held back now.
-        public let hold: ClockHold?
+        public let hold: DeferredOrigin?
         /// How far the first held-back stamp lies ahead of this machine's clock, in milliseconds; negative once its time has
         /// come; nil when nothing is held back, or only for what it builds on.
         public let aheadMilliseconds: Int64?
@@ -37,7 +37,7 @@ public struct ClockReport: Sendable {
         let reader = try JournalReader(db)
         ownAheadMilliseconds = max(0, try reader.latestStamp().milliseconds - now.milliseconds)
         isHeldBackByOthers = ownAheadMilliseconds > limits.clockSkewMilliseconds
-        let holds = try ClockHolds(db)
+        let holds = try DeferredOrigins(db)
         guard !holds.isEmpty else {
             origins = []
             return
@@ -65,7 +65,7 @@ public enum ClockDecision {
     /// - Throws: ``JournalError`` with `unknownOrigin` when nothing of an origin is held back; nothing is changed then, if the
     ///   transaction is rolled back.
     public static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
-        let holds = try ClockHolds(db)
+        let holds = try DeferredOrigins(db)
         for origin in origins {
             guard let hold = holds[origin] else { throw unknown(origin) }
             // What builds on it is let through with it. A clock that is ahead goes on being ahead by as much.
@@ -96,7 +96,7 @@ public enum ClockDecision {
     ) throws -> ClockRepair.Outcome? {
         let own = try Identity(db).origin
         let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
-        let taken = try PeerLedger.all(db).map { $0.confirmed[own] }.max() ?? 0
+        let taken = try PeerTable.all(db).map { $0.confirmed[own] }.max() ?? 0
         return try ClockRepair(now: now, latest: latest, taken: taken, origin: origin).run(db)
     }
 

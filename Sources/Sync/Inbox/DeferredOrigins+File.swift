@@ -3,7 +3,7 @@ import GRDB
 import Journal
 
 /// `_journal_clocks`: what is held back for its stamps, so that other processes see it and an operator can decide.
-extension ClockHolds {
+extension DeferredOrigins {
     init(_ db: Database) throws {
         self.init()
         // Looked up at each batch; mostly empty.
@@ -18,7 +18,7 @@ extension ClockHolds {
             guard let first = row["first_version"] as Int64?, let last = row["last_version"] as Int64? else { continue }
             let cause: Data? = row["cause"]
             set(
-                ClockHold(
+                DeferredOrigin(
                     origin: origin, firstVersion: first, lastVersion: last,
                     stamp: (row["stamp"] as Int64?).map { Stamp(rawValue: $0) },
                     cause: cause.flatMap { OriginID(bytes: $0) }))
@@ -26,7 +26,7 @@ extension ClockHolds {
     }
 
     /// - Parameter time: Now, in seconds since 1970; what was held back before keeps its own.
-    static func record(_ hold: ClockHold, time: Double, _ db: Database) throws {
+    static func record(_ hold: DeferredOrigin, time: Double, _ db: Database) throws {
         try db.execute(
             sql: """
                 INSERT INTO _journal_clocks (origin, first_version, last_version, stamp, cause, since)

@@ -4,7 +4,7 @@ import Journal
 /// operator has to decide.
 ///
 /// Stamps of one origin rise, so all of its later changes are held back too.
-public struct ClockHold: Sendable, Hashable {
+public struct DeferredOrigin: Sendable, Hashable {
     /// The replica whose changes are held back.
     public let origin: OriginID
     /// The first version whose stamp is too far ahead, or that builds on such a one. Of the versions before it those of the same
@@ -21,7 +21,7 @@ public struct ClockHold: Sendable, Hashable {
     static let never = Stamp(rawValue: .max)
 
     /// True for changes that no history can have led to.
-    public var isContradictory: Bool { stamp == ClockHold.never }
+    public var isContradictory: Bool { stamp == DeferredOrigin.never }
 
     /// - Parameters:
     ///   - origin: The replica whose changes are held back.
@@ -42,10 +42,10 @@ public struct ClockHold: Sendable, Hashable {
 
 /// What is held back of which origin, and how far ahead an operator lets origins be.
 ///
-/// Pure. Invariant: versions from ``ClockHold/firstVersion`` to ``ClockHold/lastVersion`` exist at the peer that sent them, so
+/// Pure. Invariant: versions from ``DeferredOrigin/firstVersion`` to ``DeferredOrigin/lastVersion`` exist at the peer that sent them, so
 /// saying that they need not be sent never claims more of an origin than it has made.
-struct ClockHolds: Sendable, Hashable {
-    private(set) var holds: [OriginID: ClockHold] = [:]
+struct DeferredOrigins: Sendable, Hashable {
+    private(set) var holds: [OriginID: DeferredOrigin] = [:]
 
     /// Milliseconds that stamps of an origin may lie ahead beyond the usual.
     private(set) var allowances: [OriginID: Int64] = [:]
@@ -55,9 +55,9 @@ struct ClockHolds: Sendable, Hashable {
     var count: Int { holds.count }
     var isEmpty: Bool { holds.isEmpty && allowances.isEmpty }
 
-    subscript(origin: OriginID) -> ClockHold? { holds[origin] }
+    subscript(origin: OriginID) -> DeferredOrigin? { holds[origin] }
 
-    mutating func set(_ hold: ClockHold) { holds[hold.origin] = hold }
+    mutating func set(_ hold: DeferredOrigin) { holds[hold.origin] = hold }
     mutating func allow(_ milliseconds: Int64, of origin: OriginID) { allowances[origin] = milliseconds }
 
     /// The greatest stamp to take from `origin`.
@@ -91,7 +91,7 @@ struct ClockHolds: Sendable, Hashable {
     ///
     /// - Parameter theirs: What the peer has that this is told to. One that has nothing from the first held-back version on has
     ///   only what came before, and that may be lacking here. nil for all that is held back.
-    func heldBack(latest: Stamp, from theirs: VersionVector? = nil) -> VersionVector {
+    func deferred(latest: Stamp, from theirs: VersionVector? = nil) -> VersionVector {
         VersionVector(
             holds.values.filter { hold in
                 !isDue(hold.origin, latest: latest) && theirs.map { $0[hold.origin] >= hold.firstVersion } ?? true

@@ -15,7 +15,7 @@ struct FrameIntake: Sendable {
         var conflicts = 0
         var staged = 0
         var droppedConflicts = 0
-        var isHeldBack = false
+        var isDeferred = false
     }
 
     private(set) var tally = Tally()
@@ -53,7 +53,7 @@ struct FrameIntake: Sendable {
                 return (try inbox.receive(batch), try inbox.have(), false)
             } catch let error as SyncError where error.code == .fork && !hasRekeyed {
                 let own = try inbox.replica.identity().origin
-                guard try inbox.weigh(HistoryClaim(batch, of: own)) != nil else { throw error }
+                guard try inbox.weigh(HistoryEvidence(batch, of: own)) != nil else { throw error }
                 return (try inbox.receive(batch), try inbox.have(), true)
             }
         }
@@ -75,6 +75,6 @@ struct FrameIntake: Sendable {
         tally.conflicts += report.conflicts
         tally.staged += report.staged
         tally.droppedConflicts += report.droppedConflicts
-        if report.isHeldBack { tally.isHeldBack = true }
+        if report.isDeferred { tally.isDeferred = true }
     }
 }

@@ -16,7 +16,7 @@ extension Inbox {
     ///   have not come is gone; peers send it again.
     @discardableResult
     public func bringBackHeldRows() throws -> Int {
-        try replica.settle()
+        try replica.refreshDerivedState()
         return try session.withLock { box in
             let isDue = try replica.read { db in
                 let isHolding = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_held)") ?? false
@@ -43,11 +43,11 @@ extension Inbox {
         let isDue = try local.isDue(after: checked)
         if isDue { try local.note(after: checked, in: rows) }
         if isDue || !rows.held.isEmpty {
-            let contested = ContestedRows(db, session: session, functions: functions)
+            let contested = PolicyResolver(db, session: session, functions: functions)
             try contested.addHeld(of: rows)
             try rows.showFittingKeys(contested: contested)
             try contested.resolve(into: rows)
-            try rows.settle(all: true)
+            try rows.updateVisibility(all: true)
         }
         box.checkedSeq = appender.position - 1
         // Written down now and then only: looking again does no harm.

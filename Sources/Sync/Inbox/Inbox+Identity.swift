@@ -10,7 +10,7 @@ extension Inbox {
     ///
     /// - Throws: ``SyncError/Code/fork`` when the file changes its name too often to be believed; errors of the file.
     @discardableResult
-    public func settleIdentity() throws -> Rekey.Outcome? {
+    public func ensureOwnIdentity() throws -> NewIdentity.Outcome? {
         guard let evidence = try keeper.evidence(time: now) else { return nil }
         return try rekey(evidence)
     }
@@ -19,7 +19,7 @@ extension Inbox {
     ///
     /// - Returns: nil when there is no contradiction.
     /// - Throws: ``SyncError/Code/fork`` when the replica was made to change its name too often already.
-    func weigh(_ claim: HistoryClaim, reason: Rekey.Reason? = nil) throws -> Rekey.Outcome? {
+    func weigh(_ claim: HistoryEvidence, reason: NewIdentity.Reason? = nil) throws -> NewIdentity.Outcome? {
         guard claim.version > 0 || !claim.samples.isEmpty else { return nil }
         let (origin, judgement) = try replica.read { db in
             let reader = try JournalReader(db)
@@ -29,27 +29,27 @@ extension Inbox {
                 try claim.judge(head: reader.vector()[origin]) { try reader.digest(of: origin, version: $0) }
             )
         }
-        let found: Rekey.Reason
+        let found: NewIdentity.Reason
         switch judgement.verdict {
         case .consistent: return nil
         case .outrun: found = .outrun
         case .contradicted: found = .contradicted
         }
         return try rekey(
-            Rekey(
+            NewIdentity(
                 reason ?? found, of: origin, shared: judgement.shared, mostKept: judgement.mostKept, time: now))
     }
 
     /// Takes a new name because a peer bears the present one.
     ///
     /// - Parameter claim: What the peer says of the history that both have.
-    func giveWay(to claim: HistoryClaim, from origin: OriginID) throws -> Rekey.Outcome? {
+    func giveWay(to claim: HistoryEvidence, from origin: OriginID) throws -> NewIdentity.Outcome? {
         let judgement = try replica.read { db in
             let reader = try JournalReader(db)
             return try claim.judge(head: reader.vector()[origin]) { try reader.digest(of: origin, version: $0) }
         }
         return try rekey(
-            Rekey(.cloned, of: origin, shared: judgement.shared, mostKept: judgement.mostKept, time: now))
+            NewIdentity(.cloned, of: origin, shared: judgement.shared, mostKept: judgement.mostKept, time: now))
     }
 
     /// Takes a new name because an operator asked for it.
@@ -60,22 +60,22 @@ extension Inbox {
     /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when the
     ///   record beside the file cannot be written: the file has its new name then, and nothing is sent under it before
     ///   the record can be.
-    public func rekey() throws -> Rekey.Outcome? {
-        try rekey(Rekey(.manual, of: replica.identity().origin, time: now))
+    public func rekey() throws -> NewIdentity.Outcome? {
+        try rekey(NewIdentity(.manual, of: replica.identity().origin, time: now))
     }
 
     /// The last new name that this process gave the file.
-    public var lastRekey: Rekey.Outcome? { keeper.lastRekey }
+    public var lastRekey: NewIdentity.Outcome? { keeper.lastRekey }
 
     private var now: Double { Double(wallClock().milliseconds) / 1_000 }
 
-    private func rekey(_ request: Rekey) throws -> Rekey.Outcome? {
-        try replica.settle()
+    private func rekey(_ request: NewIdentity) throws -> NewIdentity.Outcome? {
+        try replica.refreshDerivedState()
         let sharedByRecord = try keeper.sharedByRecord(request.origin)
         let outcome = try session.withLock { box in
             let outcome = try replica.write { db in
                 if request.reason != .manual { try checkFrequency(request, db) }
-                let confirmed = try PeerLedger.all(db).map { $0.confirmed[request.origin] }.max() ?? 0
+                let confirmed = try PeerTable.all(db).map { $0.confirmed[request.origin] }.max() ?? 0
                 var request = request
                 request.shared = max(request.shared, confirmed, sharedByRecord)
                 return try request.run(db, fingerprint: keeper.fingerprint)
@@ -91,8 +91,8 @@ extension Inbox {
     }
 
     /// A peer may lie, and a file system may give out inodes as it likes. Each new name stays in everybody's vector for ever.
-    private func checkFrequency(_ request: Rekey, _ db: Database) throws {
-        let recent = try Rekey.times(db).filter { $0 > request.time - 86_400 }
+    private func checkFrequency(_ request: NewIdentity, _ db: Database) throws {
+        let recent = try NewIdentity.times(db).filter { $0 > request.time - 86_400 }
         guard recent.count < limits.rekeysPerDay else {
             throw SyncError(
                 .fork,
@@ -104,7 +104,7 @@ extension Inbox {
     }
 }
 
-extension Rekey.Reason {
+extension NewIdentity.Reason {
     /// What was found.
     var sentence: String {
         switch self {
@@ -119,7 +119,7 @@ extension Rekey.Reason {
     }
 }
 
-extension Rekey.Outcome {
+extension NewIdentity.Outcome {
     /// For people and logs.
     public var sentence: String {
         "\(reason.sentence). This replica is \(new) from now on; \(kept) changes stay those of \(old), "

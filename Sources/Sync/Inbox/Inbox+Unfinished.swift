@@ -18,7 +18,7 @@ extension Inbox {
             let isDue = try replica.read { try !ends(in: theirs, pending: box.pending, $0).isEmpty }
             guard isDue else { return ReceiveReport() }
             do {
-                try replica.settle()
+                try replica.refreshDerivedState()
                 return try connection.write { db in
                     let ends = try ends(in: theirs, pending: box.pending, db)
                     let time = Double(now.milliseconds) / 1_000

@@ -58,7 +58,7 @@ public final class Inbox: Sendable {
         keeper = IdentityKeeper(replica: replica)
         connection = try replica.openMergeConnection()
         try Inbox.syncLog(of: replica)
-        try settleIdentity()
+        try ensureOwnIdentity()
     }
 
     /// Applies the complete transactions of `batch` that are new here, and stages the beginning of one that is not complete.
@@ -70,10 +70,10 @@ public final class Inbox: Sendable {
         let latest = latestStamp(now)
         return try session.withLock { box in
             let admission = try replica.read { db in try decide(batch, pending: box.pending, latest: latest, db) }
-            guard !admission.parts.isEmpty || admission.isHeldBack else { return report(admission) }
+            guard !admission.parts.isEmpty || admission.isDeferred else { return report(admission) }
             if let staged = stageInMemory(admission, batch, pending: &box.pending) { return staged }
             do {
-                try replica.settle()
+                try replica.refreshDerivedState()
                 return try connection.write { db in
                     // Looked at again under the write lock: another process may have applied the same changes.
                     let admission = try decide(batch, pending: box.pending, latest: latest, db)
@@ -132,14 +132,14 @@ public final class Inbox: Sendable {
     /// What a peer that has `theirs` need not send now: ``have()``, and what is held back for its stamps.
     func covered(from theirs: VersionVector) throws -> VersionVector {
         var have = try have()
-        have.merge(try heldBack(from: theirs))
+        have.merge(try deferred(from: theirs))
         return have
     }
 
-    /// What was seen, is not here, and need not be sent again now by a peer that has `theirs`; see ``ClockHolds/heldBack(latest:from:)``.
-    func heldBack(from theirs: VersionVector? = nil) throws -> VersionVector {
+    /// What was seen, is not here, and need not be sent again now by a peer that has `theirs`; see ``DeferredOrigins/deferred(latest:from:)``.
+    func deferred(from theirs: VersionVector? = nil) throws -> VersionVector {
         let latest = latestStamp(wallClock())
-        return try replica.read { try ClockHolds($0).heldBack(latest: latest, from: theirs) }
+        return try replica.read { try DeferredOrigins($0).deferred(latest: latest, from: theirs) }
     }
 
     /// Drops entries of the ledger that are older than the limit; reads only, when there are none.
@@ -152,7 +152,7 @@ public final class Inbox: Sendable {
         let time = Double(wallClock().milliseconds) / 1_000
         let retention = limits.conflictRetention
         guard try replica.read({ try ConflictLedger.isAgeDue(retention, time: time, $0) }) else { return 0 }
-        try replica.settle()
+        try replica.refreshDerivedState()
         return try connection.write { try dropConflicts(newSince: .max, time: time, $0) }
     }
 
@@ -183,7 +183,7 @@ public final class Inbox: Sendable {
         let reader = try JournalReader(db)
         return try Admission.decide(
             batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
-            latest: latest, clocks: ClockHolds(db),
+            latest: latest, clocks: DeferredOrigins(db),
             stamp: { origin, version in
                 try? reader.position(of: origin, version: version).flatMap { try reader.entry(at: $0)?.stamp }
             })
@@ -195,11 +195,11 @@ public final class Inbox: Sendable {
 
     /// Notes what is held back, and says so once for each origin.
     private func holdBack(_ admission: Admission, now: Stamp, time: Double, _ db: Database) throws {
-        guard admission.isHeldBack else { return }
-        let before = try ClockHolds(db)
-        for hold in admission.heldBack where before[hold.origin] != hold {
+        guard admission.isDeferred else { return }
+        let before = try DeferredOrigins(db)
+        for hold in admission.deferred where before[hold.origin] != hold {
             guard before[hold.origin] != nil || before.count < limits.originsPerVector else { continue }
-            try ClockHolds.record(hold, time: time, db)
+            try DeferredOrigins.record(hold, time: time, db)
             guard before[hold.origin] == nil else { continue }
             let reason =
                 hold.isContradictory
@@ -219,7 +219,7 @@ public final class Inbox: Sendable {
     private func stageInMemory(
         _ admission: Admission, _ batch: ChangeBatch, pending: inout PendingParts
     ) -> ReceiveReport? {
-        guard !admission.isHeldBack, admission.parts.count == 1, let part = admission.parts.first,
+        guard !admission.isDeferred, admission.parts.count == 1, let part = admission.parts.first,
             !batch.changes[part.changes].contains(where: \.endsTransaction)
         else { return nil }
         let run = batch.runs[part.run]
@@ -235,16 +235,16 @@ public final class Inbox: Sendable {
     private func report(_ admission: Admission) -> ReceiveReport {
         var report = ReceiveReport()
         report.duplicates = admission.duplicates
-        report.isHeldBack = admission.isHeldBack
+        report.isDeferred = admission.isDeferred
         return report
     }
 
     func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
         // Local programs may have written held rows anew: what is held is read after that.
-        try Seal.run(db)
+        try DerivedState.materialize(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
-        try Joining(db: db, session: session, functions: functions).run()
+        try Backfill(db: db, session: session, functions: functions).run()
         try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session
         return session
@@ -302,7 +302,9 @@ public final class Inbox: Sendable {
         if report.conflicts > 0 {
             report.droppedConflicts = try dropConflicts(newSince: lastConflict, time: time, db)
         }
-        if try !ClockHolds(db).isEmpty { try ClockHolds(db).forget(coveredBy: JournalReader(db).vector(), db) }
+        if try !DeferredOrigins(db).isEmpty {
+            try DeferredOrigins(db).forget(coveredBy: JournalReader(db).vector(), db)
+        }
         return report
     }
 }

@@ -9,7 +9,7 @@ public struct ReceiveReport: Sendable, Hashable {
     /// Values that lost, or won against others, without having seen each other.
     public var conflicts = 0
     /// True when changes were left out because their stamps lie too far ahead of the local clock.
-    public var isHeldBack = false
+    public var isDeferred = false
     /// Entries that the ledger dropped, because they were too old or too many for one row.
     public var droppedConflicts = 0
 
@@ -23,7 +23,7 @@ public struct ReceiveReport: Sendable, Hashable {
         sum.duplicates = a.duplicates + b.duplicates
         sum.staged = a.staged + b.staged
         sum.conflicts = a.conflicts + b.conflicts
-        sum.isHeldBack = a.isHeldBack || b.isHeldBack
+        sum.isDeferred = a.isDeferred || b.isDeferred
         sum.droppedConflicts = a.droppedConflicts + b.droppedConflicts
         return sum
     }

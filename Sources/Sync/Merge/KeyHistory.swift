@@ -7,7 +7,7 @@ import Journal
 /// each origin, and is never written out. Thousands of changes of one row cost a step each, and no depth of the stack.
 struct KeyHistory {
     struct Change {
-        let claim: Claim
+        let claim: WriteOrder
         let version: Int64
         /// What the writer had merged.
         let known: VersionVector

@@ -1,7 +1,7 @@
 import Journal
 
 /// One change of one row as merging sees it: a value, with its columns as positions in the table's common column space.
-public struct Contender: Hashable, Sendable {
+public struct RowWrite: Hashable, Sendable {
     /// The replica that wrote the change.
     public let origin: OriginID
     /// The change's number among those of ``origin``, 1 or more. Not part of the claim.
@@ -36,7 +36,7 @@ public struct Contender: Hashable, Sendable {
     var isAlive: Bool { life % 2 == 1 }
 
     /// The order of claims: later stamps are greater, ties go to the greater origin. Total over different origins.
-    static func < (a: Contender, b: Contender) -> Bool {
+    static func < (a: RowWrite, b: RowWrite) -> Bool {
         (a.stamp, a.origin) < (b.stamp, b.origin)
     }
 }
@@ -67,9 +67,9 @@ public struct Resolution: Hashable, Sendable {
     public struct Conflict: Hashable, Sendable {
         /// What the two changes did.
         public let kind: ConflictKind
-        /// The position of the other change among the competitors.
-        public let competitor: Int
-        /// True when the change that is merged has lost; false when the competitor has.
+        /// The position of the other change among the unseenWrites.
+        public let unseenWrite: Int
+        /// True when the change that is merged has lost; false when the unseenWrite has.
         public let incomingLost: Bool
         /// What was lost: the columns whose values differ; all of the loser's when a life decided.
         public let columns: ColumnMask
@@ -77,36 +77,37 @@ public struct Resolution: Hashable, Sendable {
 
     /// What becomes of the row in its table.
     public var effect: Effect
-    /// What was lost, in the order of the competitors, one entry for each at most; empty when nothing was.
+    /// What was lost, in the order of the unseenWrites, one entry for each at most; empty when nothing was.
     public var conflicts: [Conflict] = []
 }
 
 /// The rules of `docs/CONFLICTS.md` for one key, as a pure function.
 ///
-/// Correct because of what the competitors are: all changes of the key that are here and that the incoming change's writer
+/// Correct because of what the unseenWrites are: all changes of the key that are here and that the incoming change's writer
 /// had not merged. Everything else here was merged by that writer before it wrote, so the incoming stamp is greater and its
 /// life at least as great (see ``Stamp/next(after:now:)`` and ``LocalFold``), and the incoming change wins against it without a
 /// look. Hence the outcome depends on the set of changes only, and the cost on the concurrent ones only.
 public enum Merge {
     /// - Parameters:
-    ///   - competitors: As above; in any order.
-    ///   - isConcurrent: True when the writer of that competitor had not seen the incoming change either. Only then is a loss
+    ///   - unseenWrites: As above; in any order.
+    ///   - isConcurrent: True when the writer of that unseenWrite had not seen the incoming change either. Only then is a loss
     ///     a conflict; a relay can bring an overwrite before what it overwrote.
     ///   - losesWhole: True when of two changes that had not seen each other one stays whole (``MergePolicy/row``), so that the other
     ///     loses all its columns.
     ///   - differs: True when the two changes carry different values for a column that both have.
     public static func resolve(
-        _ incoming: Contender, against competitors: [Contender], losesWhole: Bool = false,
-        isConcurrent: (Int) throws -> Bool, differs: (_ column: Int, _ competitor: Int) throws -> Bool
+        _ incoming: RowWrite, against unseenWrites: [RowWrite], losesWhole: Bool = false,
+        isConcurrent: (Int) throws -> Bool, differs: (_ column: Int, _ unseenWrite: Int) throws -> Bool
     ) rethrows -> Resolution {
-        let greatestLife = competitors.reduce(0) { max($0, $1.life) }
+        let greatestLife = unseenWrites.reduce(0) { max($0, $1.life) }
         var resolution = Resolution(effect: .none)
         if incoming.life > greatestLife || (incoming.life == greatestLife && incoming.isAlive) {
-            resolution.effect = incoming.isAlive ? .write(winningColumns(incoming, competitors)) : .delete
+            resolution.effect = incoming.isAlive ? .write(winningColumns(incoming, unseenWrites)) : .delete
         }
-        for (index, competitor) in competitors.enumerated() {
+        for (index, unseenWrite) in unseenWrites.enumerated() {
             if let conflict = try conflict(
-                incoming, competitor, index: index, losesWhole: losesWhole, isConcurrent: isConcurrent, differs: differs
+                incoming, unseenWrite, index: index, losesWhole: losesWhole, isConcurrent: isConcurrent,
+                differs: differs
             ) {
                 resolution.conflicts.append(conflict)
             }
@@ -114,38 +115,38 @@ public enum Merge {
         return resolution
     }
 
-    /// The columns for which no competitor of the same life has a greater claim.
-    private static func winningColumns(_ incoming: Contender, _ competitors: [Contender]) -> ColumnMask {
+    /// The columns for which no unseenWrite of the same life has a greater claim.
+    private static func winningColumns(_ incoming: RowWrite, _ unseenWrites: [RowWrite]) -> ColumnMask {
         var columns = incoming.columns
-        for competitor in competitors where competitor.life == incoming.life && incoming < competitor {
-            columns.subtract(competitor.columns)
+        for unseenWrite in unseenWrites where unseenWrite.life == incoming.life && incoming < unseenWrite {
+            columns.subtract(unseenWrite.columns)
         }
         return columns
     }
 
     private static func conflict(
-        _ incoming: Contender, _ competitor: Contender, index: Int, losesWhole: Bool,
+        _ incoming: RowWrite, _ unseenWrite: RowWrite, index: Int, losesWhole: Bool,
         isConcurrent: (Int) throws -> Bool, differs: (Int, Int) throws -> Bool
     ) rethrows -> Resolution.Conflict? {
-        if incoming.life != competitor.life {
-            let incomingLost = incoming.life < competitor.life
-            let loser = incomingLost ? incoming : competitor
+        if incoming.life != unseenWrite.life {
+            let incomingLost = incoming.life < unseenWrite.life
+            let loser = incomingLost ? incoming : unseenWrite
             // A delete that meets a later life lost nothing: the row was deleted, and somebody made it anew.
             guard loser.isAlive, try isConcurrent(index) else { return nil }
             return Resolution.Conflict(
-                kind: .updateDelete, competitor: index, incomingLost: incomingLost, columns: loser.columns)
+                kind: .updateDelete, unseenWrite: index, incomingLost: incomingLost, columns: loser.columns)
         }
         guard incoming.isAlive else { return nil }
-        let shared = incoming.columns.intersection(competitor.columns)
+        let shared = incoming.columns.intersection(unseenWrite.columns)
         guard !shared.isEmpty || losesWhole, try isConcurrent(index) else { return nil }
-        var columns = losesWhole ? (incoming < competitor ? incoming : competitor).columns : shared
+        var columns = losesWhole ? (incoming < unseenWrite ? incoming : unseenWrite).columns : shared
         try shared.forEach { column in
             if try !differs(column, index) { columns.remove(column) }
         }
         guard !columns.isEmpty else { return nil }
-        let bothInsert = incoming.operation == .insert && competitor.operation == .insert
+        let bothInsert = incoming.operation == .insert && unseenWrite.operation == .insert
         return Resolution.Conflict(
-            kind: bothInsert ? .insertInsert : .updateUpdate, competitor: index, incomingLost: incoming < competitor,
+            kind: bothInsert ? .insertInsert : .updateUpdate, unseenWrite: index, incomingLost: incoming < unseenWrite,
             columns: columns)
     }
 }

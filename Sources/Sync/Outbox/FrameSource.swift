@@ -40,7 +40,7 @@ struct FrameSource: Sendable {
     /// The journal's end: cheaper than a portion, for a look after a signal that may mean nothing.
     func position() async throws -> Position {
         try await blocking {
-            try replica.settle()
+            try replica.refreshDerivedState()
             return try replica.read { db in
                 let row = try Row.fetchOne(
                     db.cachedStatement(sql: "SELECT (SELECT max(seq) FROM _journal), origin FROM _journal_replica"))
@@ -54,7 +54,7 @@ struct FrameSource: Sendable {
     ///   - bytes: About how many bytes of frames to make; at least one frame, if there is anything.
     func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
         try await blocking {
-            try replica.settle()
+            try replica.refreshDerivedState()
             var head: PublicationRecord.Entry?
             let portion = try replica.read { db in
                 var portion = Portion(have: have)

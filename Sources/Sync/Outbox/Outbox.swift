@@ -6,7 +6,7 @@ public enum Outbox {
     /// Calls `body` with batches of everything in the snapshot that `have` does not cover, in journal order, until it returns
     /// false.
     ///
-    /// Call ``Replica/settle()`` before the snapshot is taken, so that rows evicted unseen are in the journal.
+    /// Call ``Replica/refreshDerivedState()`` before the snapshot is taken, so that rows evicted unseen are in the journal.
     ///
     /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, also in the middle of a transaction; its last
     /// change then does not end one.

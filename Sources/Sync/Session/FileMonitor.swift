@@ -5,7 +5,7 @@ import Logging
 ///
 /// A look that fails is made again after a while: what kept it from looking, such as a full disk or a lock that somebody held for long, may
 /// end without a change of the file.
-struct FileLookout: Sendable {
+struct FileMonitor: Sendable {
     /// What a look found.
     struct Finding: Sendable, Hashable {
         let position: FrameSource.Position

@@ -5,7 +5,7 @@ import Synchronization
 /// Follows one peer until it is cancelled: performs the effects of its ``FollowState`` and feeds back what came of them.
 final class PeerFollower: Sendable {
     private let session: SyncSession
-    private let pulls: PullPresence
+    private let pulls: WaitingPullers
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger
     private let status: Mutex<PeerStatus>
@@ -17,7 +17,7 @@ final class PeerFollower: Sendable {
     private let recorded = Mutex<Int64?>(nil)
 
     init(
-        session: SyncSession, pulls: PullPresence, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+        session: SyncSession, pulls: WaitingPullers, entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.session = session
         self.pulls = pulls
@@ -194,7 +194,7 @@ final class PeerFollower: Sendable {
         guard isDue else { return }
         let status = currentStatus
         do {
-            try await blocking { [session] in try session.replica.write { try PeerLedger.record(status, $0) } }
+            try await blocking { [session] in try session.replica.write { try PeerTable.record(status, $0) } }
         } catch {
             logger.warning("The state of \(status.name) cannot be written: \(SyncError(wrapping: error))")
         }

@@ -34,9 +34,9 @@ package struct SyncSession: Sendable {
 
     private func introduce() async throws -> Hello {
         let mine = try await blocking { [inbox, replica, transport] in
-            try inbox.settleIdentity()
+            try inbox.ensureOwnIdentity()
             // Who it was the last time is probably who it is.
-            return try self.hello(about: replica.read { try PeerLedger.origin(of: transport.name, $0) })
+            return try self.hello(about: replica.read { try PeerTable.origin(of: transport.name, $0) })
         }
         return try await transport.hello(mine)
     }
@@ -45,7 +45,7 @@ package struct SyncSession: Sendable {
     private func rekeyIfNeeded(_ theirs: Hello) async throws -> Bool {
         let own = try await blocking { [replica] in try replica.identity() }
         guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return false }
-        let claim = HistoryClaim(theirs, of: own.origin)
+        let claim = HistoryEvidence(theirs, of: own.origin)
         guard theirs.origin == own.origin else {
             return try await blocking { [inbox] in try inbox.weigh(claim) != nil }
         }
@@ -193,7 +193,7 @@ package struct SyncSession: Sendable {
     func compareIfDue() async throws -> [ContentMismatch]? {
         let now = clock.wallMilliseconds()
         let last = try await blocking { [replica, transport] in
-            try replica.read { try PeerLedger.lastComparison(with: transport.name, $0) }
+            try replica.read { try PeerTable.lastComparison(with: transport.name, $0) }
         }
         // A clock that was set back makes it due, too.
         if let last, (0..<limits.comparisonIntervalMilliseconds).contains(now - last) { return nil }
@@ -202,7 +202,7 @@ package struct SyncSession: Sendable {
         }
         try await blocking { [replica, transport] in
             try replica.write {
-                try PeerLedger.record(comparisonWith: transport.name, mismatches, milliseconds: now, $0)
+                try PeerTable.record(comparisonWith: transport.name, mismatches, milliseconds: now, $0)
             }
         }
         for mismatch in mismatches {
@@ -214,7 +214,7 @@ package struct SyncSession: Sendable {
     }
 
     private func record(_ status: PeerStatus) async throws {
-        try await blocking { [replica] in try replica.write { try PeerLedger.record(status, $0) } }
+        try await blocking { [replica] in try replica.write { try PeerTable.record(status, $0) } }
     }
 
     private func exchange(_ status: inout PeerStatus) async throws -> SyncReport {
@@ -233,7 +233,7 @@ package struct SyncSession: Sendable {
         }
         let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
         report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
-        report.heldBackHere = try await blocking { [inbox, theirs = report.theirs] in try inbox.heldBack(from: theirs) }
+        report.heldBackHere = try await blocking { [inbox, theirs = report.theirs] in try inbox.deferred(from: theirs) }
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }

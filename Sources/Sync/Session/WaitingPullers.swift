@@ -2,12 +2,12 @@ import Journal
 import Synchronization
 
 /// Which replicas wait for news at an endpoint: what is new reaches them without a push.
-public final class PullPresence: Sendable {
+public final class WaitingPullers: Sendable {
     private let counts = Mutex<[OriginID: Int]>([:])
 
     /// A visit, from its start until ``leave()``.
     struct Visit {
-        fileprivate let presence: PullPresence
+        fileprivate let presence: WaitingPullers
         fileprivate let origin: OriginID
 
         func leave() {

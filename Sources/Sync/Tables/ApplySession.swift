@@ -17,7 +17,7 @@ final class ApplySession {
     private var targets: [Int64: ShapeTarget] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var defaults: [Int64: [Value?]] = [:]
-    private var uniqueRivals: [Int64: [UniqueRivals]] = [:]
+    private var uniqueRivals: [Int64: [UniqueConflictFinder]] = [:]
     /// Folded names of the tables that may have CHECK constraints: the word stands in their definitions.
     private let checked: Set<String>
     let foreignKeys: ForeignKeyMap
@@ -137,10 +137,10 @@ final class ApplySession {
     }
 
     /// What finds the rows in the way of another, one for each unique index of a table.
-    func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueRivals] {
+    func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueConflictFinder] {
         if let known = uniqueRivals[context.tableID] { return known }
         let rivals = try UniqueIndex.all(db, table: table.name).compactMap {
-            try UniqueRivals(db, index: $0, table: table, tableID: context.tableID)
+            try UniqueConflictFinder(db, index: $0, table: table, tableID: context.tableID)
         }
         uniqueRivals[context.tableID] = rivals
         return rivals

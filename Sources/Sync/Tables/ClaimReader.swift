@@ -4,14 +4,14 @@ import Journal
 /// By what right a row holds its UNIQUE values: the latest change of its life to one of them (decision 0008, rule 2).
 ///
 /// Earlier claims are smaller, and stronger.
-struct Claim: Hashable, Comparable {
+struct WriteOrder: Hashable, Comparable {
     var stamp: Stamp
     var origin: OriginID
 
     /// Of a row of which the journal tells nothing: it was there before everything else.
-    static let eldest = Claim(stamp: .zero, origin: OriginID(high: 0, low: 1))
+    static let eldest = WriteOrder(stamp: .zero, origin: OriginID(high: 0, low: 1))
 
-    static func < (a: Claim, b: Claim) -> Bool { (a.stamp, a.origin) < (b.stamp, b.origin) }
+    static func < (a: WriteOrder, b: WriteOrder) -> Bool { (a.stamp, a.origin) < (b.stamp, b.origin) }
 }
 
 /// Reads claims from the journal, and follows those that were asked for.
@@ -22,12 +22,12 @@ struct Claim: Hashable, Comparable {
 final class ClaimReader {
     private struct Latest {
         var life: Int64 = 0
-        var claim = Claim.eldest
+        var claim = WriteOrder.eldest
 
         mutating func add(_ change: ScannedChange, isClaim: Bool) {
             guard change.life >= life else { return }
             if change.life > life { self = Latest(life: change.life) }
-            if isClaim { claim = max(claim, Claim(stamp: change.stamp, origin: change.origin)) }
+            if isClaim { claim = max(claim, WriteOrder(stamp: change.stamp, origin: change.origin)) }
         }
     }
 
@@ -42,7 +42,7 @@ final class ClaimReader {
     init(_ db: Database) { self.db = db }
 
     /// The claims of `rows`, one for each.
-    func claims(of rows: [RowStore.RowID], session: ApplySession) throws -> [Claim] {
+    func claims(of rows: [RowStore.RowID], session: ApplySession) throws -> [WriteOrder] {
         try catchUp(session)
         let missing = try rows.filter {
             try followed[$0.key] == nil && !session.uniqueColumns(of: $0.context, $0.table).isEmpty

@@ -24,7 +24,7 @@ struct LocalRows {
     /// True when local changes after position `seq` touch tables that have constraints. ``db`` may be any connection of the file.
     func isDue(after seq: Int64) throws -> Bool { try !shapes(after: seq).isEmpty }
 
-    /// Sets aside the rows that break a CHECK, and notes the others for ``RowStore/settle(all:)``.
+    /// Sets aside the rows that break a CHECK, and notes the others for ``RowStore/updateVisibility(all:)``.
     func note(after seq: Int64, in rows: RowStore) throws {
         var searched: [Int: ForeignKey] = [:]
         var removed: [Int: (key: ForeignKey, values: [[Value]])] = [:]

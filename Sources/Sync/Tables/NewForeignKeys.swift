@@ -11,7 +11,7 @@ struct NewForeignKeys {
     let session: ApplySession
     let registry: ShapeRegistry
 
-    /// Call it when the schema may have changed, inside of a transaction of the merge connection, after ``Joining``.
+    /// Call it when the schema may have changed, inside of a transaction of the merge connection, after ``Backfill``.
     func run() throws {
         let before = try Set(
             (String.fetchOne(db, sql: "SELECT checked_keys FROM _journal_replica") ?? "").split(separator: "\n"))
@@ -23,7 +23,7 @@ struct NewForeignKeys {
             else { continue }
             try rows.noteOrphans(of: key, context: context, table: table)
         }
-        try rows.settle(all: true)
+        try rows.updateVisibility(all: true)
         try db.execute(
             sql: "UPDATE _journal_replica SET checked_keys = ?", arguments: [keys.map(\.text).joined(separator: "\n")])
     }
@@ -46,7 +46,7 @@ struct NewForeignKeys {
 }
 
 extension RowStore {
-    /// Notes the visible rows that refer through `key` to no row, for ``settle(all:)``. Walks through the children.
+    /// Notes the visible rows that refer through `key` to no row, for ``updateVisibility(all:)``. Walks through the children.
     func noteOrphans(of key: ForeignKey, context: TableContext, table: TableInspection) throws {
         for values in try session.foreignKeys.orphans(of: key, table: table) {
             let tableKey = ConcurrentChanges.TableKey(

@@ -5,19 +5,19 @@ extension RowStore {
     /// any in this transaction, do not say so.
     ///
     /// Call it before what is held is written.
-    func noteSettledRows() throws {
+    func noteVisibility() throws {
         let changed = held.changedKeys.sorted()
         guard !changed.isEmpty else { return }
         var perTable: [Int64: Int64] = [:]
         for key in changed { perTable[key.table, default: 0] += 1 }
         // Beyond that, readers would find the first ones gone.
-        let many = Set(perTable.filter { $0.value > SettledRows.limit / 4 }.keys)
-        for table in many.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
-        for key in changed where !many.contains(key.table) { try noteSettledRow(key) }
-        try SettledRows.prune(db)
+        let many = Set(perTable.filter { $0.value > VisibilityNotice.limit / 4 }.keys)
+        for table in many.sorted() { try VisibilityNotice.append(table: table, .update, key: nil, to: db) }
+        for key in changed where !many.contains(key.table) { try noteVisibility(key) }
+        try VisibilityNotice.prune(db)
     }
 
-    private func noteSettledRow(_ key: ConcurrentChanges.TableKey) throws {
+    private func noteVisibility(_ key: ConcurrentChanges.TableKey) throws {
         let (before, after) = (held.stored[key], held[key])
         guard let image = after?.image ?? before?.image,
             let (context, table) = session.table(key.table, registry: registry)
@@ -35,6 +35,6 @@ extension RowStore {
         }
         var keyImage = RowImage()
         for (column, value) in zip(table.stored, values) { keyImage.columns[column.name] = value }
-        try SettledRows.append(table: key.table, operation, key: keyImage, to: db)
+        try VisibilityNotice.append(table: key.table, operation, key: keyImage, to: db)
     }
 }

@@ -5,7 +5,7 @@ extension RowStore {
     ///
     /// - Parameter all: True to look at every held row, because a local writer may have made room for it; false for those
     ///   whose tables this transaction has touched.
-    func settle(all: Bool) throws {
+    func updateVisibility(all: Bool) throws {
         var groups = touchedGroups
         if !all {
             for key in held.changedKeys {
@@ -17,10 +17,10 @@ extension RowStore {
             for (key, _) in removedParents { groups.insert(session.foreignKeys.group(of: key.parent)) }
         }
         if all || !groups.isEmpty {
-            try Settlement(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
+            try VisibleRows(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
             try complete(all ? Array(held.rows.keys) : held.changedKeys)
         }
-        try noteSettledRows()
+        try noteVisibility()
         try held.write()
     }
 

@@ -6,7 +6,7 @@ import Journal
 ///
 /// A row of the merged state stands in its table, or in `_journal_held`, or, with a substitute for a missing parent, in both. What
 /// is in neither is dead, or belongs to a table that is not here. While changes are applied a row may be set aside for a
-/// moment; ``settle(tables:)`` decides at the end of the transaction what is shown.
+/// moment; ``updateVisibility(all:)`` decides at the end of the transaction what is shown.
 final class RowStore {
     /// A row of a table by its key as this file spells it.
     struct RowID {
@@ -94,7 +94,7 @@ final class RowStore {
     /// Shows the rows whose keys a migration has made possible.
     ///
     /// - Parameter contested: Gets those of tables with a policy: what came for them meanwhile was merged by the column.
-    func showFittingKeys(contested: ContestedRows) throws {
+    func showFittingKeys(contested: PolicyResolver) throws {
         for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
             guard let (context, table) = session.table(key.table, registry: registry) else { continue }
             let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }

@@ -7,7 +7,7 @@ import Journal
 /// The index's own terms and condition are evaluated over the row's values by SQLite, so collations, affinities, expressions and
 /// partial indexes count as they do in the index. Where generated columns are among them, the row stands in a temporary copy of the
 /// table meanwhile, so that SQLite computes these too.
-final class UniqueRivals {
+final class UniqueConflictFinder {
     private let statement: RawStatement
     /// The copy's statements, when there is one.
     private let copy: (insert: RawStatement, delete: RawStatement)?

@@ -1,6 +1,6 @@
 import Journal
 
-extension Settlement {
+extension VisibleRows {
     /// Sets visible rows aside until none lacks a hard parent. Each round can only take rows away, so it ends.
     func setAsideOrphans() throws {
         while !store.unchecked.isEmpty || !store.removedParents.isEmpty {

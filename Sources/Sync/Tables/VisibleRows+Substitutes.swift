@@ -1,7 +1,7 @@
 import GRDBSQLite
 import Journal
 
-extension Settlement {
+extension VisibleRows {
     /// Gives shown rows the substitutes of soft keys whose parents are not shown, and the values back of those that are.
     ///
     /// - Returns: False when a row cannot be stored so and was taken out: its keys are hard, and all has to be evaluated anew.

@@ -8,7 +8,7 @@ import Journal
 /// earlier claim, and those that refer to one of them. They are the *involved* rows. They leave their tables, the definition is
 /// evaluated on them with every other visible row as given, and what it shows goes back. When the evaluation meets another row
 /// that could be affected, that row joins and the evaluation starts over; rows only ever join, so it ends.
-final class Settlement {
+final class VisibleRows {
     /// A row that takes part.
     final class Member {
         let row: RowStore.RowID
@@ -183,7 +183,7 @@ final class Settlement {
         return nil
     }
 
-    private func byClaim(_ members: [Member]) throws -> [(member: Member, claim: Claim)] {
+    private func byClaim(_ members: [Member]) throws -> [(member: Member, claim: WriteOrder)] {
         let claims = try claims(of: members.map(\.row))
         return zip(members, claims).map { (member: $0, claim: $1) }.sorted {
             $0.claim == $1.claim ? $0.member.row.key < $1.member.row.key : $0.claim < $1.claim
@@ -191,7 +191,7 @@ final class Settlement {
     }
 
     /// - Returns: True when visible rows with later claims stood in the way, and are involved now.
-    private func involveLaterClaims(than claim: Claim, inTheWayOf member: Member) throws -> Bool {
+    private func involveLaterClaims(than claim: WriteOrder, inTheWayOf member: Member) throws -> Bool {
         let row = member.row
         var rivals: [TableKey: RowStore.RowID] = [:]
         for index in try store.session.uniqueRivals(of: row.context, row.table) {
@@ -210,7 +210,7 @@ final class Settlement {
         return isChanged
     }
 
-    private func claims(of rows: [RowStore.RowID]) throws -> [Claim] {
+    private func claims(of rows: [RowStore.RowID]) throws -> [WriteOrder] {
         try store.session.claims.claims(of: rows, session: store.session)
     }
 

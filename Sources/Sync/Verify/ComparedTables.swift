@@ -10,7 +10,7 @@ struct ComparedTables: Sendable {
 
     /// The tracked tables under the names that all machines know, without those into which nothing can be merged here.
     init(_ db: Database) throws {
-        let entries = try ShapeRegistry(db).entries.values.filter { $0.isTracked && $0.joined != [] }
+        let entries = try ShapeRegistry(db).entries.values.filter { $0.isTracked && $0.shownColumns != [] }
             .sorted { $0.wireShape.table.utf8.lexicographicallyPrecedes($1.wireShape.table.utf8) }
         shapes = entries.map(\.wireShape)
         affinities = try entries.map { entry in

@@ -51,7 +51,7 @@ struct ContentRepair {
     func run(_ report: VerifyReport, into outcome: inout RepairReport) throws {
         let registry = try ShapeRegistry(db)
         let store = try RowStore(db, session: session, registry: registry)
-        let contested = ContestedRows(db, session: session, functions: functions)
+        let contested = PolicyResolver(db, session: session, functions: functions)
         var undecided: [Contested] = []
         var announcements: [Announcement] = []
         var rebuilt: Set<Int64> = []
@@ -69,7 +69,7 @@ struct ContentRepair {
                     table: entry.table, key: Key(values, collations: context.collations))
                 rows.append((difference, .init(key: key, context: context, table: inspection, values: values)))
             }
-            let merged = try Joining(db: db, session: session).mergedRows(
+            let merged = try Backfill(db: db, session: session).mergedRows(
                 of: [entry.table], among: Set(rows.map(\.id.key)))
             for (difference, id) in rows {
                 if store.held[id.key] != nil {
@@ -100,7 +100,7 @@ struct ContentRepair {
             }
         }
         try contested.resolve(into: store)
-        try store.settle(all: true)
+        try store.updateVisibility(all: true)
         for row in undecided {
             let visible = try session.writer(of: row.id.context, row.id.table).select(key: row.id.values)
             if store.held[row.id.key] != nil {
@@ -114,8 +114,8 @@ struct ContentRepair {
             }
         }
         // The journal does not tell of these rows, so whoever follows it is told to look at all of their tables.
-        for table in rebuilt.sorted() { try SettledRows.append(table: table, .update, key: nil, to: db) }
-        try SettledRows.prune(db)
+        for table in rebuilt.sorted() { try VisibilityNotice.append(table: table, .update, key: nil, to: db) }
+        try VisibilityNotice.prune(db)
         for announcement in announcements { try announcement.append(db) }
         if !announcements.isEmpty {
             try db.execute(
@@ -125,7 +125,7 @@ struct ContentRepair {
 
     /// Makes a row what the journal says, or leaves that to `contested`.
     private func mend(
-        _ id: RowStore.RowID, _ merged: Joining.MergedRow, store: RowStore, contested: ContestedRows
+        _ id: RowStore.RowID, _ merged: Backfill.MergedRow, store: RowStore, contested: PolicyResolver
     ) throws -> Mending {
         let visible = try session.writer(of: id.context, id.table).select(key: id.values)
         guard merged.life % 2 == 1 else {
@@ -234,7 +234,7 @@ extension Inbox {
     ///
     /// - Throws: ``SyncError/Code/busy`` when the replica has learned of something since; nothing is changed then.
     func repair(_ report: VerifyReport, into outcome: inout RepairReport) throws {
-        try replica.settle()
+        try replica.refreshDerivedState()
         outcome = try session.withLock { box in
             do {
                 return try connection.write { db in

@@ -61,7 +61,7 @@ struct ClockCommand: AsyncParsableCommand {
     }
 
     private func decide(_ action: Action, _ replica: Replica) throws -> [ClockDecisionLine] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         return try replica.write { db in
             let known = try ClockReport(db, now: ClockCommand.now).origins.map(\.origin)
             let chosen = try origins.map { text in
@@ -91,7 +91,7 @@ struct ClockCommand: AsyncParsableCommand {
         // A daemon remembers changes by their names.
         let lock = try FileLock(database: database.path, for: .maintenance)
         let result = Result { () throws -> ClockRepairLine in
-            try replica.settle()
+            try replica.refreshDerivedState()
             let outcome = try replica.write { try ClockDecision.repair(now: ClockCommand.now, $0) }
             return ClockRepairLine(origin: try replica.identity().origin, outcome: outcome)
         }

@@ -50,7 +50,7 @@ struct RekeyCommand: AsyncParsableCommand {
     }
 }
 
-extension Rekey.Outcome {
+extension NewIdentity.Outcome {
     var json: JSON {
         .object([
             "origin": .string(new.description),

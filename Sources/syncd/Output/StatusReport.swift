@@ -113,7 +113,7 @@ struct StatusReport: Sendable {
             conflicts = try ConflictLedger.counts(db)[.open] ?? 0
             droppedConflicts = try ConflictLedger.dropped(db).total
             clocks = try ClockReport(db, now: ClockCommand.now)
-            peers = try PeerLedger.all(db).map { Peer($0, behind: vector) }
+            peers = try PeerTable.all(db).map { Peer($0, behind: vector) }
             sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         }
     }

@@ -20,7 +20,7 @@ import tempfile
 import time
 import traceback
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
 MARK = "TANDEM_CAMPAIGN"
 LIBC = ctypes.CDLL(None, use_errno=True)
 

@@ -47,7 +47,7 @@ struct SimulatedFiles: FileSystem {
             let code = simdisk_file_lock(disk.disk, name)
             if code == 0 { return true }
             guard code == EWOULDBLOCK else { throw FileError("locked", code: code) }
-            if access == .claiming { return false }
+            if access == .exclusiveOrNothing { return false }
             sched_yield()
         }
         throw FileError("locked", code: EDEADLK)

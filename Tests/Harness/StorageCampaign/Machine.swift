@@ -98,7 +98,7 @@ final class Machine {
                 }
             }
         }
-        try replica.settle()
+        try replica.refreshDerivedState()
         try inbox.bringBackHeldRows()
     }
 }

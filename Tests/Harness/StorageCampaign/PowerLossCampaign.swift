@@ -31,9 +31,9 @@ public enum PowerLossCampaign {
         var report = Report()
         var next = seed
         while report.images < images, report.failures.count < 5 {
-            var life: PowerLossLife?
+            var life: PowerLossScenario?
             do {
-                let begun = try PowerLossLife(seed: next)
+                let begun = try PowerLossScenario(seed: next)
                 life = begun
                 try await begun.run(
                     steps: steps, imagesPerMoment: imagesPerMoment, most: images - report.images)
@@ -51,7 +51,7 @@ public enum PowerLossCampaign {
 }
 
 extension PowerLossCampaign.Report {
-    fileprivate mutating func add(_ counts: PowerLossLife.Counts) {
+    fileprivate mutating func add(_ counts: PowerLossScenario.Counts) {
         lives += 1
         transactions += counts.transactions
         exchanges += counts.exchanges

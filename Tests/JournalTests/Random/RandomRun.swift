@@ -262,7 +262,7 @@ final class RandomRun {
     private func check() throws {
         let suspects = try connections[0].connection.rows("SELECT count(*) FROM _journal_suspects")
         if suspects != [[.integer(0)]] { counts.evictions += 1 }
-        try replica.settle()
+        try replica.refreshDerivedState()
         let entries = try replica.read { try JournalReader($0).entries(after: replay.position, limit: .max) }
         for entry in entries {
             log.append(.entry(entry))

@@ -42,7 +42,7 @@ struct AdmissionTests {
     }
 
     private func decide(
-        _ stretches: [Stretch], have: VersionVector = VersionVector(), _ clocks: ClockHolds = ClockHolds()
+        _ stretches: [Stretch], have: VersionVector = VersionVector(), _ clocks: DeferredOrigins = DeferredOrigins()
     )
         throws -> Admission
     {
@@ -60,20 +60,20 @@ struct AdmissionTests {
         #expect(admission.parts[0].changes == 0..<1)
         #expect(
             admission.heldBack.sorted { $0.origin < $1.origin } == [
-                ClockHold(origin: a, firstVersion: 2, lastVersion: 3, stamp: Stamp(milliseconds: 5_000)),
-                ClockHold(origin: b, firstVersion: 2, lastVersion: 2, cause: a),
-                ClockHold(origin: c, firstVersion: 1, lastVersion: 2, cause: b),
+                DeferredOrigin(origin: a, firstVersion: 2, lastVersion: 3, stamp: Stamp(milliseconds: 5_000)),
+                DeferredOrigin(origin: b, firstVersion: 2, lastVersion: 2, cause: a),
+                DeferredOrigin(origin: c, firstVersion: 1, lastVersion: 2, cause: b),
             ])
     }
 
     @Test("what follows on a held-back stretch is held back, and a gap behind it is a gap")
     func continued() throws {
-        var clocks = ClockHolds()
-        clocks.set(ClockHold(origin: a, firstVersion: 1, lastVersion: 4, stamp: Stamp(milliseconds: 5_000)))
+        var clocks = DeferredOrigins()
+        clocks.set(DeferredOrigin(origin: a, firstVersion: 1, lastVersion: 4, stamp: Stamp(milliseconds: 5_000)))
         let next = try decide([Stretch(origin: a, first: 5, stamps: [6_000])], clocks)
         #expect(next.parts.isEmpty && next.heldBack.map(\.lastVersion) == [5])
         // Known already: nothing to note.
-        #expect(try !decide([Stretch(origin: a, first: 3, stamps: [5_500])], clocks).isHeldBack)
+        #expect(try !decide([Stretch(origin: a, first: 3, stamps: [5_500])], clocks).isDeferred)
         let error = #expect(throws: SyncError.self) {
             try decide([Stretch(origin: a, first: 7, stamps: [7_000])], clocks)
         }
@@ -84,17 +84,17 @@ struct AdmissionTests {
         "held-back changes are due when the clock reaches them, or when they are accepted, and so is what builds on them"
     )
     func due() {
-        var clocks = ClockHolds()
-        clocks.set(ClockHold(origin: a, firstVersion: 1, lastVersion: 4, stamp: Stamp(milliseconds: 5_000)))
-        clocks.set(ClockHold(origin: b, firstVersion: 3, lastVersion: 3, cause: a))
-        #expect(clocks.heldBack(latest: latest).entries.map(\.version) == [4, 3])
-        #expect(clocks.heldBack(latest: Stamp(milliseconds: 5_000)).isEmpty)
+        var clocks = DeferredOrigins()
+        clocks.set(DeferredOrigin(origin: a, firstVersion: 1, lastVersion: 4, stamp: Stamp(milliseconds: 5_000)))
+        clocks.set(DeferredOrigin(origin: b, firstVersion: 3, lastVersion: 3, cause: a))
+        #expect(clocks.deferred(latest: latest).entries.map(\.version) == [4, 3])
+        #expect(clocks.deferred(latest: Stamp(milliseconds: 5_000)).isEmpty)
         clocks.allow(4_000, of: a)
-        #expect(clocks.heldBack(latest: latest).isEmpty)
+        #expect(clocks.deferred(latest: latest).isEmpty)
         // A damaged file may say anything.
-        var circle = ClockHolds()
-        circle.set(ClockHold(origin: a, firstVersion: 1, lastVersion: 1, cause: b))
-        circle.set(ClockHold(origin: b, firstVersion: 1, lastVersion: 1, cause: a))
+        var circle = DeferredOrigins()
+        circle.set(DeferredOrigin(origin: a, firstVersion: 1, lastVersion: 1, cause: b))
+        circle.set(DeferredOrigin(origin: b, firstVersion: 1, lastVersion: 1, cause: a))
         #expect(circle.isDue(a, latest: latest))
         clocks.allow(.max, of: a)
         #expect(clocks.latest(of: a, latest) > latest)
@@ -114,7 +114,7 @@ struct AdmissionTests {
         #expect(wrong.parts.map(\.run) == [1])
         #expect(wrong.heldBack.map(\.isContradictory) == [true])
         let unbounded = try decide([Stretch(origin: a, stamps: [1], known: [b: 1 << 60], life: .max)])
-        #expect(unbounded.parts.isEmpty && unbounded.isHeldBack)
+        #expect(unbounded.parts.isEmpty && unbounded.isDeferred)
     }
 
     @Test("B50: stamps of one origin rise; from one that does not on it is held back, and nobody else is")
@@ -124,13 +124,13 @@ struct AdmissionTests {
         #expect(admission.parts.map(\.changes) == [0..<2, 4..<5])
         #expect(
             admission.heldBack == [
-                ClockHold(origin: a, firstVersion: 3, lastVersion: 4, stamp: ClockHold.never)
+                DeferredOrigin(origin: a, firstVersion: 3, lastVersion: 4, stamp: DeferredOrigin.never)
             ])
         // Nor may the first one fall behind what is here, or behind the run before it.
         let later = try Admission.decide(
             batch([Stretch(origin: a, first: 8, stamps: [10])]), have: VersionVector([.init(origin: a, version: 7)]),
             own: own, latest: latest, stamp: { _, version in version == 7 ? Stamp(milliseconds: 10) : nil })
-        #expect(later.parts.isEmpty && later.isHeldBack)
+        #expect(later.parts.isEmpty && later.isDeferred)
         let split = try decide([Stretch(origin: a, stamps: [10]), Stretch(origin: a, first: 2, stamps: [9])])
         #expect(split.parts.count == 1 && split.heldBack.map(\.firstVersion) == [2])
     }

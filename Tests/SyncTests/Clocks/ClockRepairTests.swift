@@ -13,7 +13,7 @@ struct ClockRepairTests {
     private let successor = OriginID(high: 99, low: 99)
 
     private func repair(_ cluster: ClockedCluster, _ index: Int) throws -> ClockRepair.Outcome? {
-        try cluster[index].settle()
+        try cluster[index].refreshDerivedState()
         let outcome = try cluster[index].write {
             try ClockDecision.repair(
                 now: cluster.clock(index).stamp, limits: cluster.limits, origin: successor, $0)
@@ -26,7 +26,7 @@ struct ClockRepairTests {
     private func damaged() throws -> ClockedCluster {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'old', 1), (2, 'old', 2), (3, 'old', 3)")
-        try cluster.settle()
+        try cluster.converge()
         cluster.advance(1_000)
         cluster.advance(10 * year, [0])
         try cluster.execute(0, "UPDATE t SET a = 'mad' WHERE id = 1; INSERT INTO t VALUES(4, 'mad', 4)")
@@ -38,7 +38,7 @@ struct ClockRepairTests {
         cluster.advance(-10 * year, [0])
         cluster.advance(60_000)
         try cluster.execute(0, "INSERT INTO t VALUES(6, 'after', 6)")
-        try cluster.settle()
+        try cluster.converge()
         return cluster
     }
 
@@ -60,7 +60,7 @@ struct ClockRepairTests {
         let latest = cluster.clock(0).stamp.milliseconds + cluster.limits.clockSkewMilliseconds
         #expect(stamps.allSatisfy { $0.milliseconds <= latest })
 
-        try cluster.settle()
+        try cluster.converge()
         for index in 1...2 {
             #expect(try cluster.text(index, Self.select) == before)
             #expect(try ledger(cluster, index) == ledger(cluster, 0))
@@ -70,7 +70,7 @@ struct ClockRepairTests {
         cluster.advance(1_000)
         try cluster.execute(0, "UPDATE t SET a = 'new' WHERE id = 1")
         try cluster.execute(1, "UPDATE t SET a = 'newer' WHERE id = 2")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.text(index, Self.select).prefix(2).elementsEqual(["1:new:1", "2:newer:9"]))
         }
@@ -92,7 +92,7 @@ struct ClockRepairTests {
         cluster.advance(10 * year, [0])
         cluster.advance(-10 * year, [1])
         for index in 0..<3 { try cluster.execute(index, "INSERT INTO t VALUES(\(index), 'by \(index)', NULL)") }
-        try cluster.settle()
+        try cluster.converge()
         // Who is ahead hears all and is not heard; who is behind is heard and hears nobody.
         let all = ["0:by 0:", "1:by 1:", "2:by 2:"]
         #expect(try cluster.text(0, Self.select) == all)
@@ -103,7 +103,7 @@ struct ClockRepairTests {
         cluster.advance(1_000)
         let outcome = try #require(try repair(cluster, 0))
         #expect(outcome.kept == 0 && outcome.reissued == 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.text(index, Self.select) == all, "replica \(index)")
             #expect(try ledger(cluster, index).isEmpty, "replica \(index)")
@@ -118,11 +118,11 @@ struct ClockRepairTests {
                 + "INSERT INTO t SELECT i, 'x', i FROM n"
         }
         if sane > 0 { try cluster.execute(0, insert(0..<sane)) }
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         cluster.advance(year, [0])
         try cluster.execute(0, insert(10_000..<19_000))
         try cluster.execute(0, "DELETE FROM t WHERE id >= 18000; INSERT INTO t VALUES(18500, 'again', 1)")
-        try cluster[0].settle()
+        try cluster[0].refreshDerivedState()
         cluster.advance(-year, [0])
         let count = try cluster.text(0, Self.select).count
         let outcome = try #require(try repair(cluster, 0))
@@ -131,7 +131,7 @@ struct ClockRepairTests {
         #expect(zip(entries, entries.dropFirst()).allSatisfy { $0.stamp < $1.stamp })
         #expect(entries.suffix(10_001).map(\.version) == Array(1...10_001))
         #expect(entries.last?.life == 3)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.text(1, Self.select) == cluster.text(0, Self.select))
         #expect(try cluster.text(1, Self.select).count == count)
     }
@@ -142,13 +142,13 @@ struct ClockRepairTests {
         try cluster[1].write {
             try ClockDecision.accept([cluster.origin(0)], now: cluster.clock(1).stamp, $0)
         }
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(1, "INSERT INTO t VALUES(7, 'knows', 7)")
         try cluster[0].write {
             // What the daemon notes of a peer that confirms them.
             var status = PeerStatus(name: "1")
             status.vector = try cluster.inboxes[1].vector()
-            try PeerLedger.record(status, $0)
+            try PeerTable.record(status, $0)
         }
         let before = try cluster.text(0, "SELECT quote(stamp) FROM _journal")
         let error = #expect(throws: JournalError.self) { try repair(cluster, 0) }

@@ -70,7 +70,7 @@ final class ClockedCluster {
     /// - Returns: The changes that were sent, known or not.
     @discardableResult
     func pull(_ target: Int, from source: Int) throws -> (sent: Int, report: ReceiveReport) {
-        try replicas[source].settle()
+        try replicas[source].refreshDerivedState()
         let have = try inboxes[target].covered(from: inboxes[source].vector())
         var batches: [ChangeBatch] = []
         try replicas[source].read { db in

@@ -16,14 +16,14 @@ struct WrongClockTests {
     func ahead() throws {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'early')")
-        try cluster.settle()
+        try cluster.converge()
         cluster.advance(10 * year, [0])
         try cluster.execute(0, "INSERT INTO t VALUES(2, 'mad')")
         cluster.advance(1_000)
         try cluster.execute(1, "INSERT INTO t VALUES(3, 'sane')")
         // Replica 1 learns of both at once, from one journal in which the mad change stands first.
         try cluster.pull(1, from: 0)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.text(0, Self.select) == ["1:early", "2:mad", "3:sane"])
         for index in 1...2 { #expect(try cluster.text(index, Self.select) == ["1:early", "3:sane"]) }
         let report = try cluster.clocks(seenBy: 1)
@@ -72,12 +72,12 @@ struct WrongClockTests {
         let now = cluster.now
         let knowsMad = VersionVector([VersionVector.Entry(origin: mad, version: 1)])
         let all = batch(of: [(mad, now + year, VersionVector()), (sane, now, knowsMad)])
-        #expect(try cluster.inboxes[0].receive(all).isHeldBack)
+        #expect(try cluster.inboxes[0].receive(all).isDeferred)
         #expect(try cluster.text(0, Self.select).isEmpty)
-        let holds = try cluster[0].read { try ClockHolds($0) }
+        let holds = try cluster[0].read { try DeferredOrigins($0) }
         #expect(holds[sane]?.cause == mad && holds[sane]?.stamp == nil)
         cluster.advance(year)
-        #expect(try cluster.inboxes[0].heldBack().isEmpty)
+        #expect(try cluster.inboxes[0].deferred().isEmpty)
         #expect(try cluster.inboxes[0].receive(all).applied == 2)
         #expect(try cluster.clocks(seenBy: 0).origins.isEmpty)
     }
@@ -142,18 +142,18 @@ struct WrongClockTests {
         }
         #expect(again?.code == .unknownOrigin)
         try cluster.execute(0, "UPDATE t SET a = 'maddest'")
-        #expect(try cluster.pull(1, from: 0).report.isHeldBack)
+        #expect(try cluster.pull(1, from: 0).report.isDeferred)
     }
 
     @Test("a clock 10 years behind holds back everybody's changes and loses none of its own")
     func behind() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'seen')")
-        try cluster.settle()
+        try cluster.converge()
         cluster.advance(-10 * year, [1])
         // It has merged a change of today, so what it writes comes after that.
         try cluster.execute(1, "UPDATE t SET a = 'answer'")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try cluster.text(index, Self.select) == ["1:answer"]) }
         cluster.advance(1_000)
         try cluster.execute(0, "INSERT INTO t VALUES(2, 'unseen')")
@@ -180,7 +180,7 @@ struct WrongClockTests {
             #expect(try cluster.stamps(round % 2).allSatisfy { $0 <= last })
             #expect(try Set(cluster.text((round + 1) % 2, "SELECT a FROM t")) == ["\(round)"])
         }
-        try cluster.settle()
+        try cluster.converge()
         #expect(try cluster.text(0, Self.select) == cluster.text(1, Self.select))
         #expect(try cluster.stamps(0).max().map { $0.milliseconds <= cluster.now + 120_000 } == true)
     }
@@ -189,10 +189,10 @@ struct WrongClockTests {
     func equalTick() throws {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         cluster.advance(10_000)
         for index in 0..<3 { try cluster.execute(index, "UPDATE t SET a = 'by \(index)'") }
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try cluster.text(index, Self.select) == ["1:by 2"])
             #expect(try cluster[index].read { try ConflictLedger($0).entries() }.count == 2)

@@ -20,7 +20,7 @@ struct CopiedFileTests {
         #expect(copy.inbox.lastRekey?.reason == .copied)
         let mine = try fleet.write(0)
         let its = try fleet.write(2)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere([early, late, mine, its])
         // What was sent under two names is no conflict with itself.
         for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
@@ -36,7 +36,7 @@ struct CopiedFileTests {
         let next = try fleet.write(0)
         try await fleet.sync(2, 0)
         #expect(try fleet[2].ids() == ["last", next])
-        try await fleet.settle()
+        try await fleet.converge()
     }
 
     @Test("the original keeps its identity, however often it is opened, renamed or linked to")
@@ -54,7 +54,7 @@ struct CopiedFileTests {
         }
         try fleet[0].whileStopped { try FileManager.default.removeItem(atPath: fleet.path(0) + "-identity") }
         try fleet.write(0)
-        try await fleet.settle()
+        try await fleet.converge()
         #expect(try fleet[0].origin == origin)
         #expect(try fleet[1].vector.entries.count == 1)
     }
@@ -69,7 +69,7 @@ struct CopiedFileTests {
         let mine = try fleet.write(0)
         try await fleet.sync(0, 1)
         try fleet.add(fleet.path(2), schema: nil)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere([mine, "stranger"])
     }
 
@@ -82,7 +82,7 @@ struct CopiedFileTests {
         for copy in copies { try fleet.add(copy, schema: nil) }
         #expect(Set(try fleet.machines.map { try $0.origin }).count == 5)
         let ids = try fleet.machines.indices.map { try fleet.write($0) }
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(ids + [base])
         for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
     }
@@ -102,7 +102,7 @@ struct CopiedFileTests {
         try await fleet.sync(0, 2)
         #expect(try fleet[0].origin != origin && twin.origin != origin)
         #expect(try fleet[0].origin != twin.origin)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere([base, mine] + its)
     }
 
@@ -117,7 +117,7 @@ struct CopiedFileTests {
         #expect(try fleet[0].origin != fleet[1].origin)
         #expect(fleet[1].inbox.lastRekey == nil)
         let ids = try [fleet.write(0), fleet.write(1)]
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(ids + [base])
     }
 
@@ -135,7 +135,7 @@ struct CopiedFileTests {
         // Machine 1 holds another change under the version that machine 2 is about to send.
         try await fleet.sync(2, 1)
         #expect(fleet[2].inbox.lastRekey?.reason == .contradicted)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere([mine, its])
     }
 

@@ -216,7 +216,7 @@ final class Fleet {
     }
 
     /// Lets everybody talk to everybody until all know the same, and checks that they then hold the same.
-    func settle(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func converge(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for _ in 0..<(machines.count + 3) {
             for a in machines.indices { for b in machines.indices where a != b { try await sync(a, b) } }
             let vectors = try machines.map { try $0.vector }

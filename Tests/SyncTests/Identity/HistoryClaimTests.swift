@@ -8,8 +8,8 @@ import Testing
 
 @Suite("What others say of this replica's history")
 struct HistoryClaimTests {
-    private func judge(_ version: Int64, _ samples: [(Int64, UInt64)], head: Int64) -> HistoryClaim.Judgement {
-        let claim = HistoryClaim(
+    private func judge(_ version: Int64, _ samples: [(Int64, UInt64)], head: Int64) -> HistoryEvidence.Judgement {
+        let claim = HistoryEvidence(
             version: version, samples: samples.map { VersionSample(version: $0.0, digest: $0.1) })
         // Here each version has itself as its digest.
         return claim.judge(head: head) { UInt64($0) }
@@ -113,7 +113,7 @@ struct HistoryClaimTests {
             }
             #expect(error != nil)
         }
-        #expect(try fleet[0].replica.read { try Rekey.times($0) }.count == 2)
+        #expect(try fleet[0].replica.read { try NewIdentity.times($0) }.count == 2)
     }
 
     @Test("own changes that do not follow on what is here are a gap and no evidence; those that do are")

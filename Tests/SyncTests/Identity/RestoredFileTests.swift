@@ -23,7 +23,7 @@ struct RestoredFileTests {
         // With the record gone and the file in its place only a peer can tell.
         #expect(try (fleet[0].origin != origin) == (way != .inPlaceAlone))
         let new = try fleet.write(0)
-        try await fleet.settle()
+        try await fleet.converge()
         #expect(try fleet[0].origin != origin)
         try fleet.expectEverywhere([kept, new] + lost)
         for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
@@ -42,7 +42,7 @@ struct RestoredFileTests {
         try fleet[0].restore(
             fleet.directory.file("backup"), way,
             meanwhile: "INSERT INTO note VALUES ('a', '', 0), ('b', '', 0); INSERT INTO note VALUES ('c', '', 0)")
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(lost + ["a", "b", "c"])
     }
 
@@ -50,7 +50,7 @@ struct RestoredFileTests {
     func afterTalking() async throws {
         let fleet = try Fleet(3)
         try fleet.write(0)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet[0].backUp(to: fleet.directory.file("backup"))
         let lost = try [fleet.write(0), fleet.write(0)]
         try await fleet.sync(0, 1)
@@ -59,7 +59,7 @@ struct RestoredFileTests {
         let new = try fleet.write(0)
         try await fleet.sync(0, 2)
         try await fleet.sync(0, 1)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(lost + [new])
     }
 
@@ -67,7 +67,7 @@ struct RestoredFileTests {
     func toldByPeer() async throws {
         let fleet = try Fleet(3)
         try fleet.write(0)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet[0].backUp(to: fleet.directory.file("backup"))
         let lost = try [fleet.write(0), fleet.write(0)]
         try await fleet.sync(0, 1)
@@ -79,7 +79,7 @@ struct RestoredFileTests {
         // In the same session.
         #expect(report.pulledChanges == 2 && report.isLevel)
         #expect(try fleet[0].vector[origin] == 3)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(lost)
     }
 
@@ -97,7 +97,7 @@ struct RestoredFileTests {
         #expect(fleet[1].inbox.lastRekey?.reason == .contradicted)
         #expect(report.isLevel)
         try fleet.expectEverywhere([lost, new])
-        try await fleet.settle()
+        try await fleet.converge()
     }
 
     @Test("restored twice, to the same and to an older backup")
@@ -118,7 +118,7 @@ struct RestoredFileTests {
             ids.append(try fleet.write(0))
             try await fleet.sync(0, 1)
         }
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(ids)
         let names = try fleet[1].vector.entries.map(\.origin)
         #expect(Set(names).count == names.count && names.count >= 5)
@@ -132,15 +132,15 @@ struct RestoredFileTests {
         var ids: [String] = []
         for index in 0..<3 {
             ids.append(try fleet.write(index))
-            try await fleet.settle()
+            try await fleet.converge()
             try fleet[index].backUp(to: fleet.directory.file("backup \(index)"))
         }
         for index in 0..<3 { ids.append(try fleet.write(index)) }
-        try await fleet.settle()
+        try await fleet.converge()
         // Machine 2 stays as it was, so nothing is lost with all of its bearers.
         for index in 0..<2 { try fleet[index].restore(fleet.directory.file("backup \(index)"), way) }
         for index in 0..<3 { ids.append(try fleet.write(index)) }
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(ids)
     }
 
@@ -150,7 +150,7 @@ struct RestoredFileTests {
         let ids = try (0..<5).map { _ in try fleet.write(0) }
         try await fleet.sync(0, 1)
         func confirmed() throws -> VersionVector? {
-            try fleet[0].replica.read { try PeerLedger.all($0).first?.confirmed }
+            try fleet[0].replica.read { try PeerTable.all($0).first?.confirmed }
         }
         let mine = try fleet[0].origin
         #expect(try confirmed()?[mine] == 5)
@@ -165,13 +165,13 @@ struct RestoredFileTests {
         #expect(try fleet[1].origin != first)
         // The exchange breaks off after the greeting; even then nothing of the old word stays.
         let greeting = PeerStatus(name: fleet.path(1))
-        try fleet[0].replica.write { try PeerLedger.record(greeting, $0) }
+        try fleet[0].replica.write { try PeerTable.record(greeting, $0) }
         #expect(try confirmed() == VersionVector())
         let report = try await fleet.sync(0, 1)
         #expect(report.pushedChanges == 5)
         #expect(try confirmed()?[mine] == 5)
         #expect(fleet[0].inbox.lastRekey == nil)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(ids)
     }
 
@@ -187,7 +187,7 @@ struct RestoredFileTests {
         try fleet[0].restore(fleet.directory.file("backup"), .newFile)
         #expect(try fleet[0].rows() == ["\(id)=before"])
         try RawConnection.writeLater("UPDATE note SET rank = 2 WHERE id = '\(id)'", at: fleet[0].path)
-        try await fleet.settle()
+        try await fleet.converge()
         let row = try fleet[1].replica.read { try Row.fetchOne($0, sql: "SELECT text, rank FROM note") }
         #expect(row?["text"] == "lost")
         #expect(row?["rank"] == 2)
@@ -211,7 +211,7 @@ struct RestoredFileTests {
         try fleet[0].backUp(to: fleet.directory.file("backup"))
         try fleet[0].restore(fleet.directory.file("backup"), .newFile)
         #expect(fleet[0].inbox.lastRekey?.kept == 2)
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(["a", "b"])
         for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
     }
@@ -247,7 +247,7 @@ struct RestoredFileTests {
                     continue
                 }
                 // Another machine always stays that was met last: one restore at a time, and a full exchange before the next.
-                try await fleet.settle()
+                try await fleet.converge()
                 try acknowledged.formUnion(fleet[index].ids())
                 let way = random.pick(Machine.Restore.allCases)
                 try fleet[index].restore(
@@ -262,7 +262,7 @@ struct RestoredFileTests {
                 try fleet.add(path, schema: nil)
             }
         }
-        try await fleet.settle()
+        try await fleet.converge()
         try fleet.expectEverywhere(acknowledged)
     }
 }

@@ -10,7 +10,7 @@ struct HeldEntriesTests {
         let cluster = try Cluster(2, schema: ConvergenceTests.schema)
         try cluster.execute(0, "INSERT INTO album VALUES('a', NULL, 'A', 'code')")
         try cluster.execute(1, "INSERT INTO artist VALUES(7, 'x', 1); INSERT INTO album VALUES('b', 7, 'B', 'code')")
-        try cluster.settle()
+        try cluster.converge()
         let held = try cluster[0].read { try HeldEntries($0).all() }
         let entry = try #require(held.first)
         #expect(held.count == 1 && entry.table == "album" && entry.id != nil)
@@ -43,7 +43,7 @@ struct HeldEntriesTests {
         try cluster[1].write {
             try $0.execute(sql: "ALTER TABLE t ADD COLUMN b; CREATE TABLE u(id INTEGER PRIMARY KEY, x)")
         }
-        try cluster[1].settle()
+        try cluster[1].refreshDerivedState()
         #expect(try cluster[1].read { try HeldEntries($0).all() }.filter { $0.id == nil }.isEmpty)
     }
 }

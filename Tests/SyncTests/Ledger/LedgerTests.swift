@@ -14,7 +14,7 @@ struct LedgerTests {
     private func cluster(_ count: Int = 2, limits: Limits = .standard) throws -> Cluster {
         let cluster = try Cluster(count, schema: Self.schema, limits: limits)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         return cluster
     }
 
@@ -51,7 +51,7 @@ struct LedgerTests {
         // Replica 2 learns everything from replica 1.
         try cluster.pull(1, from: 0)
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             let conflict = try only(cluster, index)
             #expect(conflict.kind == .keyChange)
@@ -66,7 +66,7 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "DELETE FROM artist; INSERT INTO artist VALUES(2, 'a', 1900, NULL)")
         try cluster.execute(1, "UPDATE artist SET name = 'late'")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try only(cluster, 0).kind == .updateDelete)
         #expect(try only(cluster, 1).movedTo == nil)
     }
@@ -77,7 +77,7 @@ struct LedgerTests {
         try cluster.execute(0, "UPDATE artist SET id = 2")
         try cluster.execute(1, "UPDATE artist SET id = 3, name = 'b'")
         try cluster.pull(2, from: 1)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             #expect(try rows(cluster, index) == ["2 a 1900", "3 b 1900"], "replica \(index)")
             #expect(try entries(cluster, index).isEmpty, "replica \(index)")
@@ -89,7 +89,7 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET name = 'x'; INSERT INTO artist VALUES(7, 'x', 1, NULL)")
         try cluster.execute(1, "UPDATE artist SET name = 'y'; INSERT INTO artist VALUES(7, 'y', 2, NULL)")
-        try cluster.settle()
+        try cluster.converge()
         func count(_ filter: ConflictFilter) throws -> Int { try entries(cluster, 0, filter).count }
         #expect(try count(ConflictFilter()) == 2)
         #expect(try count(ConflictFilter(table: "ARTIST", key: [.real(7)])) == 1)
@@ -109,11 +109,11 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET name = 'first', born = 1")
         try cluster.execute(1, "UPDATE artist SET name = 'second'")
-        try cluster.settle()
+        try cluster.converge()
         let id = try only(cluster, 1).id
         let restored = try cluster[1].restoreConflicts([id], time: 7)
         #expect(restored.map(\.state) == [.restored] && restored[0].closedTime == 7)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try rows(cluster, index) == ["1 first 1"]) }
         #expect(try entries(cluster, 1).isEmpty)
         #expect(try only(cluster, 0).state == .open)
@@ -128,11 +128,11 @@ struct LedgerTests {
         try cluster.pull(1, from: 2)
         try cluster.execute(1, "UPDATE artist SET name = 'late'")
         try cluster.execute(0, "DELETE FROM artist")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 0).isEmpty)
         let lost = try #require(try entries(cluster, 0).first { $0.lostOrigin == OriginID(high: 2, low: 1) })
         _ = try cluster[0].restoreConflicts([lost.id], time: 0)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 { #expect(try rows(cluster, index) == ["1 late 1950 c"]) }
     }
 
@@ -141,9 +141,9 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "DELETE FROM artist; INSERT INTO artist VALUES(1, 'new', 2000, NULL)")
         try cluster.execute(1, "UPDATE artist SET born = 1")
-        try cluster.settle()
+        try cluster.converge()
         _ = try cluster[0].restoreConflicts([only(cluster, 0).id], time: 0)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 1) == ["1 new 1"])
     }
 
@@ -152,11 +152,11 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "INSERT INTO artist VALUES(5, 'mine', 1, NULL)")
         try cluster.execute(1, "INSERT INTO artist VALUES(5, 'yours', 1, 'k')")
-        try cluster.settle()
+        try cluster.converge()
         let conflict = try only(cluster, 0)
         #expect(conflict.kind == .insertInsert && conflict.lost.map(\.column) == ["name", "code"])
         _ = try cluster[0].restoreConflicts([conflict.id], time: 0)
-        try cluster.settle()
+        try cluster.converge()
         #expect(try rows(cluster, 1) == ["1 a 1900", "5 mine 1"])
     }
 
@@ -165,9 +165,9 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET id = 2")
         try cluster.execute(1, "UPDATE artist SET name = 'late'")
-        try cluster.settle()
+        try cluster.converge()
         _ = try cluster[1].restoreConflicts([only(cluster, 1).id], time: 0)
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 { #expect(try rows(cluster, index) == ["2 late 1900"]) }
     }
 
@@ -182,17 +182,17 @@ struct LedgerTests {
                 CREATE TABLE album(id INTEGER PRIMARY KEY, artist INTEGER NOT NULL REFERENCES artist(id), title TEXT);
                 """)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a'); INSERT INTO album VALUES(7, 1, 'x')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "DELETE FROM album; DELETE FROM artist")
         try cluster.execute(1, "UPDATE artist SET name = 'b'; UPDATE album SET title = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         let lost = try entries(cluster, 0)
         let artist = try #require(lost.first { $0.table == "artist" }).id
         let album = try #require(lost.first { $0.table == "album" }).id
         #expect(try refusal(cluster, [album])?.code == .refused)
         let restored = try cluster[0].restoreConflicts(namesChildFirst ? [album, artist] : [artist, album], time: 0)
         #expect(restored.map(\.state) == [.restored, .restored])
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<2 {
             #expect(
                 try cluster.content(index) == [
@@ -230,7 +230,7 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET name = 'x'")
         try cluster.execute(1, "UPDATE artist SET name = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         let id = try only(cluster, 0).id
         try cluster.execute(0, "ALTER TABLE artist RENAME COLUMN name TO title")
         #expect(try refusal(cluster, [id])?.code == .unknownColumn)
@@ -244,12 +244,12 @@ struct LedgerTests {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET code = 'taken', born = 1")
         try cluster.execute(1, "UPDATE artist SET code = 'free', born = 2")
-        try cluster.settle()
+        try cluster.converge()
         let lostCode = try only(cluster, 0).id
         try cluster.execute(0, "INSERT INTO artist VALUES(2, 'b', 1, 'taken')")
         try cluster.execute(1, "UPDATE artist SET name = 'z' WHERE id = 1")
         try cluster.execute(0, "UPDATE artist SET name = 'w' WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         let ids = try entries(cluster, 0).map(\.id)
         #expect(ids.count == 2)
         let error = try refusal(cluster, ids.reversed())
@@ -288,7 +288,7 @@ struct LedgerTests {
         // More writes than those five, so that the last is later than they are also within one millisecond.
         for id in 10..<20 { try cluster.execute(1, "INSERT INTO artist VALUES(\(id), 'other', 1, NULL)") }
         try cluster.execute(1, "UPDATE artist SET name = 'winner' WHERE id = 1")
-        try cluster.settle()
+        try cluster.converge()
         for index in 0..<3 {
             let names = try entries(cluster, index).flatMap { $0.lost.map(\.value) }
             #expect(names == ["n2", "n3", "n4"].map { Value.text($0) })
@@ -303,7 +303,7 @@ struct LedgerTests {
         func conflict() throws {
             try cluster.execute(0, "UPDATE artist SET born = born + 1")
             try cluster.execute(1, "UPDATE artist SET born = born + 2")
-            try cluster.settle()
+            try cluster.converge()
         }
         try conflict()
         let id = try only(cluster, 0).id

@@ -8,10 +8,10 @@ struct NewestEntriesTests {
     func newest() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT)")
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a'), (2, 'b'), (3, 'c')")
-        try cluster.settle()
+        try cluster.converge()
         try cluster.execute(0, "UPDATE artist SET name = 'x'")
         try cluster.execute(1, "UPDATE artist SET name = 'y'")
-        try cluster.settle()
+        try cluster.converge()
         try cluster[0].read { db in
             let ledger = try ConflictLedger(db)
             let all = try ledger.entries().map(\.id)

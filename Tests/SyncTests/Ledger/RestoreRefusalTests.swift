@@ -18,14 +18,14 @@ struct RestoreRefusalTests {
     init() throws {
         cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO parent VALUES(1), (2); INSERT INTO artist VALUES(1, 'a', NULL, NULL)")
-        try cluster.settle()
+        try cluster.converge()
     }
 
     /// Two edits that meet, and the number of the one that lost on replica 0.
     private func conflict(_ mine: String, _ yours: String) throws -> Int64 {
         try cluster.execute(0, mine)
         try cluster.executeLater(1, yours)
-        try cluster.settle()
+        try cluster.converge()
         let entries = try cluster[0].read { try ConflictLedger($0).entries(ConflictFilter()) }
         return try #require(entries.first).id
     }
@@ -56,7 +56,7 @@ struct RestoreRefusalTests {
         let id = try conflict("UPDATE artist SET name = 'mine'", "DELETE FROM artist WHERE id = 1")
         try cluster.execute(0, "INSERT INTO artist VALUES(2, 'first', 'c', NULL)")
         try cluster.executeLater(1, "INSERT INTO artist VALUES(1, 'second', 'c', NULL)")
-        try cluster.settle()
+        try cluster.converge()
         #expect(try refused(id) == .rowIsHeld)
     }
 

@@ -26,7 +26,7 @@ struct ContentProofTests {
     }
 
     private func record(_ pair: ReplicaPair) throws -> PeerRecord {
-        try #require(try pair.a.read { try PeerLedger.all($0) }.first)
+        try #require(try pair.a.read { try PeerTable.all($0) }.first)
     }
 
     private func row(_ replica: Replica, _ id: Int) throws -> String? {
@@ -113,7 +113,7 @@ struct ContentProofTests {
         #expect(try row(pair.a, 3) == "somebody 3")
         #expect(try pair.a.read { try JournalReader($0).lastSeq() } == seq)
         // Live objects have no change to follow, so they are told to look at both tables.
-        #expect(try pair.a.read { try SettledRows.all(after: 0, $0)?.filter { $0.key == nil }.count } == 2)
+        #expect(try pair.a.read { try VisibilityNotice.all(after: 0, $0)?.filter { $0.key == nil }.count } == 2)
     }
 
     @Test("a row that was deleted and stands here again is removed; one that stands there again is removed there")

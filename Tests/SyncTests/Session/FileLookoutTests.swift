@@ -16,7 +16,7 @@ struct FileLookoutTests {
         let tries = Mutex(0)
         let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
         let (changes, signals) = AsyncStream.makeStream(of: Void.self)
-        let lookout = FileLookout(
+        let lookout = FileMonitor(
             look: { last in
                 #expect(last == nil)
                 if tries.withLock({
@@ -41,7 +41,7 @@ struct FileLookoutTests {
         let position = FrameSource.Position(seq: 3, origin: Data())
         let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
         let (changes, signals) = AsyncStream.makeStream(of: Void.self)
-        let lookout = FileLookout(
+        let lookout = FileMonitor(
             look: { last in
                 guard last == position else { return .init(position: position, vector: vector) }
                 signals.finish()

@@ -10,7 +10,7 @@ import Testing
 @Suite("The inputs of the fuzz targets")
 struct FuzzCorpusTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")
+        .deletingLastPathComponent().appendingPathComponent("Harness/Fuzz/Corpus")
 
     @Test("every input of the corpus is read without a trap", arguments: FuzzTarget.allCases)
     func replay(target: FuzzTarget) throws {

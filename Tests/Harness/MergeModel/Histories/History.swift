@@ -148,7 +148,7 @@ final class History {
         let others = replicas.indices.filter { $0 != center }
         for other in others { try pull(center, from: other, size: 100, count: .max, order: .init()) }
         for other in others { try pull(other, from: center, size: 100, count: .max, order: .init()) }
-        for replica in replicas { try replica.settle() }
+        for replica in replicas { try replica.contact() }
         let vectors = try replicas.map { try $0.inbox.vector() }
         guard vectors.allSatisfy({ $0 == vectors[0] }) else {
             throw Failure(description: "\(now) the replicas do not come to know the same: \(vectors)")
@@ -159,7 +159,7 @@ final class History {
 
     private func check(_ replica: HistoryReplica) throws {
         guard isChecked else { return }
-        try replica.settle()
+        try replica.contact()
         try replica.readJournal()
         counts.checks += 1
         let place = "\(now), replica \(replica.name)"

@@ -130,13 +130,13 @@ package final class HistoryReplica {
         guard additions.insert(index).inserted else { return }
         for statement in HistorySchema.sql(of: addition) { try writer.run(statement) }
         schema.add(addition)
-        try settle()
+        try contact()
     }
 
     var schemaName: String { additions.sorted().map(String.init).joined(separator: ",") }
 
     func batches(for target: HistoryReplica, size: Int) throws -> [ChangeBatch] {
-        try replica.settle()
+        try replica.refreshDerivedState()
         let have = try target.inbox.have()
         var limits = limits
         limits.changesPerBatch = size
@@ -166,9 +166,9 @@ package final class HistoryReplica {
     }
 
     /// What a daemon does at each contact with the file.
-    func settle() throws {
+    func contact() throws {
         try noteKnowledge()
-        try replica.settle()
+        try replica.refreshDerivedState()
         try inbox.bringBackHeldRows()
     }
 

@@ -27,7 +27,7 @@ public struct Campaign: Sendable {
             return options
         }
 
-        var plan: LifePlan { LifePlan(seed: seed, profile: profile, mute: mute, keep: keep.map { Set($0) }) }
+        var plan: ScenarioPlan { ScenarioPlan(seed: seed, profile: profile, mute: mute, keep: keep.map { Set($0) }) }
     }
 
     public struct Outcome: Sendable, Codable {
@@ -47,7 +47,7 @@ public struct Campaign: Sendable {
     /// - Parameter prints: The entries of the trace to print; nil to print none.
     public static func live(_ request: Request, prints: ClosedRange<Int>? = nil) -> Outcome {
         do {
-            let life = try Life(request.plan, prints: prints)
+            let life = try Scenario(request.plan, prints: prints)
             defer { life.close() }
             var failure: String?
             do {

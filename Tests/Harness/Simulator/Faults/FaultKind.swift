@@ -35,7 +35,7 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case rekey
 
     // Addresses that never become a peer.
-    case badPeer = "bad-peer"
+    case byzantinePeer = "bad-peer"
 
     // Disks.
     case crashAtWrite = "crash-at-write"
@@ -47,13 +47,13 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     // What a disk keeps.
     /// Programs, or daemons too, whose commits are not synced; it happens when the power goes.
     case normalCommits = "normal-commits"
-    case decay
+    case bitRot
 
     // No fault by itself.
     /// All programs overwrite the same few rows.
     case contention
-    /// Daemons do in small pieces, at odd moments or not at all what they may: see ``Whim``.
-    case whims
+    /// Daemons do in small pieces, at odd moments or not at all what they may: see ``BuggifyPoint``.
+    case buggify
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -69,5 +69,5 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
 
     /// What a plan draws from one stream, in this order: a kind in between would change every life.
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
-    private static let drawnElsewhere = [.badPeer, .normalCommits, .decay, .contention, .whims] + ofDisks
+    private static let drawnElsewhere = [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify] + ofDisks
 }

@@ -19,7 +19,7 @@ final class Machine: @unchecked Sendable {
     let history: HistorySchema
     /// Whether the file has the table that all programs overwrite.
     let hasRegisters: Bool
-    let durability: LifePlan.DurabilityPlan
+    let durability: ScenarioPlan.DurabilityPlan
     /// SQLite's own default.
     static let usualPageBytes = 4_096
     private(set) var schema: ReferenceSchema
@@ -33,7 +33,7 @@ final class Machine: @unchecked Sendable {
     /// Counts commits to the file, whoever made them.
     private(set) var commits = 0
     /// The commit at which the machine's processes die; nil for none.
-    var fuse: LifePlan.CrashPoint?
+    var fuse: ScenarioPlan.CrashPoint?
     /// The daemon's commit that is refused, counted from the next one; nil for none.
     var refusal: Int?
     /// Called soon after a death that nobody asked for.
@@ -51,7 +51,8 @@ final class Machine: @unchecked Sendable {
 
     init(
         _ index: Int, schema: HistorySchema, hasRegisters: Bool, origin: OriginID, clock: MachineClock,
-        scheduler: Scheduler, entropy: SplitMix, durability: LifePlan.DurabilityPlan = LifePlan.DurabilityPlan(),
+        scheduler: Scheduler, entropy: SplitMix,
+        durability: ScenarioPlan.DurabilityPlan = ScenarioPlan.DurabilityPlan(),
         pageBytes: Int = Machine.usualPageBytes
     ) throws {
         self.index = index

@@ -5,8 +5,8 @@ import TestSupport
 struct Streams: Sendable {
     enum Concern: UInt64, CaseIterable, Sendable {
         case topology = 1
-        case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers, durability, decay
-        case contention, whims, redelivery
+        case workload, faults, network, scheduler, clocks, storage, entropy, checks, peers, durability, bitRot
+        case contention, buggify, redelivery
     }
 
     let seed: UInt64

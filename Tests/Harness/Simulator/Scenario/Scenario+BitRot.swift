@@ -5,59 +5,59 @@ import Sync
 import TestSupport
 
 /// Bits that change on a disk, where a row stands.
-extension Life {
+extension Scenario {
     /// What has changed, and what was before.
-    struct Decay {
+    struct BitRot {
         let machine: Machine
-        let value: DecayedValue
+        let value: RottenValue
         /// What the machines knew, all the same.
         let vector: VersionVector
         /// What the clock of each machine showed.
         let times: [Int64]
     }
 
-    /// Lets a value decay on one machine, when all know the same. A comparison with a peer finds that in time, and nobody takes it for a
+    /// Lets a value bitRot on one machine, when all know the same. A comparison with a peer finds that in time, and nobody takes it for a
     /// change.
-    func decay() throws {
+    func bitRot() throws {
         // Machines of different schemas may show different rows.
-        guard plan.kinds.contains(.decay), plan.schema.additions.isEmpty else { return }
+        guard plan.kinds.contains(.bitRot), plan.schema.additions.isEmpty else { return }
         // What a restored file has lost may still be on its way, and be merged over what has decayed.
         try scheduler.run(until: max(scheduler.now, network.latestArrival))
         try becomeLevel()
-        var random = streams.stream(.decay, 1)
+        var random = streams.stream(.bitRot, 1)
         let machine = random.pick(machines)
         let vector = try FileView(machine: machine).vector()
         let times = machines.map { $0.clock.wallMilliseconds() }
-        let value = try machine.decay(&random)
+        let value = try machine.bitRot(&random)
         network.disconnect(machine.index)
         guard let value else {
             note("nothing decays on machine \(machine.index)")
             return start(machine)
         }
-        counts.note(FaultKind.decay)
+        counts.note(FaultKind.bitRot)
         note("machine \(machine.index): bit \(value.bit) of byte \(value.offset), in \(value.table).\(value.column)")
-        let decay = Decay(machine: machine, value: value, vector: vector, times: times)
-        decayed = decay
+        let bitRot = BitRot(machine: machine, value: value, vector: vector, times: times)
+        decayed = bitRot
         start(machine)
-        try wait(for: "nobody notices what has decayed on machine \(machine.index)") { try isNoticed(decay) }
+        try wait(for: "nobody notices what has decayed on machine \(machine.index)") { try isNoticed(bitRot) }
         counts.note(.decayNoticed)
     }
 
     /// The value becomes what it was, by a write that is no change: as a repair does it.
     func mend() throws {
-        guard let decay = decayed else { return }
-        let known = try FileView(machine: decay.machine).vector()
-        guard known == decay.vector else {
-            throw Violation("P5", "what decayed on machine \(decay.machine.index) was sent: now it knows \(known)")
+        guard let bitRot = decayed else { return }
+        let known = try FileView(machine: bitRot.machine).vector()
+        guard known == bitRot.vector else {
+            throw Violation("P5", "what decayed on machine \(bitRot.machine.index) was sent: now it knows \(known)")
         }
-        _ = try decay.machine.inDaemon { daemon in
+        _ = try bitRot.machine.inDaemon { daemon in
             let connection = try daemon.replica.openMergeConnection()
-            try connection.write { try $0.execute(sql: decay.value.remedy) }
+            try connection.write { try $0.execute(sql: bitRot.value.remedy) }
             try connection.close()
         }
-        note("machine \(decay.machine.index) is mended")
+        note("machine \(bitRot.machine.index) is mended")
         decayed = nil
-        try wait(for: "the alarm does not end after machine \(decay.machine.index) was mended") {
+        try wait(for: "the alarm does not end after machine \(bitRot.machine.index) was mended") {
             try machines.allSatisfy { machine in try notes(of: machine).allSatisfy { $0.mismatches.isEmpty } }
         }
         for machine in machines { try checkDeeply(machine) }
@@ -72,10 +72,10 @@ extension Life {
     }
 
     /// Whether a machine has found since then that it differs from a peer in that table.
-    private func isNoticed(_ decay: Decay) throws -> Bool {
-        try zip(machines, decay.times).contains { machine, time in
+    private func isNoticed(_ bitRot: BitRot) throws -> Bool {
+        try zip(machines, bitRot.times).contains { machine, time in
             try notes(of: machine).contains { note in
-                (note.comparedMilliseconds ?? 0) > time && note.mismatches.contains { $0.table == decay.value.table }
+                (note.comparedMilliseconds ?? 0) > time && note.mismatches.contains { $0.table == bitRot.value.table }
             }
         }
     }
@@ -83,7 +83,7 @@ extension Life {
     /// What a machine's file says of the peers that it follows: a copied file also tells of those that its original followed.
     private func notes(of machine: Machine) throws -> [PeerRecord] {
         let names = Set(follows[machine.index].map { "machine-\($0)" })
-        let notes = try machine.daemon?.replica.read { try PeerLedger.all($0) } ?? []
+        let notes = try machine.daemon?.replica.read { try PeerTable.all($0) } ?? []
         return notes.filter { names.contains($0.name) }
     }
 }

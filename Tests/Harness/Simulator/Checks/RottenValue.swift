@@ -6,7 +6,7 @@ import TestSupport
 /// A value of a row in which a bit on the medium has changed, where neither SQLite nor a constraint can tell.
 ///
 /// Of other bits nothing is promised: in the journal they are other changes, in the structure of a page errors of SQLite, or any answer.
-struct DecayedValue {
+struct RottenValue {
     let table: String
     let column: String
     /// Of the byte, in the database file.
@@ -23,7 +23,7 @@ struct DecayedValue {
     /// - Returns: nil when none was found.
     static func find(
         in tables: [ReferenceTable], on disk: SimulatedDisk, _ random: inout SplitMix
-    ) throws -> DecayedValue? {
+    ) throws -> RottenValue? {
         let pages = try look(at: disk.copy()) { connection in try tables.compactMap { try Page(of: $0, connection) } }
         guard !pages.isEmpty else { return nil }
         for _ in 0..<150 {
@@ -34,7 +34,7 @@ struct DecayedValue {
             copy.flipBit(of: ReplicaFiles.database, at: offset, bit: bit)
             // SQLite may refuse to read at all.
             guard let place = try? look(at: copy, page.onlyDifference) else { continue }
-            return DecayedValue(
+            return RottenValue(
                 table: page.table.name, column: page.table.columns[place.column].name, offset: offset, bit: bit,
                 remedy: page.remedy(row: place.row, column: place.column))
         }

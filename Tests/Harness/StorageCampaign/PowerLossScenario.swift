@@ -5,7 +5,7 @@ import Sync
 import TestSupport
 
 /// A machine at work with a peer, and what is left of it after a loss of power at many moments.
-final class PowerLossLife {
+final class PowerLossScenario {
     struct Counts: Sendable {
         var transactions = 0
         var exchanges = 0
@@ -53,14 +53,14 @@ final class PowerLossLife {
         witness = Witness(of: disk)
         strangerDisk = SimulatedDisk(machine: 3)
         let stranger = try Machine.start(
-            on: strangerDisk, origin: PowerLossLife.origins.stranger, durability: .full, clock: clock)
+            on: strangerDisk, origin: PowerLossScenario.origins.stranger, durability: .full, clock: clock)
         try stranger.migrate(to: 0)
         try stranger.close()
         peer = try Machine.start(
-            on: SimulatedDisk(machine: 2), origin: PowerLossLife.origins.peer, durability: .full, clock: clock)
+            on: SimulatedDisk(machine: 2), origin: PowerLossScenario.origins.peer, durability: .full, clock: clock)
         try peer.migrate(to: 0)
         machine = try Machine.start(
-            on: disk, origin: PowerLossLife.origins.machine, durability: durability, clock: clock)
+            on: disk, origin: PowerLossScenario.origins.machine, durability: durability, clock: clock)
         try machine.migrate(to: 0)
         witness.took(peer.disk, sentAfter: 0)
     }
@@ -144,7 +144,7 @@ final class PowerLossLife {
     }
 
     private func restart(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> Machine {
-        try Machine.start(on: disk, origin: PowerLossLife.origins.successor, durability: durability, clock: clock)
+        try Machine.start(on: disk, origin: PowerLossScenario.origins.successor, durability: durability, clock: clock)
     }
 
     private func write() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Journal
 
 @Suite("A new identity")
-struct RekeyTests {
+struct NewIdentityTests {
     private let fixture: Fixture
     private let x = OriginID(high: 1 << 60, low: 1)
 
@@ -44,8 +44,8 @@ struct RekeyTests {
 
     private func rekey(
         shared: Int64 = 0, mostKept: Int64 = .max, time: Double = 1_000
-    ) throws -> Rekey.Outcome {
-        let request = Rekey(.manual, of: try own, shared: shared, mostKept: mostKept, time: time)
+    ) throws -> NewIdentity.Outcome {
+        let request = NewIdentity(.manual, of: try own, shared: shared, mostKept: mostKept, time: time)
         return try #require(try fixture.replica.write { try request.run($0, fingerprint: nil) })
     }
 
@@ -220,7 +220,7 @@ struct RekeyTests {
         #expect(try fixture.entries().count == 12)
         let total = try vector().entries.reduce(0) { $0 + $1.version }
         #expect(total == 12)
-        #expect(try fixture.replica.read { try Rekey.times($0) }.count == 6)
+        #expect(try fixture.replica.read { try NewIdentity.times($0) }.count == 6)
     }
 
     @Test(
@@ -244,7 +244,7 @@ struct RekeyTests {
     }
 
     private func all() throws -> [JournalEntry] {
-        try fixture.replica.settle()
+        try fixture.replica.refreshDerivedState()
         return try fixture.replica.read { try JournalReader($0).entries(after: 0, limit: 100_000) }
     }
 
@@ -282,7 +282,7 @@ struct RekeyTests {
 
     @Test("a name that another process gave up meanwhile is not given up twice")
     func concurrent() throws {
-        let request = Rekey(.manual, of: try own, time: 0)
+        let request = NewIdentity(.manual, of: try own, time: 0)
         #expect(try fixture.replica.write { try request.run($0, fingerprint: nil) } != nil)
         #expect(try fixture.replica.write { try request.run($0, fingerprint: nil) } == nil)
     }

@@ -2,38 +2,38 @@ import Journal
 import Sync
 import TestSupport
 
-extension LifePlan {
+extension ScenarioPlan {
     /// A stream of its own, so that lives without whims are as they were before there were any.
-    static func hasWhims(_ streams: Streams) -> Bool {
-        var random = streams.stream(.whims)
+    static func hasBuggify(_ streams: Streams) -> Bool {
+        var random = streams.stream(.buggify)
         return random.chance(50)
     }
 
-    static func whims(_ count: Int, _ duration: Int64, _ streams: Streams) -> [Step] {
-        var random = streams.stream(.whims, 1)
+    static func buggify(_ count: Int, _ duration: Int64, _ streams: Streams) -> [Step] {
+        var random = streams.stream(.buggify, 1)
         return (0..<random.between(2...12)).map { _ in
             let time = Int64(random.below(Int(duration)))
             let machine = random.below(count)
-            let whim =
+            let point =
                 random.chance(60)
-                ? Whim.checkpoint(random.pick([.passive, .passive, .restart, .truncate]))
+                ? BuggifyPoint.checkpoint(random.pick([.passive, .passive, .restart, .truncate]))
                 : .refuseCommit(random.between(1...random.pick([1, 5, 20])))
-            return Step(time: time, action: .whim(machine: machine, whim))
+            return Step(time: time, action: .point(machine: machine, point))
         }
     }
 
     /// The bytes of a page of each machine's file (https://sqlite.org/pragma.html#pragma_page_size).
     static func pageBytes(_ count: Int, _ kinds: Set<FaultKind>, _ streams: Streams) -> [Int] {
-        var random = streams.stream(.whims, 2)
+        var random = streams.stream(.buggify, 2)
         let drawn = (0..<count).map { _ in random.pick([512, 1_024, 4_096, 16_384, 65_536]) }
-        return kinds.contains(.whims) ? drawn : drawn.map { _ in Machine.usualPageBytes }
+        return kinds.contains(.buggify) ? drawn : drawn.map { _ in Machine.usualPageBytes }
     }
 }
 
 extension Limits {
     /// Comparisons in many small steps, notes on peers often or hardly ever.
     mutating func shrink(_ streams: Streams) {
-        var random = streams.stream(.whims, 3)
+        var random = streams.stream(.buggify, 3)
         rowsPerDigest = random.pick([1, 3, 1_024])
         digestsPerReply = random.pick([1, 2, 4_096])
         rowBytesPerReply = random.pick([1, 200, 4 << 20])

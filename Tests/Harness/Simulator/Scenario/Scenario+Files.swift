@@ -2,7 +2,7 @@ import Journal
 import Sync
 
 /// Backups, copies and names.
-extension Life {
+extension Scenario {
     func restore(_ machine: Machine, isInPlace: Bool, keepsRecord: Bool) throws {
         guard let backup = backups[machine.index] else { return }
         counts.note(isInPlace ? FaultKind.restoreInPlace : .restore)

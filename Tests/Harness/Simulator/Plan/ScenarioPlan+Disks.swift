@@ -2,7 +2,7 @@ import Journal
 import SimulatedDisk
 import TestSupport
 
-extension LifePlan {
+extension ScenarioPlan {
     /// Each kind by a stream of its own, so that a new one leaves lives without it as they were.
     static func kindsOfDisks(_ streams: Streams) -> Set<FaultKind> {
         var kinds: Set<FaultKind> = []
@@ -13,8 +13,8 @@ extension LifePlan {
         var durability = streams.stream(.durability)
         // Only a loss of power tells the difference.
         if durability.chance(50), kinds.contains(.powerLoss) { kinds.insert(.normalCommits) }
-        var decay = streams.stream(.decay)
-        if decay.chance(30) { kinds.insert(.decay) }
+        var bitRot = streams.stream(.bitRot)
+        if bitRot.chance(30) { kinds.insert(.bitRot) }
         return kinds
     }
 

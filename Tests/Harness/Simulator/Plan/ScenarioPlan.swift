@@ -5,7 +5,7 @@ import TestSupport
 
 /// A life before it is lived: all choices come from the seed, none from what happens, so that leaving out a step leaves the others as
 /// they are.
-struct LifePlan: Sendable {
+struct ScenarioPlan: Sendable {
     struct Step: Sendable {
         /// Milliseconds since the beginning.
         let time: Int64
@@ -30,7 +30,7 @@ struct LifePlan: Sendable {
         case migrate(machine: Int, addition: Int)
         case check
         case disk(machine: Int, DiskFault)
-        case whim(machine: Int, Whim)
+        case point(machine: Int, BuggifyPoint)
     }
 
     enum CrashPoint: Sendable, Hashable {
@@ -64,7 +64,7 @@ struct LifePlan: Sendable {
     /// Who follows whom.
     let follows: [[Int]]
     /// For each machine the address that never becomes a peer, which it follows too; none when empty.
-    let badPeers: [BadPeer.Manner]
+    let byzantinePeer: [ByzantinePeer.Manner]
     let clocks: [ClockPlan]
     let durabilities: [DurabilityPlan]
     let pageBytes: [Int]

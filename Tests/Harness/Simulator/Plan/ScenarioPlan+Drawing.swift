@@ -3,7 +3,7 @@ import MergeModel
 import Sync
 import TestSupport
 
-extension LifePlan {
+extension ScenarioPlan {
     /// - Parameters:
     ///   - profile: nil to draw one.
     ///   - mute: Kinds that do not happen; every other choice stays.
@@ -17,14 +17,16 @@ extension LifePlan {
         ])
         let profile = wanted ?? drawn
         let count = topology.pick([2, 2, 3, 3, 3, 4, 4, 5, 6, 7])
-        let follows = LifePlan.follows(count, &topology)
+        let follows = ScenarioPlan.follows(count, &topology)
         var peers = streams.stream(.peers)
-        let hasBadPeer = [.all, .network].contains(profile) && peers.chance(30)
-        let disks = [.all, .disks].contains(profile) ? LifePlan.kindsOfDisks(streams) : []
+        let hasByzantinePeer = [.all, .network].contains(profile) && peers.chance(30)
+        let disks = [.all, .disks].contains(profile) ? ScenarioPlan.kindsOfDisks(streams) : []
         var contention = streams.stream(.contention)
-        let drawnKinds = LifePlan.kinds(profile, &faults).union(hasBadPeer ? [.badPeer] : []).union(disks).union(
+        let drawnKinds = ScenarioPlan.kinds(profile, &faults).union(hasByzantinePeer ? [.byzantinePeer] : []).union(
+            disks
+        ).union(
             contention.chance(50) ? [.contention] : []
-        ).union(LifePlan.hasWhims(streams) ? [.whims] : [])
+        ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : [])
         let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
@@ -42,23 +44,24 @@ extension LifePlan {
         self.machines = count
         self.ranks = ranks
         self.follows = follows
-        self.badPeers = kinds.contains(.badPeer) ? (0..<count).map { _ in peers.pick(BadPeer.Manner.allCases) } : []
+        self.byzantinePeer =
+            kinds.contains(.byzantinePeer) ? (0..<count).map { _ in peers.pick(ByzantinePeer.Manner.allCases) } : []
         self.clocks = clocks
-        self.durabilities = LifePlan.durabilities(count, kinds, streams)
-        self.pageBytes = LifePlan.pageBytes(count, kinds, streams)
-        var limits = LifePlan.limits(&topology, comparesSoon: kinds.contains(.decay))
-        if kinds.contains(.whims) { limits.shrink(streams) }
+        self.durabilities = ScenarioPlan.durabilities(count, kinds, streams)
+        self.pageBytes = ScenarioPlan.pageBytes(count, kinds, streams)
+        var limits = ScenarioPlan.limits(&topology, comparesSoon: kinds.contains(.bitRot))
+        if kinds.contains(.buggify) { limits.shrink(streams) }
         self.limits = limits
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
         self.schema = schema
         self.hasConstraints = hasConstraints
         self.duration = duration
-        var steps = LifePlan.writes(count, schema, duration, streams, kinds)
-        steps += LifePlan.migrations(count, schema, duration, &faults)
-        steps += LifePlan.faults(count, kinds, duration, &faults)
-        steps += LifePlan.diskFaults(count, kinds, duration, streams)
-        if kinds.contains(.whims) { steps += LifePlan.whims(count, duration, streams) }
+        var steps = ScenarioPlan.writes(count, schema, duration, streams, kinds)
+        steps += ScenarioPlan.migrations(count, schema, duration, &faults)
+        steps += ScenarioPlan.faults(count, kinds, duration, &faults)
+        steps += ScenarioPlan.diskFaults(count, kinds, duration, streams)
+        if kinds.contains(.buggify) { steps += ScenarioPlan.buggify(count, duration, streams) }
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -225,8 +228,9 @@ extension LifePlan {
         case .clone: return .clone(machine: machine, keepsRecord: random.chance(50))
         case .rekey: return .rekey(machine: machine)
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
-            .replayed, .stalled, .badPeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy, .normalCommits,
-            .decay, .contention, .whims:
+            .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
+            .normalCommits,
+            .bitRot, .contention, .buggify:
             // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
             return nil
         }
@@ -243,7 +247,7 @@ extension NetworkPlan {
     }
 }
 
-extension LifePlan.ClockPlan {
+extension ScenarioPlan.ClockPlan {
     /// - Parameter mayDrift: False for clocks that run evenly.
     fileprivate init(_ random: inout SplitMix, mayDrift: Bool) {
         offset = Int64(random.pick([0, 0, 0, 1, 5, -1_000, 60_000]))

@@ -1,10 +1,10 @@
 import Journal
 import Sync
 
-extension Life {
-    func perform(_ whim: Whim, on machine: Machine) throws {
+extension Scenario {
+    func perform(_ point: BuggifyPoint, on machine: Machine) throws {
         guard machine.isUp else { return }
-        switch whim {
+        switch point {
         case .checkpoint(let mode):
             do {
                 guard let done = try machine.inDaemon({ try $0.replica.checkpoint(mode) }) ?? nil else { return }

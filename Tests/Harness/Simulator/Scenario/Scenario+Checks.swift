@@ -3,7 +3,7 @@ import MergeModel
 import Sync
 
 /// What holds at every moment.
-extension Life {
+extension Scenario {
     func watch(_ exchange: Exchange, isAnswer: Bool, _ bytes: [UInt8]) throws {
         note("\(isAnswer ? exchange.to : exchange.from) sends \(bytes.count) B of #\(exchange.number)")
         trace.append(bytes)
@@ -84,7 +84,7 @@ extension Life {
         trace.append([UInt8(truncatingIfNeeded: digest), UInt8(truncatingIfNeeded: digest >> 8)])
         if let other = knowledge.note(known, schema: view.machine.schemaName, digest, machine: view.machine.index) {
             let theirs = machines[other]
-            let detail = try theirs.isUp ? Life.difference(theirs, view.machine) : ""
+            let detail = try theirs.isUp ? Scenario.difference(theirs, view.machine) : ""
             throw Violation(
                 "P1",
                 "machine \(view.machine.index) knows \(known), as machine \(other) did, and holds something else\n\(detail)"

@@ -4,7 +4,7 @@ import Sync
 import TestSupport
 
 /// What a daemon makes of what its file holds, after each event that changed it.
-extension Life {
+extension Scenario {
     /// The vector that production code reads is the one that the journal's entries add up to, and nothing that is staged is forgotten (P20).
     func checkBookkeeping(_ machine: Machine, _ known: VersionVector) throws {
         guard let daemon = machine.daemon, !machine.isDead else { return }

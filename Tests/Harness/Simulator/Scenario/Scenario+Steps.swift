@@ -2,8 +2,8 @@ import MergeModel
 import TestSupport
 
 /// What a plan has them do.
-extension Life {
-    func perform(_ action: LifePlan.Action) throws {
+extension Scenario {
+    func perform(_ action: ScenarioPlan.Action) throws {
         switch action {
         case .write(let index, let statements, let tokens, let isMarked, let crashes):
             try write(machines[index], statements, tokens: tokens, isMarked: isMarked, dies: crashes)
@@ -11,8 +11,8 @@ extension Life {
             try crash(machines[index], point, downFor: downFor, recoversBadly: recoversBadly)
         case .disk(let index, let fault):
             try perform(fault, on: machines[index])
-        case .whim(let index, let whim):
-            try perform(whim, on: machines[index])
+        case .point(let index, let point):
+            try perform(point, on: machines[index])
         case .stop(let index, let downFor):
             guard machines[index].isUp else { return }
             counts.note(FaultKind.stop)

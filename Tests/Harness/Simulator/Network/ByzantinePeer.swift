@@ -2,7 +2,7 @@ import Journal
 import Sync
 
 /// An address that a machine follows and that never becomes a peer: nobody else may wait for it (P22).
-struct BadPeer: Transport {
+struct ByzantinePeer: Transport {
     enum Manner: Int, CaseIterable, Sendable {
         /// Nobody listens there.
         case refuses
@@ -27,14 +27,14 @@ struct BadPeer: Transport {
     func hello(_ hello: Hello) async throws -> Hello {
         try await refuse()
         return Hello(
-            cluster: manner == .isForeign ? "another" : hello.cluster, origin: BadPeer.origin,
-            formatVersion: hello.formatVersion, vector: BadPeer.vector, wallMilliseconds: hello.wallMilliseconds)
+            cluster: manner == .isForeign ? "another" : hello.cluster, origin: ByzantinePeer.origin,
+            formatVersion: hello.formatVersion, vector: ByzantinePeer.vector, wallMilliseconds: hello.wallMilliseconds)
     }
 
     func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd {
         try await refuse()
-        if manner == .sendsGaps { try await onFrame(BadPeer.gap()) }
-        return PullEnd(vector: BadPeer.vector, more: true)
+        if manner == .sendsGaps { try await onFrame(ByzantinePeer.gap()) }
+        return PullEnd(vector: ByzantinePeer.vector, more: true)
     }
 
     func push(_ frames: [Frame]) async throws -> PushReply {

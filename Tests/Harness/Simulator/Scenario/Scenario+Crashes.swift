@@ -1,7 +1,7 @@
 import Journal
 
 /// How machines go down.
-extension Life {
+extension Scenario {
     /// All processes on the machine die, or have died.
     ///
     /// - Parameters:
@@ -96,7 +96,7 @@ extension Life {
     }
 
     func crash(
-        _ machine: Machine, _ point: LifePlan.CrashPoint, downFor: Int64, recoversBadly: Bool
+        _ machine: Machine, _ point: ScenarioPlan.CrashPoint, downFor: Int64, recoversBadly: Bool
     ) throws {
         guard machine.isUp else {
             // It dies while it starts.

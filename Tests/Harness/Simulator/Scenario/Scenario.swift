@@ -7,8 +7,8 @@ import TestSupport
 /// A plan at work: machines, their network, what befalls them, and the checks that hold at every moment.
 ///
 /// Unchecked: see ``Scheduler``.
-final class Life: @unchecked Sendable {
-    let plan: LifePlan
+final class Scenario: @unchecked Sendable {
+    let plan: ScenarioPlan
     let scheduler: Scheduler
     let network: Network
     var machines: [Machine] = []
@@ -34,9 +34,9 @@ final class Life: @unchecked Sendable {
     /// Machines whose power took commits that were not synced, and no daemon has looked at their file yet.
     var shortened: Set<Int> = []
     /// The machine whose file has decayed, until it is mended.
-    var decayed: Decay?
+    var decayed: BitRot?
     /// The last new name of each machine that was noticed.
-    var rekeys: [Int: Rekey.Outcome] = [:]
+    var rekeys: [Int: NewIdentity.Outcome] = [:]
     var written: Set<Int> = []
     var acknowledged: Set<Int> = []
     /// For each transaction, the one whose write it saw in the register that it overwrote.
@@ -51,7 +51,7 @@ final class Life: @unchecked Sendable {
     /// How long the daemon of each machine is down after a death that a step led to.
     var downTimes: [Int: Int64] = [:]
 
-    init(_ plan: LifePlan, prints: ClosedRange<Int>? = nil) throws {
+    init(_ plan: ScenarioPlan, prints: ClosedRange<Int>? = nil) throws {
         self.plan = plan
         streams = Streams(seed: plan.seed)
         redelivery = streams.stream(.redelivery)
@@ -68,7 +68,7 @@ final class Life: @unchecked Sendable {
             add(
                 try Machine(
                     index, schema: plan.schema, hasRegisters: plan.hasRegisters,
-                    origin: Life.origin(plan.ranks[index]), clock: clock, scheduler: scheduler,
+                    origin: Scenario.origin(plan.ranks[index]), clock: clock, scheduler: scheduler,
                     entropy: streams.stream(.entropy, index), durability: plan.durabilities[index],
                     pageBytes: plan.pageBytes[index]))
         }
@@ -128,7 +128,7 @@ final class Life: @unchecked Sendable {
     /// - Throws: ``Violation`` when a property does not hold; other errors are faults of the simulator or of the engine alike.
     func run() throws {
         if plan.hasRegisters { counts.note(FaultKind.contention) }
-        if plan.kinds.contains(.whims) { counts.note(FaultKind.whims) }
+        if plan.kinds.contains(.buggify) { counts.note(FaultKind.buggify) }
         for machine in machines { start(machine) }
         for step in plan.steps {
             scheduler.after(step.time) { [unowned self] in attempt { try self.perform(step.action) } }
@@ -151,9 +151,9 @@ final class Life: @unchecked Sendable {
             SimulatedTransport(
                 name: "machine-\(peer)", network: network, from: machine.index, to: peer, limits: plan.limits)
         }
-        if machine.index < plan.badPeers.count {
-            counts.note(FaultKind.badPeer)
-            transports.insert(BadPeer(manner: plan.badPeers[machine.index], clock: machine.clock), at: 0)
+        if machine.index < plan.byzantinePeer.count {
+            counts.note(FaultKind.byzantinePeer)
+            transports.insert(ByzantinePeer(manner: plan.byzantinePeer[machine.index], clock: machine.clock), at: 0)
         }
         return transports
     }
@@ -191,7 +191,7 @@ final class Life: @unchecked Sendable {
         }
     }
 
-    func rekeyed(_ machine: Machine, _ outcome: Rekey.Outcome) {
+    func rekeyed(_ machine: Machine, _ outcome: NewIdentity.Outcome) {
         rekeys[machine.index] = outcome
         note("machine \(machine.index) is \(outcome.new) instead of \(outcome.old): \(outcome.reason)")
         switch outcome.reason {

@@ -2,7 +2,7 @@ import Journal
 import Sync
 import TestSupport
 
-extension Life {
+extension Scenario {
     /// All faults end; then everybody comes to know and hold the same within bounded time (P21).
     func live() throws {
         note("all faults end")
@@ -19,7 +19,7 @@ extension Life {
         // Everybody has met a peer by now.
         unproven = [:]
         for machine in machines { try checkDeeply(machine) }
-        try decay()
+        try bitRot()
         // Whoever gets everything from a machine whose file has decayed gets what the journal says.
         try welcome(to: decayed?.machine)
         try mend()
@@ -49,7 +49,7 @@ extension Life {
         let index = machines.count
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try Machine(
-            index, schema: plan.schema, hasRegisters: plan.hasRegisters, origin: Life.origin(index), clock: clock,
+            index, schema: plan.schema, hasRegisters: plan.hasRegisters, origin: Scenario.origin(index), clock: clock,
             scheduler: scheduler, entropy: streams.stream(.entropy, index))
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
