@@ -28,10 +28,11 @@ int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved,
   code = file->pMethods->xShmMap(file, 0, 32768, 0, &index);
   if (code != SQLITE_OK) return code;
   if (!index) return SQLITE_NOTFOUND;
-  /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame, nBackfill and szPage, in the byte order of the machine. */
+  /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame, nBackfill and szPage, in native byte
+     order. */
   *written = ((const volatile unsigned *)index)[4];
   *moved = ((const volatile unsigned *)index)[24];
-  /* 1 stands for 65 536, which two bytes cannot hold. */
+  /* 1 means 65 536, which does not fit into two bytes. */
   unsigned page = ((const volatile unsigned short *)index)[7];
   *page_bytes = page == 1 ? 65536 : page;
   return SQLITE_OK;

@@ -3,18 +3,21 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Lets users of a connection pool in until it closes, and lets it close when the last of them has left.
+/// Counts the users of a connection pool, so that closing the pool waits until the last of them has left.
 ///
-/// A pool that is closed between a reader's taking of a connection and its use hands out a closed connection, on which SQLite
-/// follows a null pointer.
+/// A pool may close after a reader has taken a connection and before the reader uses it. The reader then
+/// holds a closed connection, on which SQLite dereferences a null pointer.
 final class ClosingGate: Sendable {
     private static let closed = Int64.min
 
-    /// How many are inside, with the sign bit set once it is closed.
+    /// The number of users inside, with the sign bit set once the gate is closed.
     private let state = Atomic<Int64>(0)
     private let empty = DispatchSemaphore(value: 0)
 
-    /// - Throws: `SQLITE_MISUSE`, as SQLite says it of a closed connection, without a call of `body`.
+    /// Runs `body` while the gate is open.
+    ///
+    /// - Throws: What `body` throws; `SQLITE_MISUSE` without calling `body` when the gate is closed, which is
+    ///   the error that SQLite gives for a closed connection.
     func pass<T>(_ body: () throws -> T) throws -> T {
         let inside = state.add(1, ordering: .sequentiallyConsistent).newValue
         defer {
@@ -24,9 +27,9 @@ final class ClosingGate: Sendable {
         return try body()
     }
 
-    /// Lets nobody in any more, and waits until all have left; never call it from inside.
+    /// Closes the gate and waits until all users have left. Do not call it from inside ``pass(_:)``.
     ///
-    /// - Returns: False when it was closed before.
+    /// - Returns: False when the gate was already closed; such a call does not wait.
     func close() -> Bool {
         let before = state.bitwiseOr(ClosingGate.closed, ordering: .sequentiallyConsistent).oldValue
         if before > 0 { empty.wait() }

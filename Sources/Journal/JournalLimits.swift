@@ -1,15 +1,16 @@
-/// Sizes that the journal's floor is built for.
+/// Limits and thresholds of the journal.
 public enum JournalLimits {
-    /// The most stored columns of a tracked table. SQLite's own limit is 2 000 columns a table (SQLITE_MAX_COLUMN), of which
-    /// the journal needs some for itself.
+    /// The most stored columns of a tracked table. SQLite allows 2 000 columns a table (SQLITE_MAX_COLUMN),
+    /// and `_journal` needs some of them for its own.
     public static let columnsPerTable = 1_900
 
-    /// Local changes after which the derived state (lives, stamps) is written down, so that no reader starts further back.
+    /// The number of local changes after which the derived state (lives, stamps) is materialized, so that
+    /// readers start from a recent position.
     static let changesPerSeal: Int64 = 4_096
 
-    /// What the write-ahead log holds and the database does not, in bytes, from which on a commit asks for a checkpoint.
+    /// The bytes of the write-ahead log missing from the database at which a commit starts a checkpoint.
     static let walBytesPerCheckpoint: Int64 = 4 << 20
 
-    /// What the write-ahead log holds, in bytes, from which on a checkpoint waits for readers in order to restart the log.
+    /// The bytes in the write-ahead log at which a checkpoint waits for readers in order to restart the log.
     static let walBytesPerRestart: Int64 = 64 << 20
 }

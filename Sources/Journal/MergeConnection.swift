@@ -2,7 +2,8 @@ import CSQLiteShim
 import GRDB
 import GRDBSQLite
 
-/// The connection that applies changes of peers. One at a time writes; it waits for the lock like any other writer.
+/// The connection that applies changes of peers. One transaction writes at a time; it waits for the write
+/// lock like any other writer.
 public final class MergeConnection: Sendable {
     private let queue: DatabaseQueue
     private let checkpointer: Checkpointer
@@ -14,7 +15,7 @@ public final class MergeConnection: Sendable {
         configuration.label = "tandem.merge"
         let durability = options.durability
         configuration.prepareDatabase { db in
-            // 16 MiB: a large transaction then spills its pages to the log once, not again and again.
+            // 16 MiB. A large transaction then spills its pages to the log once, not repeatedly.
             try db.execute(sql: "PRAGMA cache_size = -16384")
             try db.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             guard let connection = db.sqliteConnection,
@@ -30,10 +31,10 @@ public final class MergeConnection: Sendable {
         self.place = place
     }
 
-    /// Runs `body` in one write transaction that starts with the write lock.
+    /// Runs `body` in one write transaction, which takes the write lock at its start.
     ///
-    /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `displaced` when the file was taken away before or
-    ///   meanwhile: then nothing may be confirmed to a peer.
+    /// - Throws: What `body` throws, after a rollback; ``JournalError/Code/displaced`` when the file was
+    ///   moved, replaced or removed before or during the transaction. Confirm nothing to a peer in that case.
     public func write<T>(_ body: (Database) throws -> T) throws -> T {
         try queue.writeWithoutTransaction { db in
             try place.check()
@@ -49,8 +50,8 @@ public final class MergeConnection: Sendable {
         }
     }
 
-    /// Waits for the write under way, and closes the connection. Every use from then on throws `SQLITE_MISUSE`.
+    /// Waits for the running write, and closes the connection. Every later use throws `SQLITE_MISUSE`.
     ///
-    /// - Throws: `DatabaseError` when SQLite cannot close; closing again does nothing.
+    /// - Throws: `DatabaseError` when SQLite cannot close. Closing a closed connection does nothing.
     public func close() throws { try queue.close() }
 }

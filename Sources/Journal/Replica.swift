@@ -4,32 +4,35 @@ import GRDB
 import GRDBSQLite
 import Logging
 
-/// The door to one SQLite file with a change journal.
+/// One SQLite file with a change journal: opens, reads, writes and checkpoints it.
 ///
-/// Any number of threads and processes may use a file at once: one writes, all read. Open it once in a process.
+/// Any number of threads and processes may use a file at the same time: one writes, all read. Open a file
+/// only once in a process.
 public final class Replica: Sendable {
     /// When a commit counts as done (https://sqlite.org/pragma.html#pragma_synchronous).
     public enum Durability: Int, Sendable {
-        /// The log is on the disk before a commit returns: it survives a loss of power.
+        /// The log is on the disk before a commit returns, so the commit survives a power loss.
         case full = 2
-        /// A commit survives a crash of the process; a loss of power may take the newest commits, never a middle one.
+        /// A commit survives a crash of the process. After a power loss the newest commits may be missing,
+        /// but never one that precedes a commit that survives.
         case normal = 1
     }
 
-    /// How a file is opened and used: a value, given once.
+    /// How a replica opens and uses its file.
     public struct Options: Sendable {
         /// How long a write waits for another process's write lock.
         public var busyTimeout: Duration = .seconds(10)
         /// What a commit waits for.
         public var durability: Durability = .full
-        /// Where replication warns of what it holds back or drops, unless it is given a logger of its own; nil for nowhere.
+        /// Receives replication's warnings about deferred and dropped changes, when replication has no logger
+        /// of its own; nil for no warnings.
         public var logger: Logger?
-        /// The most connections that read at once.
+        /// The most connections that read at the same time.
         public var maximumReaders = 5
-        /// What is done with files besides what SQLite does; its VFS must see the same ones.
+        /// File access outside of SQLite. SQLite's VFS must see the same files.
         public var files: any FileSystem = SystemFiles()
-        /// Called for each new connection before anything is read, as for the key of an encrypted file. When it is set, the
-        /// file's header is not looked at.
+        /// Called for each new connection before the first read, for example to set the key of an encrypted
+        /// file. When it is set, the file's header is not checked.
         public var unlock: (@Sendable (Database) throws -> Void)?
         /// Called for each new connection, after Tandem's own settings.
         public var prepare: (@Sendable (Database) throws -> Void)?
@@ -43,31 +46,33 @@ public final class Replica: Sendable {
         }
     }
 
-    /// The path as it was given; SQLite's name for a database in memory.
+    /// The path as it was given; SQLite's name of the database for a database in memory.
     public let path: String
-    /// For SQL that needs no journal: reads of any kind. Write through ``write(_:)``, which marks transactions.
+    /// The connections, for SQL that does not use the journal, such as reads. Write through
+    /// ``write(enforcingForeignKeys:_:)``, which marks transactions in the journal.
     public let connections: any DatabaseWriter
-    /// How it was opened.
+    /// The options with which the replica was opened.
     public let options: Options
-    /// True when it was opened by ``reading(_:options:)``: every write fails.
+    /// True for a replica that ``reading(_:options:)`` opened: every write fails.
     public let isReadOnly: Bool
-    /// False for a file without journal, which only ``reading(_:options:)`` opens.
+    /// False for a file without a journal, which only ``reading(_:options:)`` opens.
     public let hasJournal: Bool
-    /// nil where nothing is ever moved: in memory, and for reading only.
+    /// nil for databases without a log to checkpoint: in memory, and read-only.
     private let checkpointer: Checkpointer?
-    /// nil in memory, and for reading only.
+    /// nil in memory and read-only.
     private let place: FileGuard?
     private let gate = ClosingGate()
 
     /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
     ///
-    /// Nothing is written, but for a file of an earlier release, whose journal is brought up to date.
+    /// Opening writes nothing, except that it upgrades the journal of a file that an earlier release wrote.
     ///
-    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `corrupt`, `readOnly`, `busy`.
-    ///   The file is then unchanged.
+    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `corrupt`,
+    ///   `readOnly`, `busy`. The file is then unchanged.
     public static func open(at path: String, options: Options = Options()) throws -> Replica {
         do {
-            // Looked at through a connection that changes nothing: opening the pool below would switch a foreign file to WAL.
+            // This check uses a connection that changes nothing, because opening the pool below would switch
+            // a foreign file to WAL.
             guard try hasJournal(path, options, mayRollBack: true) else { throw JournalError.notAReplica }
             let replica = try Replica(path: path, options: options)
             if try replica.read(JournalUpgrade.isDue) { try replica.write(JournalUpgrade.run) }
@@ -77,10 +82,11 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Opens any SQLite file, a replica or not, for reading only. No byte of the file is written, and no capture installed.
+    /// Opens any SQLite file read-only, whether it is a replica or not. Opening writes no byte of the file
+    /// and installs no capture.
     ///
-    /// A file in WAL mode that nobody else has open needs a directory in which SQLite may make its shared memory
-    /// (https://sqlite.org/wal.html#read_only_databases).
+    /// A file in WAL mode that no other connection has open needs a directory in which SQLite can create its
+    /// shared memory (https://sqlite.org/wal.html#read_only_databases).
     ///
     /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `unsupportedFormat`, `corrupt`, `busy`.
     public static func reading(_ path: String, options: Options = Options()) throws -> Replica {
@@ -91,12 +97,13 @@ public final class Replica: Sendable {
         }
     }
 
-    /// A replica in memory, for one process and as long as it is open.
+    /// Creates a replica in memory, which exists as long as it is open in this process.
     ///
-    /// There is one connection: reads wait for writes.
+    /// It has one connection, so reads wait for writes.
     ///
-    /// - Throws: ``JournalError``: `unknownTable` for a table that `request` names and that ``Options/prepare`` has not made;
-    ///   with the code of SQLite for its errors; `sqlite` for what `prepare` throws of its own. Nothing is left then.
+    /// - Throws: ``JournalError``: `unknownTable` for a table that `request` names and that
+    ///   ``Options/prepare`` did not create; the code for the SQLite error for errors of SQLite; `sqlite` for
+    ///   other errors that `prepare` throws. The database is discarded then.
     public static func inMemory(_ request: InitializeRequest, options: Options = Options()) throws -> Replica {
         do {
             let queue = try DatabaseQueue(configuration: Replica.configuration(options))
@@ -109,9 +116,10 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Whether the file has a journal that this release reads.
+    /// True when the file has a journal that this release reads.
     ///
-    /// - Parameter mayRollBack: True to let SQLite undo a commit that was interrupted, as every program that writes does.
+    /// - Parameter mayRollBack: True to let SQLite roll back an interrupted commit, as it does in every
+    ///   program that writes.
     private static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
         guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) else {
             throw JournalError(
@@ -122,7 +130,7 @@ public final class Replica: Sendable {
         configuration.readonly = try !(mayRollBack && FileInspection.hasRollbackJournal(path, files: options.files))
         configuration.busyMode = .timeout(options.busySeconds)
         if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
-        // The last connection to close would move the log, without the lock.
+        // Otherwise the last connection to close would checkpoint without the lock.
         configuration.prepareDatabase { db in
             if let connection = db.sqliteConnection { _ = tandem_no_checkpoint_on_close(connection, 1) }
         }
@@ -138,12 +146,14 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Makes a file a replica, or refreshes one: journal, identity, capture on every ordinary table or those named.
+    /// Makes a file a replica, or refreshes one: it installs the journal, the identity, and capture on every
+    /// ordinary table or on the named tables.
     ///
-    /// Existing rows become versions 1… of this origin. All of it is one transaction.
+    /// Existing rows become versions 1… of this origin. All changes are one transaction.
     ///
     /// - Parameter mayCreate: True to create the file when it is missing.
-    /// - Throws: ``JournalError``; the file is then unchanged (but for an empty file that was created).
+    /// - Throws: ``JournalError``; the file is then unchanged, except that an empty file may have been
+    ///   created.
     public static func create(
         at path: String, _ request: InitializeRequest, mayCreate: Bool = false, options: Options = Options()
     ) throws -> (replica: Replica, report: CaptureReport) {
@@ -154,7 +164,8 @@ public final class Replica: Sendable {
                 hint: "Create the database and its tables first; then make it a replica.")
         }
         do {
-            // In the file's own journal mode, so that a failure leaves its header as it was.
+            // A DatabaseQueue keeps the file's own journal mode, so a failure leaves the file's header
+            // unchanged.
             var configuration = Replica.configuration(options)
             configuration.readonly = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -176,7 +187,7 @@ public final class Replica: Sendable {
         isReadOnly = false
         hasJournal = true
         connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
-        // Once the pool has its log open.
+        // The guard notes the log, so it comes after the pool has opened the log.
         let place = FileGuard(path: path, files: options.files)
         self.place = place
         checkpointer = Checkpointer(path: path, place: place, files: options.files)
@@ -208,22 +219,22 @@ public final class Replica: Sendable {
         connections = queue
     }
 
-    /// Who the replica is, read anew.
+    /// Reads the replica's identity from the file.
     ///
     /// - Throws: As ``Identity/init(_:)``, and as ``read(_:)``.
     public func identity() throws -> Identity {
         try read { try Identity($0) }
     }
 
-    /// Runs `body` on one snapshot of the file.
+    /// Runs `body` in one snapshot of the file.
     ///
-    /// - Throws: What `body` throws; `DatabaseError` of SQLite when no connection can be had, `SQLITE_MISUSE` once the
-    ///   replica is closed.
+    /// - Throws: What `body` throws; `DatabaseError` when no connection is available; `SQLITE_MISUSE` once
+    ///   the replica is closed.
     public func read<T>(_ body: (Database) throws -> T) throws -> T {
         try gate.pass { try connections.read(body) }
     }
 
-    /// Runs `body` with the connections themselves, for what is neither a read nor a write of rows.
+    /// Runs `body` with the connections themselves, for work that is neither a read nor a write of rows.
     ///
     /// - Throws: As ``write(enforcingForeignKeys:_:)``, and what `body` throws.
     public func withConnections<T>(_ body: (any DatabaseWriter) throws -> T) throws -> T {
@@ -235,12 +246,15 @@ public final class Replica: Sendable {
 
     /// Runs `body` in one write transaction, marks the transaction's end in the journal, and commits.
     ///
-    /// The transaction takes the write lock at its start, so `body` never fails half-way because another process wrote.
+    /// The transaction takes the write lock at its start, so `body` never fails half-way because another
+    /// process has written.
     ///
-    /// - Parameter enforcingForeignKeys: False leaves out checks and actions of foreign keys, as the rebuild of a table needs
-    ///   (https://sqlite.org/lang_altertable.html#otheralter, step 1); `body` then checks them at its end.
-    /// - Throws: What `body` throws, after a rollback; ``JournalError`` with `busy` when the lock is not free in time, with
-    ///   `displaced` when the file is not at its path any more.
+    /// - Parameter enforcingForeignKeys: False disables the checks and actions of foreign keys, which the
+    ///   rebuild of a table needs (https://sqlite.org/lang_altertable.html#otheralter, step 1). `body` must
+    ///   then check the keys at its end.
+    /// - Throws: What `body` throws, after a rollback; ``JournalError``: `busy` when another process holds
+    ///   the write lock for longer than ``Options/busyTimeout``, `displaced` when the file is not at its
+    ///   path.
     public func write<T>(enforcingForeignKeys: Bool = true, _ body: (Database) throws -> T) throws -> T {
         try gate.pass { try writeInside(enforcingForeignKeys: enforcingForeignKeys, body) }
     }
@@ -248,7 +262,7 @@ public final class Replica: Sendable {
     private func writeInside<T>(enforcingForeignKeys: Bool, _ body: (Database) throws -> T) throws -> T {
         try connections.writeWithoutTransaction { db in
             try place?.check()
-            // The pragma does nothing inside of a transaction.
+            // The pragma has no effect inside a transaction.
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
             let outcome = Result { try Replica.transaction(db) { try body(db) } }
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
@@ -258,18 +272,20 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Tells whether the open file still is the one at its path. Every write asks this too.
+    /// Checks that the open file is still the one at its path. Every write checks this too.
     ///
-    /// - Throws: ``JournalError`` with `displaced` when it was moved away, replaced or removed, or its write-ahead log was.
+    /// - Throws: ``JournalError/Code/displaced`` when the file or its write-ahead log was moved, replaced or
+    ///   removed.
     public func checkPlace() throws { try place?.check() }
 
-    /// Brings derived state up to date at a contact with the file: capture after schema changes, evicted rows, the seal.
+    /// Brings derived state up to date at a contact with the file: capture after schema changes, evicted
+    /// rows, lives and stamps of local changes.
     ///
-    /// Reads only, when nothing is due.
+    /// It writes nothing when everything is up to date.
     ///
-    /// - Returns: What changed in capture, nil when nothing did.
-    /// - Throws: As ``write(enforcingForeignKeys:_:)``; ``JournalError/Code/corrupt`` when the journal is damaged. The
-    ///   file is then unchanged.
+    /// - Returns: What changed in capture; nil when capture did not change, and for a read-only replica.
+    /// - Throws: As ``write(enforcingForeignKeys:_:)``; ``JournalError/Code/corrupt`` when the journal is
+    ///   damaged. The file is then unchanged.
     @discardableResult
     public func refreshDerivedState() throws -> CaptureReport? {
         if isReadOnly { return nil }
@@ -285,12 +301,14 @@ public final class Replica: Sendable {
         }
     }
 
-    /// A connection of its own for changes of peers: triggers and foreign-key actions off, the schema not trusted.
+    /// Opens a separate connection for changes of peers. On it, triggers and foreign-key actions are off, and
+    /// the schema is not trusted.
     ///
-    /// Triggers off means no echo into the journal; the effects of a user's triggers arrive as changes of their own.
+    /// Without triggers, applying a change journals nothing. The effects of users' triggers arrive as changes
+    /// of their own.
     ///
-    /// - Throws: ``JournalError``: `readOnly` for a replica in memory or for reading only, `displaced`; `DatabaseError`
-    ///   when the file cannot be opened.
+    /// - Throws: ``JournalError``: `readOnly` for a replica that is in memory or read-only, `displaced`;
+    ///   `DatabaseError` when the file cannot be opened.
     public func openMergeConnection() throws -> MergeConnection {
         guard let checkpointer, let place else {
             throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
@@ -299,11 +317,12 @@ public final class Replica: Sendable {
         return try MergeConnection(path: path, options: options, checkpointer: checkpointer, place: place)
     }
 
-    /// Moves the write-ahead log into the database, under the lock that all processes with Tandem agree on.
+    /// Checkpoints the write-ahead log, under the lock that all Tandem processes share.
     ///
-    /// - Returns: nil when another process is at it, and where there is no log: in memory, and for reading only.
-    /// - Throws: ``JournalError/Code/displaced``, with nothing moved; `DatabaseError` of SQLite, which leaves the log
-    ///   whole.
+    /// - Returns: nil when another process is checkpointing, and when there is no log: in memory and
+    ///   read-only.
+    /// - Throws: ``JournalError/Code/displaced`` before any page is copied; `DatabaseError`, after which the
+    ///   log is intact.
     public func checkpoint(_ mode: Checkpoint.Mode = .passive) throws -> Checkpoint? {
         guard let checkpointer else { return nil }
         return try gate.pass {
@@ -311,10 +330,13 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Waits for the reads and writes under way, moves the write-ahead log into the database and closes every connection. Every
-    /// use from then on throws `SQLITE_MISUSE`. Closing again does nothing. Not to be called by a read or a write.
+    /// Waits for running reads and writes, checkpoints the write-ahead log and closes every connection.
     ///
-    /// - Throws: ``JournalError`` when the log cannot be moved; it is whole, and the connections are closed nevertheless.
+    /// Every later use throws `SQLITE_MISUSE`. Closing a closed replica does nothing. Do not call it inside
+    /// of a read or a write.
+    ///
+    /// - Throws: ``JournalError`` when the checkpoint fails. The log is then intact, and the connections are
+    ///   closed.
     public func close() throws {
         guard gate.close() else { return }
         let outcome = Result {
@@ -335,7 +357,7 @@ public final class Replica: Sendable {
         configuration.label = "tandem"
         if let unlock = options.unlock { configuration.prepareDatabase(unlock) }
         configuration.prepareDatabase { db in
-            // Evictions by REPLACE fire delete triggers only with recursive triggers
+            // REPLACE fires delete triggers for the rows that it removes only when recursive triggers are on
             // (https://sqlite.org/lang_conflict.html).
             try db.execute(sql: "PRAGMA recursive_triggers = ON")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -346,7 +368,7 @@ public final class Replica: Sendable {
         return configuration
     }
 
-    /// BEGIN IMMEDIATE, `body`, the end mark on the last local entry, COMMIT; ROLLBACK on any error.
+    /// Runs BEGIN IMMEDIATE, `body`, the end mark on the last local entry, and COMMIT; ROLLBACK on any error.
     static func transaction<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         var isStarted = false
@@ -370,7 +392,7 @@ public final class Replica: Sendable {
         return result
     }
 
-    /// 0 also for a file that is not a replica yet.
+    /// The position of the newest entry; 0 for an empty journal and for a file without a journal.
     private static func lastSeq(_ db: Database) throws -> Int64 {
         guard try db.tableExists("_journal") else { return 0 }
         return try db.cachedStatement(sql: "SELECT max(seq) FROM _journal").lastSeq()

@@ -1,10 +1,12 @@
 #if THREAD_SANITIZER
     import Synchronization
 
-    /// In the place of `Synchronization.Mutex`, in builds for the thread sanitizer (`make stress-tsan`, `make sanitize`) only.
+    /// Replaces `Synchronization.Mutex` in builds for the thread sanitizer (`make stress-tsan`, `make
+    /// sanitize`) only.
     ///
-    /// A mutex that is contended is taken inside of the standard library, which is not instrumented: the sanitizer does not see
-    /// that the last holder's writes came before, and reports a race at the first access. The counter tells it.
+    /// The standard library takes a contended mutex in code that is not instrumented. The sanitizer therefore
+    /// does not see that the writes of the last holder happened before, and reports a race at the first
+    /// access. The atomic counter gives the sanitizer this order.
     @usableFromInline
     package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         @usableFromInline let mutex: Synchronization.Mutex<Value>

@@ -1,5 +1,5 @@
-/* libcurl for Swift: its setopt and getinfo are variadic, which Swift cannot call, so each kind of argument that is
-   used here has a function of its own. */
+/* libcurl for Swift. Its setopt and getinfo functions are variadic, and Swift cannot call variadic C functions.
+   So each type of argument that Tandem uses has a function of its own. */
 #ifndef TANDEM_CCURL_H
 #define TANDEM_CCURL_H
 #include <curl/curl.h>
@@ -35,7 +35,8 @@ static inline CURLcode tandem_response_code(CURL *easy, long *code) {
   return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, code);
 }
 
-/* Takes the finished transfer off the multi handle; CURLE_AGAIN when there is none. */
+/* Removes the next finished transfer from the multi handle's queue and returns its result; CURLE_AGAIN when no
+   transfer has finished. */
 static inline CURLcode tandem_multi_result(CURLM *multi) {
   int left = 0;
   CURLMsg *message;
@@ -45,6 +46,6 @@ static inline CURLcode tandem_multi_result(CURLM *multi) {
   return CURLE_AGAIN;
 }
 
-/* CURL_WRITEFUNC_PAUSE is a macro of a kind that Swift does not import. */
+/* Swift does not import the macro CURL_WRITEFUNC_PAUSE. */
 static inline size_t tandem_pause(void) { return CURL_WRITEFUNC_PAUSE; }
 #endif

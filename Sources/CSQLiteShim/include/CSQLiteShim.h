@@ -1,5 +1,5 @@
-/* sqlite3_db_config() and sqlite3_config() are variadic, which Swift cannot call. These are their calls that Tandem needs, and one that reads
-   shared memory. */
+/* sqlite3_db_config() and sqlite3_config() are variadic, and Swift cannot call variadic C functions. These
+   functions wrap the calls that Tandem needs. tandem_log_position() reads shared memory, which needs C too. */
 #ifndef TANDEM_CSQLITE_SHIM_H
 #define TANDEM_CSQLITE_SHIM_H
 
@@ -11,13 +11,15 @@ int tandem_defensive(struct sqlite3 *connection, int on);
 int tandem_trusted_schema(struct sqlite3 *connection, int on);
 int tandem_no_checkpoint_on_close(struct sqlite3 *connection, int on);
 
-/* SQLite stops counting the memory that it takes: the counters stand under one lock for the whole process, which threads otherwise wait for at
-   each allocation. Before the first use of SQLite only. Returns a SQLite result code; SQLITE_MISUSE when it is too late.
+/* Turns off SQLite's memory statistics. One lock for the whole process guards their counters, and threads
+   would wait for it at each allocation. Call this before the first use of SQLite. Returns a SQLite result
+   code; SQLITE_MISUSE when SQLite is already initialized.
    https://sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus */
 int tandem_forgo_memory_statistics(void);
 
-/* How many pages are in the write-ahead log, how many of them are in the database already, and how large a page is. Only for a connection that
-   has read in WAL mode. Returns a SQLite result code; SQLITE_NOTFOUND where there is no shared memory to look at. */
+/* Reads from the WAL index how many pages the write-ahead log holds (`written`), how many of them checkpoints
+   have copied into the database (`moved`), and the size of a page in bytes. The connection must have read in
+   WAL mode. Returns a SQLite result code; SQLITE_NOTFOUND when there is no shared memory. */
 int tandem_log_position(struct sqlite3 *connection, unsigned *written, unsigned *moved, unsigned *page_bytes);
 
 #endif

@@ -1,17 +1,22 @@
-/// When a commit is to be followed by a checkpoint: once for each ``JournalLimits/walBytesPerCheckpoint`` that is not in the database.
+/// Decides whether a checkpoint follows a commit: each time another ``JournalLimits/walBytesPerCheckpoint``
+/// of the log is not in the database.
 ///
-/// Counted in what the log holds, never in the size of its file: that stays as large as the log ever was, so a log that begins anew within
-/// it would have to grow beyond it each time before the next checkpoint.
+/// The schedule counts what the log holds, not the size of the log's file. The file keeps the greatest length
+/// that the log ever had. After a restart the log refills the same file, so the file's size would change only
+/// when the log exceeds that length.
 struct CheckpointSchedule: Sendable, Hashable {
-    /// What the last checkpoint could not move, because somebody still read what was there before.
+    /// The bytes that the last checkpoint could not copy, because a reader still used an older state of the
+    /// database.
     private var left: Int64 = 0
 
     mutating func isDue(_ log: LogPosition) -> Bool {
-        // Others move pages, too.
+        // Other processes checkpoint too.
         left = min(left, log.unmovedBytes)
         return log.unmovedBytes - left >= JournalLimits.walBytesPerCheckpoint
     }
 
-    /// - Parameter log: As it is after a checkpoint, whatever came of it.
+    /// Records that a checkpoint ran, complete or not.
+    ///
+    /// - Parameter log: The log after the checkpoint.
     mutating func checkpointed(_ log: LogPosition) { left = log.unmovedBytes }
 }

@@ -2,37 +2,39 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Moves the write-ahead log into the database, one process at a time.
+/// Checkpoints the write-ahead log, one process at a time.
 ///
-/// SQLite before 3.51.3 can lose commits (https://sqlite.org/wal.html, "the WAL-reset bug"): a checkpoint begins when an earlier one has moved
-/// all of the log; it reads the log's length; another connection commits, which begins the log anew; the checkpoint then counts pages of the
-/// new log as moved that are not. So connections that Tandem opens never checkpoint by themselves. This does it, and
+/// SQLite before 3.51.3 can lose commits (https://sqlite.org/wal.html, "the WAL-reset bug"). A checkpoint
+/// begins after an earlier one has copied the whole log. It reads the log's length. Another connection
+/// commits, which restarts the log. The checkpoint then marks pages of the new log as copied that are not.
+/// Therefore connections that Tandem opens never checkpoint by themselves. This class checkpoints instead,
+/// and
 ///
-/// 1. holds an exclusive lock on `<database>-checkpoint`, which every process with Tandem asks for,
-/// 2. begins no checkpoint while all of the log is moved.
+/// 1. holds an exclusive lock on `<database>-checkpoint`, which every Tandem process takes for a checkpoint,
+/// 2. begins no checkpoint while the whole log is copied.
 ///
-/// Under the lock nobody else moves pages, and a log of which a page is not moved cannot begin anew. Hence 2 stays true until the
-/// checkpoint has begun.
+/// Under the lock no other process copies pages, and a log with a page that is not copied cannot restart.
+/// Hence 2 stays true until the checkpoint has begun.
 final class Checkpointer: Sendable {
     private let path: String
     private let files: any FileSystem
     private let place: FileGuard
     private let schedule = Mutex(CheckpointSchedule())
 
-    /// - Parameter path: The database, which has just been opened. A symbolic link is followed: SQLite keeps the log next to the
-    ///   file itself, and the lock has to be the same for every name of it.
+    /// - Parameter path: The database, which was just opened. A symbolic link is followed: SQLite keeps the
+    ///   log next to the file itself, and all names of the file need the same lock.
     init(path: String, place: FileGuard, files: any FileSystem) {
         self.path = files.resolved(path)
         self.place = place
         self.files = files
     }
 
-    /// Checkpoints when ``CheckpointSchedule`` says so.
+    /// Checkpoints when ``CheckpointSchedule`` requires it.
     ///
-    /// Never waits for readers unless the log is larger than ``JournalLimits/walBytesPerRestart``, and never fails a commit: a
-    /// checkpoint that cannot run now runs later.
+    /// It waits for readers only when the log is larger than ``JournalLimits/walBytesPerRestart``. It never
+    /// fails a commit: a checkpoint that cannot run at one commit runs after a later one.
     func afterCommit(_ db: Database) {
-        // The log's file never shrinks while it is open, so its size says only that there may be something to do.
+        // The log's file never shrinks while it is open. So its size only rules out that a checkpoint is due.
         guard walSize >= JournalLimits.walBytesPerCheckpoint, let log = LogPosition(db),
             schedule.withLock({ $0.isDue(log) })
         else { return }
@@ -40,8 +42,10 @@ final class Checkpointer: Sendable {
         if let left = LogPosition(db) { schedule.withLock { $0.checkpointed(left) } }
     }
 
-    /// - Returns: nil when another process holds the lock, or the file of the lock cannot be made.
-    /// - Throws: ``JournalError/Code/displaced``, with nothing moved; errors of SQLite.
+    /// Checkpoints under the lock.
+    ///
+    /// - Returns: nil when another process holds the lock, and when the lock's file cannot be created.
+    /// - Throws: ``JournalError/Code/displaced`` before any page is copied; errors of SQLite.
     func checkpoint(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
         try place.check()
         do {
@@ -55,17 +59,18 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Sees to it that a checkpoint has something to move.
+    /// Makes sure that the checkpoint has a page to copy.
     ///
-    /// - Returns: What there is to say when nothing is to do.
+    /// - Returns: The result of a checkpoint that need not run; nil when it must run.
     private static func prepare(_ db: Database, _ mode: Checkpoint.Mode) throws -> Checkpoint? {
-        // The connection has opened the log once it has read.
+        // The connection opens the log at its first read.
         guard try String.fetchOne(db, sql: "SELECT 'read' FROM sqlite_schema LIMIT 1") != nil,
             try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal"
         else { return nil }
         guard let log = LogPosition(db), log.pages > 0, log.moved >= log.pages else { return nil }
         if mode == .passive { return Checkpoint(isBlocked: false, logPages: log.pages, movedPages: log.moved) }
-        // The other modes also begin the log anew or cut it. They wait for the write lock, but go on without it when that takes too long.
+        // The other modes also restart or truncate the log. They wait for the write lock, but go on without
+        // it when the wait takes too long. This write gives the log a page that is not copied.
         try db.execute(sql: "UPDATE _journal_replica SET id = id")
         return nil
     }
@@ -73,22 +78,23 @@ final class Checkpointer: Sendable {
     private var walSize: Int64 { (try? files.status(of: path + "-wal"))?.size ?? 0 }
 }
 
-/// What a checkpoint did (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+/// The result of a checkpoint (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
 public struct Checkpoint: Sendable, Hashable {
-    /// For whom it waits, and what becomes of the log (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
+    /// What a checkpoint waits for, and what it does to the log
+    /// (https://sqlite.org/pragma.html#pragma_wal_checkpoint).
     public enum Mode: String, Sendable {
-        /// Moves what no reader still needs, and waits for nobody.
+        /// Copies as many pages as possible, and does not wait for readers or writers.
         case passive = "PASSIVE"
-        /// Also waits for readers, so that the log starts over from its beginning.
+        /// Also waits for readers, so that the next writer restarts the log from its beginning.
         case restart = "RESTART"
-        /// Also cuts the log's file to nothing.
+        /// Also truncates the log's file to zero bytes.
         case truncate = "TRUNCATE"
     }
 
-    /// True when readers or writers kept it from moving all of the log.
+    /// True when readers or writers prevented a complete checkpoint.
     public let isBlocked: Bool
-    /// The pages in the log.
+    /// The number of pages in the log.
     public let logPages: Int
-    /// How many of them are in the database now.
+    /// The number of the log's pages that are copied into the database.
     public let movedPages: Int
 }

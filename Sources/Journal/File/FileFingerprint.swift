@@ -4,15 +4,16 @@ import CFileShim
     import Glibc
 #endif
 
-/// What tells a file from its copies, apart from its content: the machine, the inode and the moment of its creation.
+/// Distinguishes a file from its copies without its content: by machine, inode and creation time.
 ///
-/// Survives a rename and a restart of the machine. The device number is not part of it: it may change with each mount. The birth
-/// time is, because ext4 gives the inode of a deleted file to the next one that is created.
+/// The fingerprint stays the same when the file is renamed and when the machine restarts. It does not include
+/// the device number, which may change with each mount. It includes the creation time, because ext4 gives the
+/// inode of a deleted file to the next file.
 public struct FileFingerprint: Hashable, Sendable {
-    /// A hash of the machine's id, 0 where there is none.
+    /// A hash of the machine's id; 0 when there is none.
     let machine: UInt64
     let inode: UInt64
-    /// Nanoseconds since 1970, 0 where the file system keeps none.
+    /// The creation time in nanoseconds since 1970; 0 when the file system records none.
     let birth: Int64
 
     /// The fingerprint of the file at `path`; a symbolic link is followed. nil when there is no such file.
@@ -25,15 +26,17 @@ public struct FileFingerprint: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - machine: Any number that machines do not share; 0 when it is not known.
-    ///   - birth: Nanoseconds since 1970; 0 when it is not known.
+    ///   - machine: A number that no other machine has; 0 when it is unknown.
+    ///   - inode: The file's inode number.
+    ///   - birth: The creation time in nanoseconds since 1970; 0 when it is unknown.
     public init(machine: UInt64, inode: UInt64, birth: Int64) {
         self.machine = machine
         self.inode = inode
         self.birth = birth
     }
 
-    /// False when the two are certainly not of one file. What either side does not know is not compared.
+    /// Returns false when the two fingerprints certainly belong to different files. A part that is unknown on
+    /// either side is not compared.
     public func canBeSameFile(as other: FileFingerprint) -> Bool {
         inode == other.inode
             && (birth == other.birth || birth == 0 || other.birth == 0)
@@ -45,7 +48,7 @@ public struct FileFingerprint: Hashable, Sendable {
     /// `1 <machine> <inode> <birth>`, decimal.
     var text: String { "1 \(machine) \(inode) \(birth)" }
 
-    /// nil for what this release does not write: then the file counts as one without a fingerprint.
+    /// nil for a text in another form: the file then counts as one without a fingerprint.
     init?(text: String) {
         let words = text.split(separator: " ")
         guard words.count == 4, words[0] == "1", let machine = UInt64(words[1]), let inode = UInt64(words[2]),
@@ -58,8 +61,9 @@ public struct FileFingerprint: Hashable, Sendable {
 
     // MARK: - The machine
 
-    /// Hashed, because the id is not to be disclosed and files travel (https://www.freedesktop.org/software/systemd/man/machine-id.html).
-    /// A container's id is that of its image or of its run, and says nothing about a file that outlives it.
+    /// A hash, because the machine id is confidential and files travel
+    /// (https://www.freedesktop.org/software/systemd/man/machine-id.html). 0 in a container: its id is that
+    /// of its image or of one run, and the file may outlive it.
     private static let thisMachine: UInt64 = {
         let isContainer = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0
         guard !isContainer, let file = fopen("/etc/machine-id", "re") else { return 0 }
@@ -71,7 +75,7 @@ public struct FileFingerprint: Hashable, Sendable {
     }()
 }
 
-/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): against accidents, not against attackers.
+/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects accidents, not attacks.
 enum Checksum {
     static let start: UInt64 = 0xCBF2_9CE4_8422_2325
 

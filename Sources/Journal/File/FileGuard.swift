@@ -1,16 +1,17 @@
 import Synchronization
 
-/// Tells whether an open database and its write-ahead log still are the files at their paths.
+/// Checks that an open database and its write-ahead log are still the files at their paths.
 ///
-/// SQLite goes on writing to a file that was moved away, replaced or removed while it was open
-/// (https://sqlite.org/howtocorrupt.html, sections 4.1 and 4.2). Such a commit succeeds, and is gone with the orphan: nothing that
-/// was acknowledged may end there. With the log alone taken away, others start a new one, and the two ruin the database.
+/// SQLite goes on writing to a file that was moved, replaced or removed while it was open
+/// (https://sqlite.org/howtocorrupt.html, sections 4.1 and 4.2). Such a commit succeeds and is lost with the
+/// orphaned file, so nothing that it contains may be acknowledged. When only the log is removed, other
+/// processes start a new log, and the two logs corrupt the database.
 final class FileGuard: Sendable {
     private struct Place: Equatable {
         let device: UInt64
         let inode: UInt64
 
-        /// nil when there is no file at `path`, or nothing can be told of it.
+        /// nil when there is no file at `path` and when its status cannot be read.
         init?(_ path: String, _ files: any FileSystem) {
             guard let status = try? files.status(of: path) else { return nil }
             device = status.device
@@ -21,10 +22,10 @@ final class FileGuard: Sendable {
     private let path: String
     private let files: any FileSystem
     private let database: Place?
-    /// nil until it is first seen. While a connection is open, SQLite keeps one log.
+    /// nil until the log is first seen. While a connection is open, SQLite keeps the same log.
     private let log: Mutex<Place?>
 
-    /// - Parameter path: The database, which has just been opened. A symbolic link is followed, as SQLite does.
+    /// - Parameter path: The database, which was just opened. A symbolic link is followed, as SQLite does.
     init(path: String, files: any FileSystem) {
         self.path = files.resolved(path)
         self.files = files
@@ -32,9 +33,10 @@ final class FileGuard: Sendable {
         log = Mutex(Place(self.path + "-wal", files))
     }
 
-    /// Costs two looks at files.
+    /// Compares the files at both paths with the open ones. It costs two calls of stat(2).
     ///
-    /// - Throws: ``JournalError/Code/displaced``. It stays so: only a program that opens the file anew can use what is there now.
+    /// - Throws: ``JournalError/Code/displaced``. All later checks fail too: only a program that opens the
+    ///   path again can use the file that is there.
     func check() throws {
         guard let present = Place(path, files), present == database else {
             throw FileGuard.displaced("the database file \(path)")

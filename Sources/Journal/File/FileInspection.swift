@@ -4,9 +4,9 @@ import GRDBSQLite
     import Glibc
 #endif
 
-/// What a path is, looked at before SQLite works on it, so that a wrong file gets a clear sentence and stays untouched.
+/// Inspects a path before SQLite works on it, so that a wrong file gives a clear error and stays unchanged.
 enum FileInspection {
-    /// - Parameter isReadable: False for an encrypted file, whose header tells nothing.
+    /// - Parameter isReadable: False for an encrypted file, whose header cannot be read.
     /// - Throws: ``JournalError`` when `path` is not a file that can be a SQLite database.
     /// - Returns: False when there is no such file.
     static func check(_ path: String, isReadable: Bool = true, files: any FileSystem) throws -> Bool {
@@ -23,9 +23,10 @@ enum FileInspection {
         return true
     }
 
-    /// True while a program commits without a write-ahead log, and after it was killed in that.
+    /// True while a program commits without a write-ahead log, and after such a program was killed during a
+    /// commit.
     static func hasRollbackJournal(_ path: String, files: any FileSystem) throws -> Bool {
-        // Next to the file itself, whatever link leads to it.
+        // SQLite keeps the journal next to the file itself, not next to a symbolic link.
         try status(files.resolved(path) + "-journal", files).map { $0.size > 0 } ?? false
     }
 
@@ -39,12 +40,13 @@ enum FileInspection {
         }
     }
 
-    /// The fields of https://sqlite.org/fileformat2.html, section 1.3, that tell a truncated or foreign file.
+    /// Checks the fields of https://sqlite.org/fileformat2.html, section 1.3, that reveal a truncated or
+    /// foreign file.
     private static func checkHeader(_ path: String, size: Int64, _ files: any FileSystem) throws {
         let header = try header(of: path)
-        // A commit is under way, or was interrupted and will be rolled back.
+        // A commit is running, or was interrupted and will be rolled back.
         let isUnderWay = try hasRollbackJournal(path, files: files)
-        // Of the first commit of all, page 1 is written last.
+        // The first commit to a new file writes page 1 last.
         if isUnderWay, header.allSatisfy({ $0 == 0 }) { return }
         guard size >= header.count, header.starts(with: "SQLite format 3\0".utf8) else {
             throw JournalError(
@@ -67,10 +69,11 @@ enum FileInspection {
         }
     }
 
-    /// The first 100 bytes, with zeros for those that are not there, by SQLite's own file handle, which looks at nothing else.
+    /// Returns the first 100 bytes, with zeros for missing ones, through SQLite's own file handle.
     ///
-    /// This process may have the database open. To close any other descriptor of it would drop the locks by which SQLite tells other
-    /// processes so; the last of those to close would take the log away (https://sqlite.org/howtocorrupt.html, section 2.2).
+    /// This process may have the database open. Closing another descriptor of the file would drop the POSIX
+    /// locks that show this to other processes, and the last of them to close would then remove the log
+    /// (https://sqlite.org/howtocorrupt.html, section 2.2).
     private static func header(of path: String) throws -> [UInt8] {
         var connection: OpaquePointer?
         let code = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
@@ -87,7 +90,7 @@ enum FileInspection {
                 hint: "The file must be readable and writable by this user.")
         }
         var header = [UInt8](repeating: 0, count: 100)
-        // Whatever cannot be read, SQLite leaves zero: behind the end, and where the disk fails.
+        // SQLite fills with zeros what it cannot read: bytes after the end, and after an I/O error.
         _ = read(file, &header, 100, 0)
         return header
     }

@@ -1,63 +1,66 @@
-/// What Tandem asks of the file system besides what SQLite does through its VFS (https://sqlite.org/vfs.html).
+/// File system operations of Tandem outside of SQLite's VFS (https://sqlite.org/vfs.html).
 ///
-/// A database that lies elsewhere than in the system's files has a VFS of its own and one of these, which see the same files. See
-/// docs/decisions/0012-simulated-disk.md.
+/// A database that is not in the system's file system has its own VFS and its own conforming type, and both
+/// must see the same files. See docs/decisions/0012-simulated-disk.md.
 public protocol FileSystem: Sendable {
-    /// What is at `path`; nil when nothing is. A symbolic link is followed.
+    /// Returns the status of the file at `path`; nil when there is none. A symbolic link is followed.
     ///
-    /// - Throws: ``FileError`` when that cannot be told.
+    /// - Throws: ``FileError`` when the status cannot be read.
     func status(of path: String) throws -> FileStatus?
 
-    /// What tells the file at `path` from its copies; nil when there is none.
+    /// Returns what distinguishes the file at `path` from its copies; nil when there is no file.
     func fingerprint(of path: String) -> FileFingerprint?
 
-    /// The path without symbolic links, so that two names of one file become one; `path` itself when there is no such file.
+    /// Returns the path without symbolic links, so that two names of one file become equal; `path` itself
+    /// when there is no such file.
     func resolved(_ path: String) -> String
 
-    /// Opens a small file that is not SQLite's, or its log to sync it, locks it against other processes, and runs `body`.
+    /// Opens a file, locks it against other processes, and runs `body`. The file is a small one that SQLite
+    /// does not use, or SQLite's log in order to sync it.
     ///
-    /// - Returns: nil without a run, when the file is missing and not to be made, or when its lock is taken and not to be waited for.
+    /// - Returns: nil without calling `body` when `access` is `reading` and the file is missing, and when
+    ///   `access` is `exclusiveOrNothing` and another process holds the lock.
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
     func withFile<T>(_ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T) throws -> T?
 }
 
-/// What a file is opened for, and how it is locked meanwhile.
+/// How a file is opened, and how it is locked while it is open.
 public enum FileAccess: Hashable, Sendable {
-    /// With others that read; waits for one that updates.
+    /// Shared with other readers; waits for a writer.
     case reading
-    /// Alone; waits for others. A missing file is made.
+    /// Exclusive; waits for others. A missing file is created.
     case updating
-    /// Alone, or not at all. A missing file is made.
+    /// Exclusive; does not wait when another process holds the lock. A missing file is created.
     case exclusiveOrNothing
 }
 
-/// A file that ``FileSystem/withFile(_:_:_:)`` has open. All of its functions throw ``FileError``.
+/// A file that ``FileSystem/withFile(_:_:_:)`` has opened.
 public protocol OpenFile {
-    /// The first `count` bytes, fewer if the file is shorter.
+    /// Returns the first `count` bytes, or fewer when the file is shorter.
     ///
     /// - Throws: ``FileError``.
     func read(_ count: Int) throws -> [UInt8]
 
-    /// In one call of the system, so that a crash of the process leaves all of it or nothing.
+    /// Writes `bytes` in one system call, so that a crash of the process leaves all of them or none.
     ///
-    /// - Throws: ``FileError``, `ENOSPC` for a write that came to an end early; a part of the bytes may stand there
-    ///   then.
+    /// - Throws: ``FileError``, with `ENOSPC` for a short write. A part of the bytes may be written then.
     func write(_ bytes: [UInt8], at offset: Int) throws
 
-    /// Returns when a loss of power cannot take the bytes any more.
+    /// Returns once the written bytes survive a power loss.
     ///
-    /// - Throws: ``FileError``. Whether the bytes are durable is not known then, and no later sync makes them so.
+    /// - Throws: ``FileError``. It is then unknown whether the bytes are durable, and no later sync makes
+    ///   them so.
     func sync() throws
 
-    /// Returns when a loss of power cannot take the file's name any more.
+    /// Returns once the file's name in its directory survives a power loss.
     ///
     /// - Throws: ``FileError``.
     func syncName() throws
 }
 
-/// What a path leads to.
+/// The file that a path leads to.
 public struct FileStatus: Hashable, Sendable {
-    /// What it is, after symbolic links.
+    /// The type of the file, after following symbolic links.
     public enum Kind: Hashable, Sendable {
         /// A regular file.
         case file
@@ -67,20 +70,21 @@ public struct FileStatus: Hashable, Sendable {
         case other
     }
 
-    /// What it is.
+    /// The type of the file.
     public var kind: Kind
-    /// Bytes.
+    /// The length in bytes.
     public var size: Int64
-    /// The number of its device. With ``inode`` it tells which file it is, for as long as it is there.
+    /// The number of the file's device. Together with ``inode`` it identifies the file as long as the file
+    /// exists.
     public var device: UInt64
-    /// Its number on the device.
+    /// The file's inode number on its device.
     public var inode: UInt64
 
     /// - Parameters:
-    ///   - kind: What it is.
-    ///   - size: Bytes.
-    ///   - device: The number of its device.
-    ///   - inode: Its number on the device.
+    ///   - kind: The type of the file.
+    ///   - size: The length in bytes.
+    ///   - device: The number of the file's device.
+    ///   - inode: The file's inode number on its device.
     public init(kind: Kind, size: Int64, device: UInt64, inode: UInt64) {
         self.kind = kind
         self.size = size
@@ -91,13 +95,13 @@ public struct FileStatus: Hashable, Sendable {
 
 /// Why an operation on a file failed.
 public struct FileError: Error, Hashable, Sendable {
-    /// What could not be done with the file: "opened", "synced".
+    /// What failed, as a participle that completes "the file cannot be": "opened", "synced".
     public var operation: String
     /// `errno`.
     public var code: Int32
 
     /// - Parameters:
-    ///   - operation: What could not be done with the file: "opened", "synced".
+    ///   - operation: What failed, as a participle that completes "the file cannot be": "opened", "synced".
     ///   - code: `errno`.
     public init(_ operation: String, code: Int32) {
         self.operation = operation

@@ -1,13 +1,14 @@
 import Synchronization
 
-/// Tells that some process may have committed to a SQLite file.
+/// Signals that some process may have committed to a SQLite file.
 ///
-/// Watches the file and its write-ahead log with inotify, so an idle file costs no wake-up. SQLite writes the log before it
-/// publishes the commit in shared memory, which no watch can see; so each burst of writes is followed by a few more signals
-/// at growing distances (``echoes``). A signal is a hint: the receiver compares `PRAGMA data_version` or the journal's last
-/// position, and finds nothing new after a spurious one.
+/// It watches the file and its write-ahead log with inotify, so an idle file causes no wake-ups. SQLite
+/// writes the log before it publishes the commit in shared memory, which inotify cannot watch. So a few more
+/// signals at growing intervals (``echoes``) follow each burst of writes. A signal is a hint: the receiver
+/// compares `PRAGMA data_version` or the journal's last position, and finds nothing new after a spurious
+/// signal.
 public final class FileWatch: Sendable {
-    /// How long after the last write further signals follow, in milliseconds.
+    /// The delays of the further signals, in milliseconds, each counted from the signal before.
     static let echoes: [Int32] = [1, 3, 10, 30, 100, 300]
 
     private struct State {
@@ -21,8 +22,10 @@ public final class FileWatch: Sendable {
 
     /// Starts watching.
     ///
-    /// - Parameter path: The database; its directory must exist. A symbolic link is followed: the log is beside the file itself.
-    /// - Throws: ``JournalError`` when the system's limit of watches is reached.
+    /// - Parameter path: The database. Its directory must exist. A symbolic link is followed, because the log
+    ///   is next to the file itself.
+    /// - Throws: ``JournalError/Code/invalid`` when the directory does not exist or a limit of the system is
+    ///   reached.
     public init(path: String) throws {
         let path = SystemFiles().resolved(path)
         let slash = path.lastIndex(of: "/")
@@ -37,7 +40,7 @@ public final class FileWatch: Sendable {
 
     deinit { stop() }
 
-    /// A new stream of signals. It keeps one pending signal at most, and ends with ``stop()``.
+    /// A new stream of signals. It keeps at most one pending signal, and ends with ``stop()``.
     public var changes: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id: Int? = state.withLock { state in
@@ -56,13 +59,14 @@ public final class FileWatch: Sendable {
         }
     }
 
-    /// Signals by hand, for a writer that knows better than inotify: in the same process, right after a commit.
+    /// Sends a signal at once. A writer in the same process calls it right after its commit, without waiting
+    /// for inotify.
     public func signal() {
         let listeners = state.withLock { Array($0.listeners.values) }
         for listener in listeners { listener.yield() }
     }
 
-    /// Ends every stream and the watching. Further calls do nothing.
+    /// Ends every stream and stops watching. Further calls do nothing.
     public func stop() {
         let listeners: [AsyncStream<Void>.Continuation]? = state.withLock { state in
             guard !state.isStopped else { return nil }

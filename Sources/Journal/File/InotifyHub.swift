@@ -4,14 +4,15 @@ import Synchronization
     import Glibc
 #endif
 
-/// The one inotify instance of the process, and the thread that reads it.
+/// The process's single inotify instance, and the thread that reads it.
 ///
-/// Shared, because a user may have 128 instances by default (`fs.inotify.max_user_instances`, inotify(7)), and a process may
-/// have more databases open than that. Watches are counted by directory.
+/// All watches share it, because a user may have only 128 instances by default
+/// (`fs.inotify.max_user_instances`, inotify(7)), and a process may have more databases open than that.
+/// Databases in one directory share one watch.
 final class InotifyHub: Sendable {
     static let shared = InotifyHub()
 
-    /// Names one watched file.
+    /// Identifies one watched file.
     final class Registration: Sendable, Hashable {
         static func == (a: Registration, b: Registration) -> Bool { a === b }
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -21,7 +22,8 @@ final class InotifyHub: Sendable {
         let watch: Int32
         let names: Set<String>
         let signal: @Sendable () -> Void
-        /// The next of ``FileWatch/echoes``, due at ``due`` milliseconds.
+        /// The index of the next echo in ``FileWatch/echoes``, which is due at ``due`` milliseconds of the
+        /// monotonic clock.
         var echo = FileWatch.echoes.count
         var due: Int64 = 0
     }
@@ -33,7 +35,8 @@ final class InotifyHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Throws: ``JournalError`` when the system's limit of watches is reached, or the directory is not there.
+    /// - Throws: ``JournalError/Code/invalid`` when a limit of the system is reached, and when the directory
+    ///   does not exist.
     func add(
         _ registration: Registration, directory: String, names: Set<String>, signal: @escaping @Sendable () -> Void
     ) throws {
@@ -41,7 +44,7 @@ final class InotifyHub: Sendable {
             if state.notifier < 0 { state.notifier = try InotifyHub.start(self) }
             let events = [IN_MODIFY, IN_CREATE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE, IN_MOVE_SELF]
                 .reduce(UInt32(0)) { $0 | UInt32($1) }
-            // The same directory gives the same watch.
+            // inotify returns the same watch for the same directory.
             let watch = inotify_add_watch(state.notifier, directory, events)
             guard watch >= 0 else { throw InotifyHub.failure("watching \(directory)", code: errno) }
             state.targets[registration] = Target(watch: watch, names: names, signal: signal)
@@ -111,7 +114,7 @@ final class InotifyHub: Sendable {
         }
     }
 
-    /// Milliseconds until the next echo; -1 when there is none.
+    /// The milliseconds until the next echo; -1 when none is due.
     private func timeout() -> Int32 {
         let next = state.withLock { state in
             state.targets.values.lazy.filter { $0.echo < FileWatch.echoes.count }.map(\.due).min()
@@ -119,7 +122,7 @@ final class InotifyHub: Sendable {
         return next.map { Int32(clamping: max(0, $0 - InotifyHub.now())) } ?? -1
     }
 
-    /// The signals to send now: for files that changed, and echoes of earlier changes.
+    /// Returns the signals to send: for files that changed, and for echoes of earlier changes.
     private func due(_ changed: Changed) -> [@Sendable () -> Void] {
         let now = InotifyHub.now()
         return state.withLock { state in
@@ -150,10 +153,10 @@ final class InotifyHub: Sendable {
 
     private struct Changed {
         var names: [Int32: Set<String>] = [:]
-        /// A full queue drops names; then anything may have changed.
+        /// True when the event queue overflowed and dropped names. Any file may have changed then.
         var isAnything = false
 
-        /// A change of the directory itself has no name, and concerns all that is in it.
+        /// An event of the directory itself has no name, and concerns every file in it.
         func contains(_ watch: Int32, _ names: Set<String>) -> Bool {
             guard !isAnything else { return true }
             guard let changed = self.names[watch] else { return false }

@@ -2,24 +2,25 @@ import CSQLiteShim
 import GRDB
 import GRDBSQLite
 
-/// How far the write-ahead log reaches, and how much of it is in the database.
+/// The length of the write-ahead log, and how much of it is in the database.
 struct LogPosition: Sendable, Hashable {
-    /// In the log, since it began anew last.
+    /// The pages in the log since its last restart.
     var pages: Int
-    /// How many of them are in the database.
+    /// How many of these pages are in the database.
     var moved: Int
-    /// Of a page, without the 24 bytes that the log adds to it.
+    /// The size of a page in bytes, without the 24 bytes that the log adds to each.
     var pageBytes: Int
 
-    /// About what the log holds, in bytes. Its file may be larger: what is behind the position is from before.
+    /// The bytes that the log holds, approximately. The log's file may be larger: bytes behind the position
+    /// are left from before the restart.
     var bytes: Int64 { Int64(pages) * Int64(pageBytes) }
-    /// About what a checkpoint has to move, in bytes.
+    /// The bytes that a checkpoint has to copy, approximately.
     var unmovedBytes: Int64 { Int64(max(0, pages - moved)) * Int64(pageBytes) }
 }
 
 extension LogPosition {
     /// - Parameter db: A connection that has read in WAL mode.
-    /// - Returns: nil where there is no log.
+    /// - Returns: nil when there is no log.
     init?(_ db: Database) {
         var (written, moved, pageBytes): (UInt32, UInt32, UInt32) = (0, 0, 0)
         guard let connection = db.sqliteConnection,

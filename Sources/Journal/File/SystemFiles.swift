@@ -2,14 +2,15 @@
     import Glibc
 #endif
 
-/// The files of the machine.
+/// The operating system's file system.
 public struct SystemFiles: FileSystem {
-    /// Asks the operating system at each call; nothing is kept.
+    /// Each call asks the operating system; the value keeps no state.
     public init() {}
 
     /// As ``FileSystem/status(of:)``, by stat(2).
     ///
-    /// - Throws: ``FileError`` for anything but a missing file, as a directory on the way that may not be searched.
+    /// - Throws: ``FileError`` for any failure except a missing file, for example for a directory on the path
+    ///   without search permission.
     public func status(of path: String) throws -> FileStatus? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -36,8 +37,8 @@ public struct SystemFiles: FileSystem {
         return String(cString: pointer)
     }
 
-    /// As ``FileSystem/withFile(_:_:_:)``, with flock(2), which closing the file gives up. A file that is made is the
-    /// user's alone (0600).
+    /// As ``FileSystem/withFile(_:_:_:)``, with flock(2). Closing the file releases the lock. Only the user
+    /// may read and write a file that this function creates (0600).
     ///
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
     public func withFile<T>(
@@ -78,7 +79,7 @@ private struct OpenSystemFile: OpenFile {
 
     func write(_ bytes: [UInt8], at offset: Int) throws {
         let written = pwrite(descriptor, bytes, bytes.count, off_t(offset))
-        // A short write without an error is one for which there was not enough room.
+        // A short write without an error means that the disk is full.
         guard written == bytes.count else { throw FileError("written", code: written < 0 ? errno : ENOSPC) }
     }
 
