@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Runs SQLite calls, which block, on threads of their own: the few threads that run all tasks stay free, so one slow
-/// file or disk never delays another peer.
+/// Runs `body`, which may block in SQLite, on a dispatch thread. The threads that run tasks stay free, so one
+/// slow file or disk does not delay other peers.
 ///
-/// A task that prefers an executor has brought a thread of its own, and wants its work there: then the body runs at once.
+/// A task with a preferred task executor runs `body` at once: such an executor has its own thread.
 package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) != nil { return try body() }
     return try await withCheckedThrowingContinuation { continuation in

@@ -1,18 +1,18 @@
 import Journal
 
-/// Every size, count and time that replication keeps to, in one place.
+/// Every limit of size, count and time in replication.
 ///
-/// Two kinds: targets, at which a sender closes what it is making, and ceilings, beyond which a receiver refuses what a
-/// peer made. Each ceiling leaves room for the largest thing that a sender within its targets can produce. A simulation
-/// may shrink all of them.
+/// There are two kinds. A sender closes a batch, frame or request when it reaches a *target*. Nothing exceeds
+/// a *ceiling*: a receiver refuses what a peer sends beyond it. Each ceiling leaves room for the largest unit
+/// that a sender within its targets can produce. A simulation may lower all limits.
 public struct Limits: Sendable, Hashable {
     // MARK: Batches
 
     /// Target: changes after which a sender closes a batch.
     public var changesPerBatch = 8_192
 
-    /// Target: summed ``Value/weight`` in bytes, with 24 for each entry of a run's known vector, after which a sender
-    /// closes a batch. A single heavier change travels in a batch of its own.
+    /// Target: summed ``Value/weight`` in bytes, plus 24 bytes for each entry of a run's causal context,
+    /// after which a sender closes a batch. A single heavier change travels in a batch of its own.
     public var bytesPerBatch = 1 << 20
 
     /// Ceiling: changes in a received batch.
@@ -21,8 +21,8 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: bytes of a batch before compression.
     public var rawBatchBytes = 64 << 20
 
-    /// Ceiling: bytes of a raw batch that are not text or blob content. Decoding costs at most some tens of bytes of
-    /// memory for each, so this is what bounds the memory of a hostile batch.
+    /// Ceiling: bytes of a raw batch that are not text or blob content. Decoding costs at most some tens of
+    /// bytes of memory for each such byte, so this limit bounds the memory that a hostile batch can take.
     public var columnBytesPerBatch = 16 << 20
 
     /// Ceiling: values in a received batch.
@@ -31,32 +31,34 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: distinct table shapes in a batch.
     public var shapesPerBatch = 4_096
 
-    /// Ceiling: table shapes that a file gets to know, over all time: each migration of a table is one. All of them are read at
-    /// each exchange.
+    /// Ceiling: table shapes in one file, over its lifetime. Each migration of a table adds a shape, and each
+    /// exchange reads all shapes.
     public var shapesPerFile = 16_384
 
-    /// Ceiling: columns of one table shape. More of them than the journal can hold would fail in the file, again and again.
+    /// Ceiling: columns of one table shape: as many as the journal can hold. The file would refuse a wider
+    /// shape at every attempt.
     public var columnsPerShape = JournalLimits.columnsPerTable
 
     /// Ceiling: UTF-8 bytes of the name of a table, a column or a cluster.
     public var nameBytes = 4_096
 
-    /// Ceiling: entries of all known vectors of a batch together, written out.
+    /// Ceiling: entries of all causal contexts of a batch together, counted after expansion.
     public var knownEntriesPerBatch = 1 << 20
 
-    /// Ceiling: the life count of a key. A key that was deleted and inserted again this often is not believed.
+    /// Ceiling: the life of a key. A batch with a greater life is malformed.
     public var lives: Int64 = 1 << 40
 
-    /// Ceiling: versions of one origin, far enough from `Int64.max` that sums cannot overflow.
+    /// Ceiling: versions of one origin, far enough below `Int64.max` that sums cannot overflow.
     public var versions: Int64 = 1 << 60
 
     /// Ceiling: entries of a version vector.
     public var originsPerVector = 10_000
 
-    /// Ceiling: about how many bytes of memory for the parts of transactions whose ends have not come; beyond it they go to the file.
+    /// Ceiling: bytes of memory, approximately, for parts of transactions whose ends have not arrived. Parts
+    /// beyond it go to the file.
     public var pendingBytes = 48 << 20
 
-    /// How long the beginning of a transaction waits for more of it, in milliseconds, before it is dropped.
+    /// How long the beginning of a transaction is kept without growing before it is dropped, in milliseconds.
     public var unfinishedMilliseconds: Int64 = 86_400_000
 
     // MARK: Frames and bodies
@@ -70,7 +72,7 @@ public struct Limits: Sendable, Hashable {
     /// Target: bytes of frames after which a sender ends one push and begins the next.
     public var bytesPerPush = 8 << 20
 
-    /// Target: bytes of frames after which an endpoint ends the answer to one pull and says that there is more.
+    /// Target: bytes of frames after which an endpoint ends the answer to one pull and says that it has more.
     public var bytesPerPull = 32 << 20
 
     /// Ceiling: bytes of the body of one push, and of the answer to one pull.
@@ -79,13 +81,14 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: bytes of any other request or answer.
     public var messageBytes = 16 << 20
 
-    /// Ceiling: bytes of an error body of which a client reads the message.
+    /// Ceiling: bytes of an error body. A client ignores the message in a longer one.
     public var errorBodyBytes = 16 << 10
 
     /// Ceiling: bytes of the header lines of one HTTP answer.
     public var responseHeaderBytes = 64 << 10
 
-    /// Ceiling: memory in bytes that a zstd frame may ask its decoder to keep, as a power of two (8 MiB).
+    /// Ceiling: the window that a zstd frame may ask its decoder to keep in memory, in bytes as a power of
+    /// two (23 is 8 MiB).
     public var zstdWindowLog: Int32 = 23
 
     // MARK: Times
@@ -96,16 +99,18 @@ public struct Limits: Sendable, Hashable {
     /// The longest time to connect, TLS included, in milliseconds.
     public var connectTimeoutMilliseconds = 10_000
 
-    /// A transfer below ``lowSpeedBytesPerSecond`` for this many seconds is given up; a long poll's wait comes on top.
+    /// A transfer is aborted when it stays slower than ``lowSpeedBytesPerSecond`` for this many seconds. The
+    /// wait of a long poll is added.
     public var lowSpeedSeconds = 30
 
     /// See ``lowSpeedSeconds``.
     public var lowSpeedBytesPerSecond = 16
 
-    /// The longest time of one request and its answer, in seconds; a long poll's wait comes on top.
+    /// The longest time of one request and its answer, in seconds. The wait of a long poll is added.
     public var requestSeconds = 600
 
-    /// The first delay after a failed exchange is drawn from 0 to this, in milliseconds, and doubles with each failure.
+    /// The first delay after a failed exchange is drawn from 0 to this value, in milliseconds. The upper
+    /// bound doubles with each failure.
     public var backoffBaseMilliseconds: Int64 = 250
 
     /// The longest delay after failed exchanges, in milliseconds.
@@ -114,41 +119,45 @@ public struct Limits: Sendable, Hashable {
     /// The longest delay that a peer can ask for with `Retry-After`, in seconds.
     public var retryAfterSeconds: Int64 = 300
 
-    /// The least time between two notes on one peer in the file, in milliseconds, unless it failed or recovered.
+    /// The shortest time between two writes of one peer's status to the file, in milliseconds. A new kind of
+    /// failure and a recovery are written at once.
     public var peerRecordMilliseconds: Int64 = 5_000
 
-    /// How far a stamp may lie ahead of the local clock, in milliseconds, before its change is held back.
+    /// How far a stamp may lie ahead of the local clock, in milliseconds, before its origin is deferred.
     public var clockSkewMilliseconds: Int64 = 120_000
 
     // MARK: Identity
 
-    /// Ceiling: versions that a hello tells of its receiver's history.
+    /// Ceiling: samples of the receiver's history in a hello.
     public var samplesPerHello = 64
 
-    /// Ceiling: new names that a replica takes within a day without an operator.
+    /// Ceiling: new identities that a replica takes within 24 hours without an operator.
     public var rekeysPerDay = 8
 
     // MARK: Sweeps
 
-    /// How long the ledger keeps conflicts, and how many of one row.
+    /// How long the conflict ledger keeps entries, and how many entries of one row.
     public var conflictRetention = ConflictRetention()
 
-    /// The time between two looks for conflicts that are too old, and for transactions that nobody finishes, in milliseconds.
+    /// The time between two sweeps, in milliseconds. A sweep drops old conflicts and beginnings of
+    /// transactions that stopped growing.
     public var sweepMilliseconds: Int64 = 3_600_000
 
     // MARK: Verification
 
-    /// The least time between two comparisons of the whole content with a peer that knows the same, in milliseconds. Each walks
-    /// through all tables on both sides.
+    /// The shortest time between two comparisons of the whole content with one peer, in milliseconds. A
+    /// comparison needs equal vectors and walks through all tables on both sides.
     public var comparisonIntervalMilliseconds: Int64 = 3_600_000
 
-    /// The least time between two attempts at such a comparison, in milliseconds: it comes to nothing while somebody writes.
+    /// The shortest time between two attempts at such a comparison, in milliseconds. An attempt has no result
+    /// if a replica is written to meanwhile.
     public var comparisonRetryMilliseconds: Int64 = 60_000
 
-    /// Ceiling: ranges of differing rows of a table that are told; the others are counted.
+    /// Ceiling: ranges of differing rows that are listed for one table. Further ranges are only counted.
     public var listedMismatches = 20
 
-    /// Ceiling: bytes of a peer's rows that a comparison keeps, so that a repair can take them.
+    /// Ceiling: bytes of a peer's rows, approximately, that a comparison keeps for each table, so that a
+    /// repair can take them.
     public var keptRowBytes = 16 << 20
 
     /// Target: rows that one digest covers.
@@ -157,15 +166,15 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: digests, or rows, in one answer.
     public var digestsPerReply = 4_096
 
-    /// Target: bytes of row content after which an answer with rows is ended.
+    /// Target: bytes of row content after which an answer with rows ends.
     public var rowBytesPerReply = 4 << 20
 
-    /// Ceiling: differing keys that a verification lists; it counts the others.
+    /// Ceiling: differing rows that a verification lists for one table. Further rows are only counted.
     public var listedDifferences = 1_000
 
-    /// The standard values, to change some of them.
+    /// Creates the standard limits, whose values can then be changed.
     public init() {}
 
-    /// What all replicas keep to unless they are told otherwise.
+    /// The limits that apply unless a caller passes others.
     public static let standard = Limits()
 }

@@ -1,16 +1,16 @@
 import Journal
 import Logging
 
-/// The door to replication: one replica and its peers.
+/// Replicates one file with its peers. This is the entry point of replication.
 ///
 /// ```swift
 /// let replicator = try Replicator(replica: replica, peers: [PeerConfiguration("https://b:7707", token: token)])
 /// try await replicator.run()   // until the task is cancelled
 /// ```
 public final class Replicator: Sendable {
-    /// The answering side, for a server.
+    /// The side that answers peers' requests, for a server.
     public let endpoint: Endpoint
-    /// The way in for the changes of others; the endpoint and the exchanges with peers use it.
+    /// Takes in the changes of other replicas; the endpoint and the exchanges with peers use it.
     public let inbox: Inbox
 
     private let replica: Replica
@@ -18,14 +18,16 @@ public final class Replicator: Sendable {
     private let clock: any SyncClock
     /// Signals that the file may have changed.
     private let changes: @Sendable () -> AsyncStream<Void>
-    /// nil when the signals come from elsewhere.
+    /// nil when the caller provides the signals.
     private let watch: FileWatch?
     private let followers: [PeerFollower]
     private let logger: Logger
 
+    /// Creates a replicator for `replica`, which follows `peers` once ``run()`` is called.
+    ///
     /// - Parameters:
-    ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``); rows that need a function which is not
-    ///     among them are held.
+    ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``. A row whose
+    ///     conflict needs a function that is not among them is held.
     ///   - entropy: 64 random bits at each call, for the jitter of retries.
     /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of the file.
     public convenience init(
@@ -44,13 +46,13 @@ public final class Replicator: Sendable {
         ) { watch.changes }
     }
 
-    /// With all that is outside of the process handed in.
+    /// Creates a replicator with its transports, clock and file signals passed in.
     ///
     /// - Parameters:
-    ///   - transports: The way to each peer that is followed.
-    ///   - functions: For tables whose conflicts a function decides.
-    ///   - watch: Stopped at the end.
-    ///   - changes: Gives a stream that yields when the file may have changed.
+    ///   - transports: The transport to each peer that is followed.
+    ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
+    ///   - watch: The file watch to stop when the replicator is released; nil when the caller stops it.
+    ///   - changes: Returns a stream that yields when the file may have changed.
     package init(
         replica: Replica, transports: [any Transport], limits: Limits,
         functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock, logger: Logger,
@@ -79,10 +81,11 @@ public final class Replicator: Sendable {
 
     deinit { watch?.stop() }
 
-    /// Follows all peers until the task is cancelled: what they write arrives by long poll, what is written here is
-    /// pushed to those that do not poll. A batch that is being applied is finished first.
+    /// Follows all peers until the task is cancelled. Changes of the peers arrive by long poll. Local changes
+    /// are pushed to the peers that are not polling this replica. A batch that is being applied at
+    /// cancellation is finished first.
     ///
-    /// A peer's failure is retried with backoff, shows in ``status()``, and delays no other peer.
+    /// A failure of one peer is retried with backoff, appears in ``status()`` and does not delay other peers.
     public func run() async {
         await warnOfOwnClock()
         await withDiscardingTaskGroup { group in
@@ -101,7 +104,8 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Whoever wrote with a wrong clock does not notice by itself: reads and writes go on, only nobody gets them.
+    /// Logs a warning when this replica's own stamps are ahead of its clock. Local reads and writes work
+    /// then, so the writer sees no error, but peers defer the changes.
     private func warnOfOwnClock() async {
         do {
             let report = try await blocking { [replica, clock, limits] in
@@ -120,7 +124,8 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Drops conflicts that are too old, and beginnings of transactions that nobody finishes, now and then.
+    /// Drops old conflicts and beginnings of transactions that stopped growing, every
+    /// ``Limits/sweepMilliseconds``.
     private func sweep() async {
         while !Task.isCancelled {
             do {
@@ -140,7 +145,8 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Brings derived state up to date when the file has changed: once for all followers.
+    /// Makes the monitor that all followers share. It brings derived state and held rows up to date when the
+    /// file has changed.
     private func lookout() -> FileMonitor {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
         return FileMonitor(
@@ -155,16 +161,17 @@ public final class Replicator: Sendable {
             }, clock: clock, limits: limits, logger: logger)
     }
 
-    /// One full exchange with `peer`, both ways.
+    /// Runs one full exchange with `peer`, in both directions.
     ///
-    /// - Throws: ``SyncError``; what was exchanged before the failure stays.
+    /// - Throws: ``SyncError``; what was exchanged before the failure stays applied.
     public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
         try await wrapped { try await self.session(with: peer).exchange() }
     }
 
-    /// Compares the rows here with those of `peer`; changes nothing.
+    /// Compares the rows of this replica with those of `peer`. Changes no rows.
     ///
-    /// - Parameter onProgress: Hears of each stretch of rows that was compared.
+    /// - Parameter onProgress: Called at the start of each table and after each range of rows that was
+    ///   compared.
     /// - Throws: ``SyncError`` when the comparison cannot be finished.
     public func verify(
         _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
@@ -178,10 +185,14 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Mends the rows in which this replica and `peer` differ although both know the same: see ``ContentRepair``.
+    /// Repairs the rows in which this replica and `peer` differ although both know the same changes; see
+    /// ``ContentRepair``.
     ///
-    /// - Parameter onProgress: Hears of each stretch of rows that was compared.
-    /// - Throws: ``SyncError/Code/failed`` when they do not know the same: then a difference is no damage, and nothing is changed.
+    /// - Parameter onProgress: Called at the start of each table and after each range of rows that was
+    ///   compared.
+    /// - Throws: ``SyncError/Code/failed`` when the two do not know the same changes, so that a difference is
+    ///   not damage; ``SyncError/Code/busy`` when this replica changed during the repair. Rounds that were
+    ///   finished before stay applied.
     public func repair(
         _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
     ) async throws -> RepairReport {
@@ -208,21 +219,23 @@ public final class Replicator: Sendable {
                     try inbox.repair(found, into: &report)
                     return report
                 }
-                // What was announced reaches the peer like any change.
+                // The exchange brings the announced rows to the peer as ordinary changes.
                 _ = try await session.exchange()
                 report.after = try await verification.run()
                 if report.after.isEqual {
                     if report.after.ours == report.after.theirs { try await self.endAlarm(with: session) }
                     return report
                 }
-                // Only so many differences are listed at a time; what a round did not mend, the next would not.
+                // A report lists a limited number of differences. Another round helps only when the list was
+                // cut and this round repaired something.
                 let isCut = found.tables.contains { $0.differences.count >= self.limits.listedDifferences }
                 guard isCut, report.after.differenceCount < found.differenceCount else { return report }
             }
         }
     }
 
-    /// Both were just seen to hold the same: what an earlier comparison found is not true any more.
+    /// Clears the mismatch that an earlier comparison recorded, because the two replicas now hold the same
+    /// content.
     private func endAlarm(with session: SyncSession) async throws {
         let now = clock.wallMilliseconds()
         try await blocking { [replica] in
@@ -232,7 +245,7 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// How the followed peers are doing, in the order of the configuration.
+    /// Returns the status of each followed peer, in the order of the configuration.
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followers.map(\.currentStatus)) }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {

@@ -1,35 +1,37 @@
 import Foundation
 import Journal
 
-/// The time, as replication sees it.
+/// The clock that replication uses.
 public protocol SyncClock: Sendable {
-    /// Milliseconds since 1970; may jump.
+    /// The time of day in milliseconds since 1970; it may jump.
     func wallMilliseconds() -> Int64
 
-    /// Milliseconds since some moment; never jumps back.
+    /// Milliseconds since an arbitrary moment; never decreases.
     func steadyMilliseconds() -> Int64
 
+    /// Returns after `milliseconds`.
+    ///
     /// - Throws: `CancellationError` when the task is cancelled before the time is over.
     func sleep(milliseconds: Int64) async throws
 }
 
-/// The time of the machine.
+/// The clock of the machine.
 public struct SystemClock: SyncClock {
     private let start = ContinuousClock.now
 
-    /// ``steadyMilliseconds()`` counts from here on.
+    /// Creates a clock whose ``steadyMilliseconds()`` starts at 0.
     public init() {}
 
-    /// The time of day, as the operating system has it.
+    /// The operating system's time of day, in milliseconds since 1970.
     public func wallMilliseconds() -> Int64 { Int64(clampingMilliseconds: Date().timeIntervalSince1970) }
 
-    /// Goes on while the machine is asleep.
+    /// Milliseconds since this clock was created; the time in which the machine sleeps counts.
     public func steadyMilliseconds() -> Int64 {
         let passed = (ContinuousClock.now - start).components
         return passed.seconds * 1_000 + passed.attoseconds / 1_000_000_000_000_000
     }
 
-    /// Counts on while the machine is asleep.
+    /// Returns after `milliseconds`; the time in which the machine sleeps counts.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before the time is over.
     public func sleep(milliseconds: Int64) async throws {

@@ -1,37 +1,39 @@
 import Journal
 
-/// What somebody else says of this replica's own history, and whether that can be the history that is here. Pure.
+/// What a peer holds of this replica's own history, and whether it fits the history here. Pure.
 struct HistoryEvidence: Hashable {
-    /// The highest version of this replica that they hold.
+    /// The highest version of this replica that the peer holds.
     var version: Int64
-    /// Versions of it that they hold, with their digests, newest first.
+    /// Versions of this replica that the peer holds, with their digests, newest first.
     var samples: [VersionSample]
 
     enum Verdict: Hashable {
-        /// Nothing that they hold is unknown here.
+        /// The peer holds nothing that is unknown here.
         case consistent
-        /// They hold more than there is here.
+        /// The peer holds later versions than this file.
         case outrun
-        /// They hold something else under the same version.
+        /// The peer holds another change under the same version.
         case contradicted
     }
 
     struct Judgement: Hashable {
         var verdict: Verdict
-        /// Up to this version they hold what is here.
+        /// The peer and this file hold the same changes up to this version.
         var shared: Int64
-        /// Above this version they hold something else; `Int64.max` when nothing says so.
+        /// The peer holds other changes above this version; `Int64.max` when nothing shows that.
         var mostKept: Int64
     }
 
+    /// Compares the evidence with the history here.
+    ///
     /// - Parameters:
-    ///   - head: The newest version here.
-    ///   - digest: The digest of a version here; nil when it is not kept any more.
+    ///   - head: The newest version of this replica in the file.
+    ///   - digest: Returns the digest of a version here; nil when it is not kept.
     func judge(head: Int64, digest: (Int64) throws -> UInt64?) rethrows -> Judgement {
         var judgement = Judgement(verdict: .consistent, shared: 0, mostKept: .max)
         for sample in samples where sample.version <= head {
             guard let own = try digest(sample.version) else { continue }
-            // Histories that agree somewhere agree below it.
+            // Histories that agree at one version agree at all versions below it.
             if own == sample.digest {
                 judgement.shared = sample.version
                 break
@@ -48,12 +50,12 @@ struct HistoryEvidence: Hashable {
 }
 
 extension HistoryEvidence {
-    /// What `hello` says of `own`.
+    /// The evidence about `own` in a hello.
     init(_ hello: Hello, of own: OriginID) {
         self.init(version: hello.vector[own], samples: hello.sampledOrigin == own ? hello.samples : [])
     }
 
-    /// What the changes of `own` in a received batch say.
+    /// The evidence about `own` in a received batch: its changes of `own`, sampled at growing distances.
     init(_ batch: ChangeBatch, of own: OriginID) {
         self.init(version: 0, samples: [])
         for run in batch.runs where run.origin == own {

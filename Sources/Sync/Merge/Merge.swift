@@ -1,27 +1,30 @@
 import Journal
 
-/// One change of one row as merging sees it: a value, with its columns as positions in the table's common column space.
+/// One change of one row as merging sees it: a value whose columns are positions in the table's common column
+/// space.
 public struct RowWrite: Hashable, Sendable {
     /// The replica that wrote the change.
     public let origin: OriginID
-    /// The change's number among those of ``origin``, 1 or more. Not part of the claim.
+    /// The change's number among those of ``origin``, 1 or more. Not part of the write order.
     public let version: Int64
-    /// When it was written, by its writer's hybrid clock: the claim, together with ``origin``.
+    /// When it was written, by its writer's hybrid logical clock. The pair (stamp, ``origin``) is the write
+    /// order.
     public let stamp: Stamp
     /// The life of the key after the change, 1 or more: odd alive, even dead.
     public let life: Int64
-    /// What the change did. Whether the row is alive ``life`` alone tells.
+    /// What the change did. ``life`` alone says whether the row is alive.
     public let operation: Journal.Operation
-    /// What the change decides; the key columns too where an insert decides how the key is spelled.
+    /// The columns that the change sets. An insert also sets the key columns when the key's spelling is part
+    /// of the merged row.
     public let columns: ColumnMask
 
     /// - Parameters:
     ///   - origin: The replica that wrote the change.
     ///   - version: Its number among those of `origin`, 1 or more.
-    ///   - stamp: When it was written, by its writer's hybrid clock.
-    ///   - life: Of the key after the change, 1 or more.
+    ///   - stamp: When it was written, by its writer's hybrid logical clock.
+    ///   - life: The life of the key after the change, 1 or more.
     ///   - operation: What it did.
-    ///   - columns: What it decides, in the numbering that all contenders of the row share.
+    ///   - columns: The columns that it sets, in the numbering that all writes of the row share.
     public init(
         origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Journal.Operation, columns: ColumnMask
     ) {
@@ -35,65 +38,72 @@ public struct RowWrite: Hashable, Sendable {
 
     var isAlive: Bool { life % 2 == 1 }
 
-    /// The order of claims: later stamps are greater, ties go to the greater origin. Total over different origins.
+    /// The write order: the later stamp is greater, and the greater origin breaks ties. Total over different
+    /// origins.
     static func < (a: RowWrite, b: RowWrite) -> Bool {
         (a.stamp, a.origin) < (b.stamp, b.origin)
     }
 }
 
-/// Why a change and another that had not seen it could not both stay.
+/// How two concurrent changes of one row conflict.
 public enum ConflictKind: String, Sendable, Hashable {
-    /// Both wrote the same columns with other values, and at least one of them did not make the row.
+    /// Both wrote different values to the same columns, and at most one of them inserted the row.
     case updateUpdate = "update/update"
-    /// One wrote the row, the other deleted it, or deleted it and made it anew.
+    /// One wrote the row; the other deleted it, or deleted it and inserted it again.
     case updateDelete = "update/delete"
-    /// Both made a row with the same key.
+    /// Both inserted a row with the same key.
     case insertInsert = "insert/insert"
 }
 
-/// What merging one change into a row means.
+/// The result of merging one change into a row.
 public struct Resolution: Hashable, Sendable {
     /// What becomes of the row in its table.
     public enum Effect: Hashable, Sendable {
         /// The row stays as it is.
         case none
-        /// The row goes.
+        /// The row is deleted.
         case delete
-        /// These columns of the change are written; a row that is not there is made.
+        /// These columns of the change are written. The row is inserted when it is not there.
         case write(ColumnMask)
     }
 
-    /// A pair of changes of which one lost something against the other.
+    /// A pair of changes of which one lost values to the other.
     public struct Conflict: Hashable, Sendable {
         /// What the two changes did.
         public let kind: ConflictKind
-        /// The position of the other change among the unseenWrites.
+        /// The position of the other change among the unseen writes.
         public let unseenWrite: Int
-        /// True when the change that is merged has lost; false when the unseenWrite has.
+        /// True when the incoming change lost; false when the unseen write lost.
         public let incomingLost: Bool
-        /// What was lost: the columns whose values differ; all of the loser's when a life decided.
+        /// What was lost: the columns whose values differ, or all columns of the loser when the lives differ.
         public let columns: ColumnMask
     }
 
     /// What becomes of the row in its table.
     public var effect: Effect
-    /// What was lost, in the order of the unseenWrites, one entry for each at most; empty when nothing was.
+    /// What was lost, in the order of the unseen writes, at most one entry for each; empty when nothing was
+    /// lost.
     public var conflicts: [Conflict] = []
 }
 
 /// The rules of `docs/CONFLICTS.md` for one key, as a pure function.
 ///
-/// Correct because of what the unseenWrites are: all changes of the key that are here and that the incoming change's writer
-/// had not merged. Everything else here was merged by that writer before it wrote, so the incoming stamp is greater and its
-/// life at least as great (see ``Stamp/next(after:now:)`` and ``LocalFold``), and the incoming change wins against it without a
-/// look. Hence the outcome depends on the set of changes only, and the cost on the concurrent ones only.
+/// The result is correct because of the choice of the unseen writes: they are all changes of the key in this
+/// file that the incoming change's writer had not merged. That writer had merged every other change of the
+/// key here before it wrote. The incoming stamp is therefore greater than theirs and its life at least as
+/// great (see ``Stamp/next(after:now:)`` and ``LocalFold``), so the incoming change wins against them without
+/// a comparison. Hence the result depends only on the set of changes, and the cost only on the concurrent
+/// ones.
 public enum Merge {
+    /// Decides what `incoming` does to its row and which values are lost.
+    ///
     /// - Parameters:
-    ///   - unseenWrites: As above; in any order.
-    ///   - isConcurrent: True when the writer of that unseenWrite had not seen the incoming change either. Only then is a loss
-    ///     a conflict; a relay can bring an overwrite before what it overwrote.
-    ///   - losesWhole: True when of two changes that had not seen each other one stays whole (``MergePolicy/row``), so that the other
-    ///     loses all its columns.
+    ///   - unseenWrites: All changes of the key in this file that the writer of `incoming` had not merged, in
+    ///     any order.
+    ///   - losesWhole: True when the loser of two concurrent changes loses all its columns
+    ///     (``MergePolicy/row``).
+    ///   - isConcurrent: True when the writer of that unseen write had not seen `incoming` either. Only then
+    ///     is a loss a conflict: a relay can deliver an overwrite before the change that it overwrote.
     ///   - differs: True when the two changes carry different values for a column that both have.
     public static func resolve(
         _ incoming: RowWrite, against unseenWrites: [RowWrite], losesWhole: Bool = false,
@@ -115,7 +125,7 @@ public enum Merge {
         return resolution
     }
 
-    /// The columns for which no unseenWrite of the same life has a greater claim.
+    /// The columns of `incoming` that no unseen write of the same life sets with a later write order.
     private static func winningColumns(_ incoming: RowWrite, _ unseenWrites: [RowWrite]) -> ColumnMask {
         var columns = incoming.columns
         for unseenWrite in unseenWrites where unseenWrite.life == incoming.life && incoming < unseenWrite {
@@ -131,7 +141,7 @@ public enum Merge {
         if incoming.life != unseenWrite.life {
             let incomingLost = incoming.life < unseenWrite.life
             let loser = incomingLost ? incoming : unseenWrite
-            // A delete that meets a later life lost nothing: the row was deleted, and somebody made it anew.
+            // A delete loses nothing against a later life: the row was deleted, and then inserted again.
             guard loser.isAlive, try isConcurrent(index) else { return nil }
             return Resolution.Conflict(
                 kind: .updateDelete, unseenWrite: index, incomingLost: incomingLost, columns: loser.columns)

@@ -1,16 +1,17 @@
 import Journal
 
-/// How rows of a table merge that were changed by writers who had not seen each other. Machines that share a table must
-/// agree on its policy, or their rows differ and `syncd verify` says so.
+/// How concurrent changes of one row merge. Machines that share a table must agree on its policy; otherwise
+/// their rows differ and `syncd verify` reports it.
 public enum MergePolicy: Hashable, Sendable {
-    /// Of each column the later change stays: the default.
+    /// Each column keeps its later change. This is the default.
     case column
-    /// Of each row the later change stays, with the other columns as its writer saw them.
+    /// The later change of the row wins whole: the other columns are as its writer saw them.
     case row
-    /// A function by that name decides, registered with ``ConflictFunctions``. Where it is not, such rows are held.
+    /// A function with that name merges the row; see ``ConflictFunctions``. A replica without that function
+    /// holds such rows.
     case custom(String)
 
-    /// As `--policy` spells it: `column`, `row`, `custom:NAME`.
+    /// Reads a policy as `--policy` spells it: `column`, `row` or `custom:NAME`; nil for any other text.
     public init?(text: String) {
         switch text {
         case "column": self = .column
@@ -21,7 +22,7 @@ public enum MergePolicy: Hashable, Sendable {
         }
     }
 
-    /// As `--policy` spells it, and as the file keeps it; ``init(text:)`` is the inverse.
+    /// The policy as `--policy` spells it and as the file stores it; the inverse of ``init(text:)``.
     public var text: String {
         switch self {
         case .column: "column"
@@ -31,28 +32,30 @@ public enum MergePolicy: Hashable, Sendable {
     }
 }
 
-/// Functions that decide conflicts of whole rows, by name.
+/// Functions that merge conflicting rows, by name.
 ///
-/// Each must be pure: the same two versions give the same row on every machine, whatever the time, the machine or the order of calls.
+/// Each function must be pure: the same two versions give the same row on every machine, independent of time,
+/// machine and order of calls.
 public struct ConflictFunctions: Sendable {
     /// A row by column name, without its key columns.
     public typealias Version = [String: Value]
 
-    /// Two versions of one row, and the row that shall be.
+    /// Merges two versions of one row.
     ///
     /// - Parameters:
     ///   - key: The primary key, by column name.
     ///   - earlier: The version with the earlier stamp.
-    ///   - later: The other.
-    /// - Returns: The columns of the row; one that is missing stays as in `later`.
+    ///   - later: The other version.
+    /// - Returns: The columns of the merged row; a column that is missing keeps its value of `later`.
     public typealias Function = @Sendable (_ key: Version, _ earlier: Version, _ later: Version) -> Version
 
     private var functions: [String: Function] = [:]
 
-    /// No function: rows whose table wants one are held (``HoldReason/policy``).
+    /// Creates an empty set. Rows whose conflict needs a function are held (``HoldReason/policy``).
     public init() {}
 
-    /// The function of this name, as ``MergePolicy/custom(_:)`` names it, byte by byte; nil when none is registered.
+    /// The function of this name (``MergePolicy/custom(_:)``); names are compared exactly. nil when none is
+    /// registered.
     public subscript(name: String) -> Function? {
         get { functions[name] }
         set { functions[name] = newValue }

@@ -1,32 +1,33 @@
 import Foundation
 import Journal
 
-/// A table whose rows differ from a peer's although both replicas know the same changes: damage, or a fault.
+/// A table whose rows differ from a peer's although both replicas know the same changes: the data is damaged,
+/// or replication has a fault.
 public struct ContentMismatch: Sendable, Hashable {
-    /// Consecutive rows that hold a difference, by the keys around them.
+    /// A range of consecutive rows that contains a difference, given by the keys around it.
     public struct KeyRange: Sendable, Hashable {
-        /// The key before the first row; nil from the first row of the table on.
+        /// The key before the first row; nil when the range starts at the first row of the table.
         public let after: RowImage?
-        /// The key of the last row; nil up to the last row of the table.
+        /// The key of the last row; nil when the range ends at the last row of the table.
         public let through: RowImage?
 
-        /// `after id 10 up to id 20`
+        /// The range in words: `after id 10 up to id 20`.
         public var summary: String {
             let parts = [after.map { "after \($0.shownKey)" }, through.map { "up to \($0.shownKey)" }].compactMap { $0 }
             return parts.isEmpty ? "all rows" : parts.joined(separator: " ")
         }
     }
 
-    /// The table's name, as the machines know it.
+    /// The table's name, as all machines know it.
     public let table: String
 
-    /// The first of the ranges, at most ``Limits/listedMismatches``.
+    /// The first differing ranges, at most ``Limits/listedMismatches``.
     public var ranges: [KeyRange] = []
 
-    /// How many ranges differ.
+    /// The number of ranges that differ.
     public var count = 0
 
-    /// `person: after id 10 up to id 20, and 3 more ranges`
+    /// The mismatch in words: `person: after id 10 up to id 20, and 3 more ranges`.
     public var summary: String {
         let more = count > ranges.count ? ", and \(count - ranges.count) more ranges" : ""
         return "\(table): " + ranges.map(\.summary).joined(separator: "; ") + more
@@ -57,7 +58,7 @@ public struct ContentMismatch: Sendable, Hashable {
         return String(decoding: try JSONEncoder().encode(stored), as: UTF8.self)
     }
 
-    /// What cannot be read is left out: the next comparison writes it anew.
+    /// Leaves out what cannot be read: the next comparison writes it again.
     static func decode(_ text: String) -> [ContentMismatch] {
         let stored = (try? JSONDecoder().decode([Stored].self, from: Data(text.utf8))) ?? []
         return stored.map { entry in
@@ -74,7 +75,7 @@ public struct ContentMismatch: Sendable, Hashable {
 }
 
 extension RowImage {
-    /// A key for people, short and on one line.
+    /// The key in words, short and on one line.
     fileprivate var shownKey: String {
         columns.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.short)" }.joined(separator: ", ")
     }

@@ -1,14 +1,14 @@
 import Journal
 
-/// How a followed peer is doing.
+/// The status of a followed peer.
 public struct PeerStatus: Sendable, Hashable {
-    /// Its address, without secrets.
+    /// The peer's address, without secrets.
     public let name: String
 
-    /// Who it is, once it said hello.
+    /// The peer's origin, once it has answered a hello.
     public var origin: OriginID?
 
-    /// What it knew at the last word from it.
+    /// What the peer knew when it last answered.
     public var vector = VersionVector()
 
     /// Milliseconds since 1970 of the last successful exchange.
@@ -16,27 +16,28 @@ public struct PeerStatus: Sendable, Hashable {
 
     /// The last failure, until the next success.
     public var lastError: SyncError?
-    /// How many failures there were in a row, of both directions; 0 after a success.
+    /// The number of failures in a row, of both directions; 0 after a success.
     public var failures = 0
 
-    /// How far its clock was ahead of this one at the last greeting, in milliseconds; below 0 when it was behind.
+    /// How far the peer's clock was ahead of this one at the last hello, in milliseconds; negative when it
+    /// was behind.
     public var clockOffsetMilliseconds: Int64?
 
-    /// Changes of it that were new here, since the start.
+    /// Changes received from the peer that were new here, since the start.
     public var pulledChanges = 0
-    /// Changes that it was sent, since the start.
+    /// Changes that were sent to the peer, since the start.
     public var pushedChanges = 0
 
     init(name: String) { self.name = name }
 
-    /// How many of the changes in `ours` the peer is not known to have.
+    /// The number of changes in `ours` that the peer is not known to have.
     public func lag(behind ours: VersionVector) -> Int64 {
         ours.entries.reduce(0) { $0 + max($1.version - vector[$1.origin], 0) }
     }
 }
 
-/// What the replicator knows of its peers, in the order of the configuration.
+/// The status of all followed peers.
 public struct ReplicatorStatus: Sendable, Hashable {
-    /// Those that are followed, in the order of the configuration.
+    /// The followed peers, in the order of the configuration.
     public var peers: [PeerStatus]
 }

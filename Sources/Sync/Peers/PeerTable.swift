@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import Journal
 
-/// What is known of one peer, as the file remembers it for `syncd status` and for other processes.
+/// What the file records about one peer, for `syncd status` and for other processes.
 public struct PeerRecord: Sendable, Hashable {
-    /// Its address, without secrets.
+    /// The peer's address, without secrets.
     public var name: String
-    /// Who answered there last; nil when nobody ever did.
+    /// The origin that last answered at the address; nil when no replica ever answered.
     public var origin: OriginID?
 
-    /// What it said that it has durably.
+    /// What the peer confirmed to hold durably.
     public var confirmed: VersionVector
 
     /// Milliseconds since 1970 of the last successful exchange.
@@ -18,10 +18,10 @@ public struct PeerRecord: Sendable, Hashable {
     /// The last failure, until the next success.
     public var lastError: String?
 
-    /// Milliseconds since 1970 of the last comparison of the whole content, when both knew the same.
+    /// Milliseconds since 1970 of the last comparison of the whole content that had a result.
     public var comparedMilliseconds: Int64?
 
-    /// Where the content differed then.
+    /// The tables that differed in that comparison.
     public var mismatches: [ContentMismatch] = []
 }
 
@@ -31,9 +31,7 @@ public struct PeerRecord: Sendable, Hashable {
 public enum PeerTable {
     private static let entryBytes = 24
 
-    /// All peers that were ever met, by address.
-    ///
-    /// - Throws: Errors of SQLite.
+    /// All peers of earlier exchanges, in the order of their addresses.
     public static func all(_ db: Database) throws -> [PeerRecord] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM _journal_peers ORDER BY url"
@@ -49,14 +47,12 @@ public enum PeerTable {
         }
     }
 
-    /// When the content was compared with that peer last, in milliseconds since 1970; nil for never.
+    /// When the content was last compared with that peer, in milliseconds since 1970; nil for never.
     static func lastComparison(with name: String, _ db: Database) throws -> Int64? {
         try all(db).first { $0.name == name }?.comparedMilliseconds
     }
 
-    /// Writes down what a comparison of the content found.
-    ///
-    /// - Parameter milliseconds: Since 1970.
+    /// Records the result of a comparison of the content.
     static func record(
         comparisonWith name: String, _ mismatches: [ContentMismatch], milliseconds: Int64, _ db: Database
     ) throws {
@@ -67,14 +63,14 @@ public enum PeerTable {
             ])
     }
 
-    /// Who answered at the address of that name last.
+    /// The origin that last answered at the address `name`.
     static func origin(of name: String, _ db: Database) throws -> OriginID? {
         try Data.fetchOne(db, sql: "SELECT origin FROM _journal_peers WHERE url = ?", arguments: [name])
             .flatMap { OriginID(bytes: $0) }
     }
 
-    /// Writes down what `status` says. What a peer confirmed is its last word: a peer that was made anew, or restored, holds less than
-    /// before. Without a word from it, what was known stays.
+    /// Records `status`. The peer's latest answer replaces what it confirmed before, because a peer that was
+    /// created again or restored holds less. After a failure without an answer, the recorded vector stays.
     static func record(_ status: PeerStatus, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -101,7 +97,7 @@ public enum PeerTable {
         return data
     }
 
-    /// Entries that make no sense are left out: the next exchange writes them anew.
+    /// Leaves out entries that are not valid: the next exchange writes them again.
     static func decode(_ data: Data) -> VersionVector {
         let bytes = [UInt8](data)
         return VersionVector(
