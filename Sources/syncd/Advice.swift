@@ -1,7 +1,7 @@
 import Journal
 import Sync
 
-// What to do about an error whose thrower knew nothing better: no error is printed without a hint.
+// The hints for errors that are thrown without one: no error is printed without a hint.
 
 extension JournalError.Code {
     var advice: String {
@@ -13,14 +13,14 @@ extension JournalError.Code {
         case .unsupportedTable: "Change the table, or leave it out."
         case .unknownTable, .unknownColumn: "Check the spelling; `.schema` in the sqlite3 shell shows what is there."
         case .readOnly: "The file and its directory must be writable by this user."
-        case .busy: "Another program is at work on the file; try again when it has finished."
+        case .busy: "Another program is using the file; try again when it has finished."
         case .corrupt: "Check the file with PRAGMA integrity_check, and restore it from a backup or from a peer."
         case .displaced: "Start again, with the file that is there now."
         case .clusterMismatch: "Replicas exchange changes only within one cluster; check which file this is."
         case .unknownConflict: "`syncd conflicts` lists what there is."
         case .unknownOrigin: "`syncd clock` lists what there is."
         case .rowIsHeld: "`syncd held` shows why."
-        case .refused: "Change what stands in the way first: a constraint, a trigger or another row."
+        case .refused: "First change what prevents it: a constraint, a trigger or another row."
         case .invalid: "Check the limits of the process and of the machine, and try again."
         case .sqlite: "Check the disk, the permissions of the file, and the file itself with PRAGMA integrity_check."
         }
@@ -39,7 +39,7 @@ extension SyncError.Code {
         case .clockSkew: "Compare the clocks of both machines; `syncd clock` tells more."
         case .fork: "One of the files is a copy or was restored: `syncd rekey` gives it an identity of its own."
         case .tooLarge: "Run the same release of syncd on both machines: its limits fit together."
-        case .storage: "Check the room on the disk and the permissions of the file."
+        case .storage: "Check the free space on the disk and the permissions of the file."
         case .configuration: "A peer is http://host:port, https://host:port or the path of a replica's file."
         case .cancelled: "Run the command again."
         default: nil

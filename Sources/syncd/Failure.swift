@@ -4,11 +4,11 @@ import GRDB
 import Journal
 import Sync
 
-/// A failure of a command: one sentence for the person at the terminal, and what to do about it.
+/// A failure of a command: one sentence for the person at the terminal, and a hint about what to do.
 struct Failure: Error, Sendable, Hashable {
     /// Without a full stop.
     let message: String
-    /// There is always one.
+    /// What to do about it; never empty.
     let hint: String
 
     init(_ message: String, hint: String) {
@@ -16,8 +16,8 @@ struct Failure: Error, Sendable, Hashable {
         self.hint = hint
     }
 
-    /// The sentence for any error that a command can end with; nil for those of the argument parser, which prints its own
-    /// and exits with 64.
+    /// Describes any error that a command can end with; nil for an error of the argument parser, which prints
+    /// its own message and exits with 64.
     init?(describing error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -37,17 +37,17 @@ struct Failure: Error, Sendable, Hashable {
         case let error as POSIXError:
             self.init(
                 String(cString: strerror(error.code.rawValue)),
-                hint: "Check the file, its permissions and the room on its disk.")
+                hint: "Check the file, its permissions and the free space on its disk.")
         default:
-            // Errors of the argument parser's own parsing are of an internal type.
+            // The argument parser throws its own parsing errors as an internal type.
             guard !String(reflecting: type(of: error)).hasPrefix("ArgumentParser.") else { return nil }
-            self.init("\(error)", hint: "Nobody has foreseen this: report it, with the command that led to it.")
+            self.init("\(error)", hint: "This error is unexpected. Report it, with the command that caused it.")
         }
     }
 }
 
 extension SyncError {
-    /// The failure of an exchange, with the peer in its sentence and always a hint.
+    /// The failure of an exchange: its sentence names the peer, and it always has a hint.
     func failure(with peer: PeerConfiguration) -> Failure {
         Failure(
             message.contains(peer.name) ? message : "\(peer.name): \(message)",
@@ -56,10 +56,10 @@ extension SyncError {
 }
 
 extension PeerConfiguration.Address {
-    /// What to look at when an exchange fails without a better hint.
+    /// What to check when an exchange fails and there is no better hint.
     fileprivate var hint: String {
         switch self {
-        case .http: "Is this the address of a syncd, and does that daemon run? Its log may say more."
+        case .http: "Is this the address of a syncd, and is that daemon running? Its log may say more."
         case .file: "Is this the file of another replica? `syncd status` on it says more."
         }
     }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 
-/// The command line. Each command is a file in `Commands`; docs/CLI.md is the contract that scripts rely on.
+/// The command line. Each command has a file in `Commands`. docs/CLI.md is the contract that scripts rely on.
 struct Syncd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncd",
-        abstract: "Keeps copies of a SQLite database on several machines the same.",
+        abstract: "Keep copies of a SQLite database equal on several machines.",
         discussion: """
             Start with `syncd init FILE` on one machine. Then run `syncd run FILE` next to the program that uses the file, \
             or exchange once with `syncd sync FILE PEER`.
@@ -19,7 +19,7 @@ struct Syncd: AsyncParsableCommand {
             ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self, RekeyCommand.self,
         ])
 
-    /// Runs the command and ends the process: 0 for success, 1 for a failure, 64 for a wrong use.
+    /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).
     static func main() async {
         ProcessSetup.ignoreSignals()
         do {
@@ -38,12 +38,12 @@ struct Syncd: AsyncParsableCommand {
     }
 }
 
-/// The one thing that the executable needs of this module.
+/// The entry point for the executable.
 public enum CommandLineTool {
     public static func run() async { await Syncd.main() }
 }
 
 enum Version {
-    /// The release of this program; rises with `CHANGELOG.md`.
+    /// The release of this program. It changes together with `CHANGELOG.md`.
     static let current = "0.1.0"
 }

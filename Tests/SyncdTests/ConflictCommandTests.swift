@@ -207,7 +207,7 @@ struct ConflictCommandTests {
         #expect(try workspace.value(b, "SELECT count(*) FROM person") == 0)
         let before = try #require(try objects(try await Tool.run("status", a, "--json")).first?["origin"] as? String)
         let repaired = try await Tool.run("clock", a, "repair")
-        #expect(repaired.status == 0 && repaired.output.contains("1 change got the time of now"))
+        #expect(repaired.status == 0 && repaired.output.contains("1 change got the present time"))
         let after = try #require(try objects(try await Tool.run("status", a, "--json")).first)
         #expect(after["origin"] as? String != before && after["clock_ahead_ms"] as? Int ?? .max < 1_000)
         #expect(try await Tool.run("sync", a, b).status == 0)

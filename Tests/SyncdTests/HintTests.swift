@@ -19,7 +19,7 @@ struct HintTests {
             #expect(!error.failure(with: peer).hint.isEmpty, "\(code)")
         }
         #expect(SyncError(.fork, "It failed").failure(with: peer).hint.contains("syncd rekey"))
-        #expect(SyncError(.unreachable, "It failed").failure(with: peer).hint.contains("does that daemon run"))
+        #expect(SyncError(.unreachable, "It failed").failure(with: peer).hint.contains("is that daemon running"))
         #expect(SyncError(.fork, "It failed", hint: "Do this").failure(with: peer).hint == "Do this")
         #expect(Failure(describing: JournalError(.corrupt, "it failed"))?.hint.contains("integrity_check") == true)
         #expect(Failure(describing: JournalError(.corrupt, "it failed", hint: "Do this"))?.hint == "Do this")

@@ -88,6 +88,19 @@ struct IdentityTests {
         #expect(text.lines.count == 2 && text.output.contains(after), "\(text)")
     }
 
+    @Test("reidentify is another name of rekey, which the help shows")
+    func secondName() async throws {
+        let help = try await Tool.run("--help")
+        #expect(help.output.contains("\n  rekey, reidentify "), "\(help)")
+        let own = try await Tool.run("reidentify", "--help")
+        #expect(own.output == (try await Tool.run("rekey", "--help")).output, "\(own)")
+        let a = try await workspace.makeReplica("a.sqlite")
+        let before = try origin(a)
+        let outcome = try await Tool.run("reidentify", a)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try origin(a) != before)
+    }
+
     @Test("rekey refuses while a daemon serves the file, and what is no replica")
     func refusals() async throws {
         let a = try await workspace.makeReplica("a.sqlite")

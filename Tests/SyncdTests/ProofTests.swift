@@ -27,7 +27,7 @@ struct ProofTests {
         // The last comparison was just now; the next is due in an hour.
         try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
         let second = try await Tool.run("sync", a, b)
-        #expect(second.output.contains("Different although both know the same: person"), "\(second)")
+        #expect(second.output.contains("Different although both know the same changes: person"), "\(second)")
         #expect(second.errors.contains("holds other rows although both know the same"), "\(second)")
         let text = try await Tool.run("status", a)
         #expect(text.output.contains("DIFFERENT"), "\(text)")
@@ -44,7 +44,7 @@ struct ProofTests {
         #expect(verified.output.contains("person ['p2']: name differ"), "\(verified)")
         let repaired = try await Tool.run("verify", a, b, "--repair")
         #expect(repaired.status == 0, "\(repaired)")
-        #expect(repaired.output.contains("1 row announced to the peer again"), "\(repaired)")
+        #expect(repaired.output.contains("1 row sent to the peer again"), "\(repaired)")
         #expect(try workspace.value(b, "SELECT name FROM person WHERE id = 'p2'", as: String.self) == "name 2")
         try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
         #expect(try await Tool.run("sync", a, b).status == 0)

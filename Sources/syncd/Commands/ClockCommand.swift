@@ -6,7 +6,7 @@ import Sync
 struct ClockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock",
-        abstract: "Show whose clock is ahead, and decide about changes that are held back for it.",
+        abstract: "Show whose clock is ahead, and decide about changes that are held back because of it.",
         usage: """
             syncd clock <db> [--json]
             syncd clock <db> accept <origin> ... [--json]
@@ -15,9 +15,9 @@ struct ClockCommand: AsyncParsableCommand {
             """,
         discussion: """
             Changes whose time lies more than 2 minutes ahead of this machine's clock are held back until the clock \
-            reaches it. accept takes them now; this machine's own changes then carry times after them. reset takes that \
-            back for later changes, and asks the peers again. repair gives this replica's own changes that are ahead times of \
-            now; the machine's clock must be right again, and the daemon stopped.
+            reaches it. accept takes them now; this machine's own changes then carry times after them. reset undoes accept \
+            for later changes, and asks the peers again. repair gives those of this replica's own changes that lie ahead the \
+            present time; first set the machine's clock right, and stop the daemon.
 
             Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
@@ -88,7 +88,7 @@ struct ClockCommand: AsyncParsableCommand {
 
     private func repair() throws {
         let replica = try Replica.open(at: database.path)
-        // A daemon remembers changes by their names.
+        // A daemon remembers changes by (origin, version), and the repair changes both.
         let lock = try FileLock(database: database.path, for: .maintenance)
         let result = Result { () throws -> ClockRepairLine in
             try replica.refreshDerivedState()

@@ -6,7 +6,7 @@ import Sync
 struct ConflictsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
-        abstract: "Show, restore or dismiss what lost against a change that it had not seen.",
+        abstract: "Show, restore or dismiss values that lost against a concurrent change.",
         usage: """
             syncd conflicts <db> [filters] [--json]
             syncd conflicts <db> restore <id> ...
@@ -14,8 +14,8 @@ struct ConflictsCommand: AsyncParsableCommand {
             syncd conflicts <db> dismiss --all [filters]
             """,
         discussion: """
-            A restore writes the lost values back as an ordinary local write, which reaches the peers. Several ids are \
-            restored together, or none of them.
+            A restore writes the lost values back as an ordinary local write, which reaches the peers. Of several ids, \
+            either all are restored or none.
 
             Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
@@ -32,7 +32,7 @@ struct ConflictsCommand: AsyncParsableCommand {
 
     @OptionGroup var filter: ConflictOptions
 
-    @Flag(help: "With dismiss: all that the filters let through.")
+    @Flag(help: "With dismiss: all conflicts that match the filters.")
     var all = false
 
     @Flag(help: "One JSON object per line.")
@@ -46,7 +46,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
         guard all else {
             guard !ids.isEmpty else { throw ValidationError("Which conflicts? Give their numbers.") }
-            // In silence they would look as if they had kept some of the numbers out.
+            // Ignoring the filters would suggest that they had excluded some of the numbers.
             guard !filter.isGiven else { throw ValidationError("Filters go with the list and with dismiss --all.") }
             return
         }
@@ -69,7 +69,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
     }
 
-    /// `DB restore 1 2`, or `restore DB 1 2`.
+    /// Parses `DB restore 1 2` and `restore DB 1 2`.
     private func order() throws -> (path: String, action: Action?, ids: [Int64]) {
         var words = words
         var path = database.path
@@ -116,7 +116,7 @@ struct ConflictsCommand: AsyncParsableCommand {
     }
 }
 
-/// Which conflicts a command is about.
+/// The filters that select conflicts.
 struct ConflictOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only conflicts of this table.", valueName: "table"))
     var table: String?

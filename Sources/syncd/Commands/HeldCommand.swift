@@ -5,11 +5,11 @@ import Sync
 struct HeldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "held",
-        abstract: "Show what was received and is not shown in its table now, and why.",
+        abstract: "Show which received changes their tables do not show, and why.",
         discussion: """
-            Held rows take part in merges, are passed on, and return by themselves when nothing stands in their way any \
-            more. Changes of a table or column that this file lacks wait in the journal. Changes that wait for a clock are shown \
-            by `syncd clock`.
+            Held rows take part in merges, are passed on to peers, and return by themselves when the constraints allow them. \
+            Changes of a table or column that this file lacks wait in the journal. `syncd clock` shows changes that wait for \
+            a clock.
 
             Exit status: 0 success, 1 failure, 64 wrong use.
             """)
@@ -27,7 +27,7 @@ struct HeldCommand: AsyncParsableCommand {
     @Flag(help: "One JSON object per line.")
     var json = false
 
-    /// Those of ``HeldEntry/reason``: of rows first, then of changes.
+    /// The values of ``HeldEntry/reason``: first those of rows, then those of changes.
     static let reasons = [
         "unique", "foreign_key", "not_null", "check", "datatype", "key", "incomplete", "policy", "missing_table",
         "missing_column", "different_key", "needs_program",

@@ -5,11 +5,11 @@ import Sync
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a SQLite file a replica: capture every write from now on, by whatever program.",
+        abstract: "Make a SQLite file a replica: capture every write of every program from now on.",
         discussion: """
-            Existing rows become the first changes of this replica. Prints which tables are tracked, and which tables and views are \
-            not, and why. Run it again after a schema change, or to track other tables; a running daemon follows schema \
-            changes by itself.
+            Existing rows become the first changes of this replica. Prints which tables are tracked, and which tables and \
+            views are not, and why. Run it again after a schema change, or to track other tables; a running daemon follows \
+            schema changes by itself.
 
             Exit status: 0 success, 1 failure with the file unchanged, 64 wrong use.
             """)
@@ -43,7 +43,7 @@ struct InitCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("renamed"), parsing: .singleValue,
         help: ArgumentHelp(
-            "A table that gets another name here goes on exchanging with machines that know the old one. Declare it before the renaming. May be given several times, older names first.",
+            "A table that is renamed here; it keeps exchanging with machines that know the old name. Declare it before you rename the table. May be given several times, older names first.",
             valueName: "old=new"))
     var renamed: [RenamedTable] = []
 
@@ -83,7 +83,7 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads every row, and writes it into the journal.
+    /// Makes the file a replica: writes every existing row into the journal.
     private func journal(_ request: InitializeRequest) async throws -> (Replica, CaptureReport) {
         let path = database.path
         let before = FileSizes(path: path)
@@ -102,7 +102,7 @@ struct InitCommand: AsyncParsableCommand {
             })
     }
 
-    /// Before anything is written, so that a misspelt name leaves the file as it was.
+    /// Runs before anything is written, so that a misspelt name leaves the file unchanged.
     private func checkPolicies() throws {
         guard !policies.isEmpty else { return }
         let replica = try Replica.reading(database.path)

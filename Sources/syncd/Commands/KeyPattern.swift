@@ -1,4 +1,5 @@
-/// A primary key as somebody writes it on the command line: the value of a single column, or a JSON array of all values.
+/// A primary key as typed on the command line: the value of a single key column, or a JSON array of all key
+/// values.
 struct KeyPattern: Sendable {
     let text: String
 
@@ -10,7 +11,7 @@ struct KeyPattern: Sendable {
         return value.text == text
     }
 
-    /// `[1, "a"]` as ``JSON`` writes it: without the spaces between elements. Spaces inside of strings stay.
+    /// `[1, "a"]` as ``JSON`` writes it, without spaces between elements. Spaces inside strings stay.
     private var compact: String {
         var out = ""
         var inString = false

@@ -6,7 +6,7 @@ struct LogCommand: AsyncParsableCommand {
         commandName: "log",
         abstract: "Show the journal: who changed what, when and where.",
         discussion: """
-            Oldest first. A line has the position, the time by the clock of who made the change, its origin, what was done to which \
+            Oldest first. A line has the position, the time by the clock of the change's origin, the origin, the operation, the \
             row, and the new values.
 
             Exit status: 0 success, 1 failure, 64 wrong use.
@@ -26,7 +26,7 @@ struct LogCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only changes after this position in the journal.", valueName: "seq"))
     var since: Int64 = 0
 
-    @Flag(help: "Go on with new changes as they are committed, until interrupted.")
+    @Flag(help: "Keep printing new changes as they are committed, until interrupted.")
     var follow = false
 
     @Flag(help: "One JSON object per line.")
@@ -39,7 +39,7 @@ struct LogCommand: AsyncParsableCommand {
     func run() async throws {
         let replica = try Replica.openReader(at: database.path)
         let filter = LogFilter(table: try table.map { try replica.knownTable($0) }, key: key)
-        // Watch first, then read: a commit between the two is then seen by one of them at least.
+        // Watch first, then read: otherwise a commit between the two would be missed.
         let watch = follow ? try FileWatch(path: database.path) : nil
         defer { watch?.stop() }
         var position = try print(after: since, filter, from: replica)
@@ -51,7 +51,9 @@ struct LogCommand: AsyncParsableCommand {
         try replica.closeReader()
     }
 
-    /// Prints what lies after `position`, and returns the position reached.
+    /// Prints the entries after `position`.
+    ///
+    /// - Returns: The position of the newest entry that was read.
     private func print(after position: Int64, _ filter: LogFilter, from replica: Replica) throws -> Int64 {
         var position = position
         while true {
@@ -69,13 +71,13 @@ struct LogCommand: AsyncParsableCommand {
     }
 }
 
-/// Which entries `log` shows.
+/// Selects the entries that `log` shows.
 struct LogFilter: Sendable {
     let table: String?
     let key: String?
 
     func accepts(_ entry: JournalEntry) -> Bool {
-        // Entries spell the name of a table as their writer does.
+        // An entry spells the name of its table as its writer spelled it.
         if let table, SQLText.foldedName(entry.shape.table) != SQLText.foldedName(table) { return false }
         return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSON.init)) } ?? true
     }

@@ -5,17 +5,17 @@ import Journal
 import Logging
 import Sync
 
-/// The file that almost every command works on.
+/// The database file that almost every command takes.
 struct DatabaseArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"), completion: .file())
     var path: String
 }
 
-/// How to speak to a peer.
+/// The token and the TLS authorities for a peer.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file with the token that the peer asks for; only its owner may be able to read it.", valueName: "file"),
+            "A file with the token that the peer asks for; only its owner may have access to it.", valueName: "file"),
         completion: .file())
     var tokenFile: String?
 
@@ -26,7 +26,8 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var tlsAuthority: String?
 
-    /// - Throws: ``Failure`` for the token file and the authorities, `SyncError` for an address that no peer can have.
+    /// - Throws: ``Failure`` when the token file or the authorities cannot be used; `SyncError` for an
+    ///   address that no peer can have.
     func peer(_ address: String) throws -> PeerConfiguration {
         try PeerConfiguration.checkScheme(of: address)
         let token = try tokenFile.map { try BearerToken(try Token.load(from: $0).secret) }
@@ -35,7 +36,8 @@ struct ConnectionOptions: ParsableArguments {
 }
 
 extension PeerConfiguration {
-    /// - Throws: ``Failure`` for a host and a port without a scheme, which would be taken for the path of a file.
+    /// - Throws: ``Failure`` for a host and a port without a scheme, which would otherwise count as the path
+    ///   of a file.
     static func checkScheme(of address: String) throws {
         guard ListenAddress(address) != nil, access(address, F_OK) != 0 else { return }
         throw Failure("there is no file at \(address)", hint: "put http:// or https:// before the address of a daemon")
@@ -45,7 +47,7 @@ extension PeerConfiguration {
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Logger.Level: @retroactive ExpressibleByArgument {}
 
-/// A logger to standard error. Tokens and row values never go into it.
+/// A logger to standard error. Tokens and row values are never logged.
 func makeLogger(level: Logger.Level) -> Logger {
     var logger = Logger(label: "syncd", factory: { StreamLogHandler.standardError(label: $0) })
     logger.logLevel = level
@@ -53,14 +55,15 @@ func makeLogger(level: Logger.Level) -> Logger {
 }
 
 extension Replica {
-    /// Opens the file for a command that only reads. Nothing is written, and ``closeReader()`` leaves no trace.
+    /// Opens the file for a command that only reads. It writes nothing, and ``closeReader()`` leaves no
+    /// trace.
     static func openReader(at path: String) throws -> Replica {
         var options = Options()
         options.maximumReaders = 1
         return try open(at: path, options: options)
     }
 
-    /// The name of a table as the journal spells it.
+    /// Returns the name of a table as the journal spells it.
     ///
     /// - Throws: ``Failure`` for a table that the journal does not know.
     func knownTable(_ name: String) throws -> String {
@@ -75,6 +78,6 @@ extension Replica {
         return known
     }
 
-    /// Closes the connections without a checkpoint, which is the business of those who write.
+    /// Closes the connections without a checkpoint: checkpointing is the task of programs that write.
     func closeReader() throws { try connections.close() }
 }

@@ -13,7 +13,9 @@ struct RekeyCommand: AsyncParsableCommand {
             keep the old identity; the others are sent under the new one. Nothing is lost. The daemon of the file must be stopped.
 
             Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
-            """)
+            """,
+        // SQLCipher's PRAGMA rekey changes an encryption key: a second name that means one thing only.
+        aliases: ["reidentify"])
 
     @OptionGroup var database: DatabaseArgument
 

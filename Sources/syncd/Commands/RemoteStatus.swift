@@ -1,14 +1,14 @@
 import Foundation
 import Sync
 
-/// The status of a replica behind a daemon.
+/// The status of a replica that a daemon serves.
 struct RemoteStatus: Sendable {
     /// The object of `--json`, as the daemon sent it, on one line.
     let line: String
-    /// For people.
+    /// The same as aligned text.
     let text: String
 
-    /// - Throws: `SyncError` when the daemon cannot be asked; ``Failure`` when what answers is none.
+    /// - Throws: ``Failure`` when the daemon cannot be reached, or when what answers is not a daemon.
     static func fetch(from peer: PeerConfiguration) async throws -> RemoteStatus {
         let bytes: [UInt8]
         do {
@@ -24,7 +24,8 @@ struct RemoteStatus: Sendable {
         return RemoteStatus(line: line, text: ConsoleText.table(rows(of: object)))
     }
 
-    /// Shown as it came: the daemon may be of another release, and know fields that this one does not.
+    /// Shows every field as received: a daemon of another release may send fields that this one does not
+    /// know.
     private static func rows(of object: [String: Any]) -> [[String]] {
         object.keys.sorted().flatMap { name -> [[String]] in
             switch object[name] {

@@ -7,10 +7,10 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Serve a replica to its peers, and follow them, until SIGTERM or SIGINT.",
         discussion: """
-            Prints one line with its address when it listens. On SIGTERM or SIGINT it finishes what it is doing, within 10 seconds, \
-            and exits. One daemon serves a file; a second one is refused.
+            Prints one line with its address when it listens. On SIGTERM or SIGINT it finishes the requests and exchanges \
+            under way, within 10 seconds, and exits. One daemon serves a file; a second one is refused.
 
-            Exit status: 0 when it was told to stop, 1 failure or when the file is taken away, 64 wrong use.
+            Exit status: 0 when it was told to stop, 1 on failure or when the file is moved or removed, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument

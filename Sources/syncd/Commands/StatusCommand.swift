@@ -7,7 +7,7 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Show what a replica is and knows: identity, versions, tables, peers, conflicts.",
         discussion: """
-            Of a file, it tells what the file says; of a daemon, also how its exchanges with peers go.
+            For a file, it shows what the file holds; for a daemon, also the state of its exchanges with peers.
 
             Exit status: 0 success, 1 failure, 64 wrong use.
             """)

@@ -8,8 +8,8 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Exchange changes with peers once, both ways, and exit.",
         discussion: """
-            Prints what was pulled from each peer and pushed to it, and what could not be taken yet. With several peers, it goes on \
-            after one that fails.
+            Prints what was pulled from each peer and pushed to it, and what could not be taken yet. With several peers, it \
+            continues after one that fails.
 
             Exit status: 0 when every exchange succeeded, 1 when one failed, 64 wrong use.
             """)
@@ -33,7 +33,7 @@ struct SyncCommand: AsyncParsableCommand {
             do {
                 show(try await exchange(replica, replicator, peer), peer)
             } catch let error as SyncError {
-                // The other peers need not wait for this one to be repaired.
+                // A failing peer must not keep the others from being exchanged with.
                 let failure = error.failure(with: peer)
                 if json { Console.line(failure.json(peer: peer.name, code: error.code).text) }
                 Console.error(failure.message, hint: failure.hint)

@@ -9,8 +9,9 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Compare the content of two replicas, table by table and row by row.",
         discussion: """
-            Replicas that do not know the same changes yet are different; `syncd sync` them first. Those that do, and differ, are \
-            damaged: --repair makes rows here what the journal says, and announces to the peer what is right here.
+            Replicas that do not know the same changes count as different; run `syncd sync` first. Replicas that know the same \
+            changes and still differ are damaged: --repair rebuilds rows here from the journal, and sends the peer the rows \
+            that are right here.
 
             Exit status: 0 equal, 1 different or failed, 64 wrong use.
             """)
@@ -20,12 +21,12 @@ struct VerifyCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A daemon's URL, or the path of another replica's file.", valueName: "peer"))
     var peer: String
 
-    @Flag(help: "Mend the rows that differ, on both replicas, and compare again.")
+    @Flag(help: "Repair the rows that differ, on both replicas, and compare again.")
     var repair = false
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Flag(help: "One JSON object; with --repair, of the last comparison.")
+    @Flag(help: "One JSON object; with --repair, about the last comparison.")
     var json = false
 
     func run() async throws {
@@ -67,7 +68,7 @@ struct VerifyCommand: AsyncParsableCommand {
         for line in report.lines { Console.line(line) }
     }
 
-    /// Says in one line what came out.
+    /// Prints the result in one line.
     private func conclude(_ report: VerifyReport, _ repair: RepairReport?) {
         guard !json else { return Console.line(report.json(repair: repair).text) }
         guard !report.isEqual else { return Console.line("Equal: \(report.extent).") }
@@ -78,7 +79,7 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-/// What was heard last of a comparison, for the ``ProgressLine``.
+/// The last reported progress of a comparison, for the ``ProgressLine``.
 private final class LatestProgress: Sendable {
     private let progress = Mutex<VerifyProgress?>(nil)
 

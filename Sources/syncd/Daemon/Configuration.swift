@@ -4,7 +4,7 @@ import Journal
 import Logging
 import Sync
 
-/// What `syncd run` can be told, by flags or by a file of the same names.
+/// The settings of `syncd run`, from flags or from a file with the same names.
 struct Configuration: Sendable, Hashable {
     var listen: ListenAddress?
     var peers: [String] = []
@@ -15,10 +15,10 @@ struct Configuration: Sendable, Hashable {
     var logLevel: Logger.Level?
     /// Days for which the ledger keeps conflicts.
     var conflictDays: Int?
-    /// Conflicts that it keeps of one row.
+    /// Conflicts of one row that the ledger keeps.
     var conflictsPerRow: Int?
 
-    /// The names in the file, which are those of the flags.
+    /// The names in the file, which are the same as those of the flags.
     enum Key: String, CaseIterable, CodingKey {
         case listen
         case peers = "peer"
@@ -33,7 +33,7 @@ struct Configuration: Sendable, Hashable {
 }
 
 extension Configuration: Decodable {
-    /// Refuses keys that it does not know: a misspelled `token-file` must not start a daemon without a token.
+    /// Refuses unknown keys: a misspelled `token-file` must not start a daemon without a token.
     init(from decoder: any Decoder) throws {
         let names = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
         if let unknown = names.sorted().first(where: { Key(rawValue: $0) == nil }) {
@@ -63,7 +63,7 @@ extension Configuration: Decodable {
     private static func positive(_ container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Int? {
         guard let number = try container.decodeIfPresent(Int.self, forKey: key) else { return nil }
         guard (1...1_000_000).contains(number) else {
-            throw Failure("unusable \(key.rawValue): \(number)", hint: "it is a number from 1 to 1 000 000")
+            throw Failure("unusable \(key.rawValue): \(number)", hint: "give a number from 1 to 1 000 000")
         }
         return number
     }
@@ -77,7 +77,7 @@ extension Configuration: Decodable {
 }
 
 extension Configuration {
-    /// A larger file is not a configuration.
+    /// The size of the largest file that is read as a configuration.
     static let maximumBytes = 1 << 20
 
     /// Reads a JSON object from the file at `path`.
@@ -119,14 +119,14 @@ extension Configuration {
         switch error {
         case .typeMismatch(_, let context) where !context.codingPath.isEmpty,
             .valueNotFound(_, let context) where !context.codingPath.isEmpty:
-            "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has a value of another kind than it needs"
+            "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" has a value of the wrong type"
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\": \(context.debugDescription)"
         default: "it is not a JSON object"
         }
     }
 
-    /// The limits of replication that the configuration changes.
+    /// The standard limits of replication with the changes of this configuration.
     var limits: Limits {
         var limits = Limits.standard
         if let conflictDays { limits.conflictRetention.days = conflictDays }
@@ -134,7 +134,8 @@ extension Configuration {
         return limits
     }
 
-    /// This configuration with what `flags` says on top: a flag wins over the file, and peers of both are followed.
+    /// Returns this configuration with the settings of `flags` on top: a flag wins over the file, and the
+    /// peers of both are followed.
     func overridden(by flags: Configuration) -> Configuration {
         var result = self
         result.listen = flags.listen ?? listen

@@ -8,9 +8,9 @@ import ServiceLifecycle
 import Sync
 import UnixSignals
 
-/// `syncd run`: one replica, served to its peers and following them.
+/// `syncd run`: serves one replica to its peers, and follows them.
 struct Daemon {
-    /// How long requests and exchanges that are under way may take to end after SIGTERM.
+    /// The time within which requests and exchanges under way must end after SIGTERM.
     static let drainTime: Duration = .seconds(10)
 
     private let configuration: Configuration
@@ -23,7 +23,7 @@ struct Daemon {
     private let lock: FileLock
     private let limits: ServerLimits
 
-    /// Checks everything that can be checked before anything runs, opens the file and locks it.
+    /// Checks the settings, opens the file and locks it. Nothing runs yet.
     ///
     /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
     init(database path: String, _ configuration: Configuration) throws {
@@ -80,9 +80,10 @@ struct Daemon {
         }
     }
 
-    /// Serves and follows until SIGTERM or SIGINT, then drains.
+    /// Serves the replica and follows its peers until SIGTERM or SIGINT, then drains.
     ///
-    /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is taken away meanwhile.
+    /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is moved, replaced or
+    ///   removed meanwhile.
     func run() async throws {
         let metrics = RequestMetrics(limits: limits)
         let listener = Listener(
@@ -103,7 +104,7 @@ struct Daemon {
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
-            logger.notice("what was under way did not end in time and was given up")
+            logger.notice("requests or exchanges under way did not end in time and were cancelled")
         } catch {
             if let failure = Failure(listeningOn: address, error) { throw failure }
             throw error
@@ -119,7 +120,7 @@ private struct Following: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await replicator.run() }
-        // Without peers there is nothing to follow, and a service that ends by itself would end the daemon.
+        // Without peers `run` returns at once, and a service that returns ends the daemon.
         try? await gracefulShutdown()
     }
 }

@@ -1,12 +1,12 @@
 import ServiceLifecycle
 import Sync
 
-/// The machine's clock, on which all waiting is over once the daemon is told to stop: a long poll then gets its ordinary
-/// answer, and its connection closes in good order.
+/// The machine's clock, which ends all waiting once the daemon is told to stop: a long poll then gets its
+/// ordinary answer, and its connection closes in order.
 struct DrainingClock: SyncClock {
     private let base = SystemClock()
 
-    /// More than any wait that was begun before the end.
+    /// Longer than any wait that began before the daemon was told to stop.
     private static let leapMilliseconds: Int64 = 24 * 3_600 * 1_000
 
     func wallMilliseconds() -> Int64 { base.wallMilliseconds() }

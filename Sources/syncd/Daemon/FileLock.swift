@@ -3,13 +3,14 @@ import Journal
 
 /// The lock that lets only one daemon serve a file: an exclusive `flock(2)` on `<file>-syncd`.
 ///
-/// The kernel releases it when the process ends in whatever way, so no stale lock can be left behind. The file stays: to
-/// remove it would let a third process lock a new file of the same name while the second still waits on the old one.
+/// The kernel releases it however the process ends, so no stale lock can remain. The lock file stays: after a
+/// removal, a third process could lock a new file of the same name while a second one still waits for the old
+/// file.
 ///
-/// The lock is not on the database itself: closing any descriptor of a database file drops SQLite's own locks on it
-/// (https://sqlite.org/howtocorrupt.html, section 2.2).
+/// The lock is not on the database itself: closing any descriptor of a database file drops SQLite's own locks
+/// on it (https://sqlite.org/howtocorrupt.html, section 2.2).
 final class FileLock: Sendable {
-    /// What the lock is wanted for: what to say when a daemon has it.
+    /// Why the lock is taken. It decides the message when another process holds it.
     enum Purpose {
         case daemon
         case maintenance
@@ -17,7 +18,8 @@ final class FileLock: Sendable {
 
     private let descriptor: Int32
 
-    /// - Parameter path: The database. A symbolic link is followed, so that two names of one file share one lock.
+    /// - Parameter path: The database. Symbolic links are resolved, so that two names of one file share one
+    ///   lock.
     /// - Throws: ``Failure`` when another process holds the lock, or when the lock file cannot be opened.
     init(database path: String, for purpose: Purpose = .daemon) throws {
         let lockPath = SystemFiles().resolved(path) + "-syncd"
@@ -44,13 +46,14 @@ final class FileLock: Sendable {
             }
             throw Failure(
                 "\(lockPath) cannot be locked: \(String(cString: strerror(reason)))",
-                hint: "the database must lie on a local disk, whose file system knows flock(2)")
+                hint: "the database must be on a local disk whose file system supports flock(2)")
         }
-        // For people who look into the file; the lock itself does not depend on it.
+        // Shown in messages and to people who read the file; the lock itself does not depend on it.
         let text = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, text, text.count, 0)
-        // Last: `deinit` also runs when an initializer throws after all properties are set, and would close it again.
+        // Set last: `deinit` also runs when an initializer throws after all properties are set, and would
+        // close the descriptor a second time.
         self.descriptor = descriptor
     }
 

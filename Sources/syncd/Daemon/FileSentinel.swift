@@ -2,9 +2,10 @@ import Journal
 import ServiceLifecycle
 import Sync
 
-/// Ends the daemon when its file is taken away: moved, replaced or removed, or its write-ahead log was.
+/// Ends the daemon when its file or the write-ahead log is moved, replaced or removed.
 ///
-/// What it would go on serving is nobody's file any more. Started again, it opens the file that is there then.
+/// The open file is then no longer the one that programs reach by its path. A restarted daemon opens the file
+/// that is there.
 struct FileSentinel: Service {
     private let replica: Replica
     private let watch: FileWatch
@@ -21,7 +22,7 @@ struct FileSentinel: Service {
         try await cancelWhenGracefulShutdown {
             for await _ in changes { try await blocking { try replica.checkPlace() } }
         }
-        // A service that ends by itself would end the daemon.
+        // A service that returns ends the daemon.
         try? await gracefulShutdown()
     }
 }

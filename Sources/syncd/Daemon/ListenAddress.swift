@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where the daemon listens: `HOST:PORT`, `[IPv6]:PORT`; port 0 takes any free one.
+/// Where the daemon listens: `HOST:PORT` or `[IPv6]:PORT`; port 0 takes any free port.
 struct ListenAddress: Sendable, Hashable, Codable {
     let host: String
     let port: Int
@@ -43,8 +43,8 @@ struct ListenAddress: Sendable, Hashable, Codable {
         try container.encode(description)
     }
 
-    /// True only for addresses that no other machine can reach. A name other than `localhost` counts as public, because
-    /// what it resolves to can change.
+    /// True only for addresses that no other machine can reach. A name other than `localhost` counts as
+    /// public, because the address that it resolves to can change.
     var isLoopback: Bool {
         if host.lowercased() == "localhost" { return true }
         var v4 = in_addr()

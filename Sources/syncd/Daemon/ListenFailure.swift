@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-// Why the daemon cannot listen, and what to do about it.
+// Turns errors of listening into failures with a hint.
 
 extension Failure {
     /// - Returns: nil for an error that has nothing to do with listening.
@@ -22,9 +22,9 @@ extension Failure {
             switch code {
             case EADDRINUSE: "Another program uses the port. Choose one with --listen; port 0 takes a free one."
             case EADDRNOTAVAIL:
-                "This machine has no such address. Give one that it has; 0.0.0.0 and [::] stand for all of them."
+                "This machine has no such address. Give one that it has; 0.0.0.0 and [::] mean all of them."
             case EACCES, EPERM: "Ports below 1024 need privileges. Choose a greater one with --listen."
-            case EAFNOSUPPORT: "This machine knows no addresses of that kind. Give one of the other, IPv4 or IPv6."
+            case EAFNOSUPPORT: "This machine supports no addresses of that kind. Give one of the other, IPv4 or IPv6."
             default: "Choose another address or port with --listen."
             }
         self.init("listening on \(address) failed: \(String(cString: strerror(code)))", hint: hint)

@@ -1,28 +1,29 @@
 import Foundation
 
-/// What a process must change about itself before it serves others.
+/// Process-wide settings that must be made before a command runs.
 enum ProcessSetup {
-    /// A peer that hangs up must not kill the daemon (SIGPIPE), nor a file-size limit (SIGXFSZ): both then arrive as errors
-    /// of the call, which are handled where they occur.
+    /// Ignores SIGPIPE (a peer hangs up) and SIGXFSZ (a file-size limit is reached): by default they kill the
+    /// process. Ignored, both arrive as errors of the call, which are handled where they occur.
     static func ignoreSignals() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Enough for a command: a file with its connections, and the runtime's own event descriptors.
+    /// File descriptors for a command: the database with its connections, and the runtime's event loops.
     static let filesOfCommand: UInt64 = 32
 
-    /// Enough for a daemon besides the event loops of its threads, its connections to peers, and those of its clients.
+    /// File descriptors for a daemon, besides those for event loops, for peers and for clients.
     private static let filesOfDaemon = 64
     private static let filesPerThread = 4
     private static let filesPerPeer = 8
     private static let fewestConnections = 32
 
-    /// How many clients may be connected at a time, so that descriptors are always left for everything else.
+    /// Returns how many clients may be connected at a time, so that descriptors always remain for everything
+    /// else.
     ///
-    /// A client needs no token to connect; and a process that gets no socket for a peer is ended by its runtime.
+    /// A client needs no token to connect, and the runtime ends a process that gets no socket for a peer.
     ///
-    /// - Throws: ``Failure`` when too few files may be open to serve anybody.
+    /// - Throws: ``Failure`` when the limit of open files is too low to serve any client.
     static func connections(atMost most: Int, peers: Int) throws -> Int {
         let threads = ProcessInfo.processInfo.activeProcessorCount
         let own = filesOfDaemon + threads * filesPerThread + peers * filesPerPeer
@@ -32,10 +33,11 @@ enum ProcessSetup {
 
     /// Raises the limit of open files as far as it may be raised.
     ///
-    /// The runtime's event loops end the process when they get no descriptors; so it must be seen before they start.
+    /// The runtime's event loops end the process when they get no descriptors, so this runs before they
+    /// start.
     ///
-    /// - Returns: How many may be open; nil when that cannot be told.
-    /// - Throws: ``Failure`` when less than `least` may be open.
+    /// - Returns: How many files may be open; nil when the limit cannot be read.
+    /// - Throws: ``Failure`` when fewer than `least` may be open.
     @discardableResult
     static func reserveFiles(_ least: UInt64) throws -> UInt64? {
         let limit = raiseFileLimit()
@@ -47,7 +49,7 @@ enum ProcessSetup {
 
     /// Raises the soft limit of open files to the hard limit.
     ///
-    /// - Returns: The limit that now holds; nil when it cannot be read.
+    /// - Returns: The soft limit after the change; nil when it cannot be read.
     private static func raiseFileLimit() -> UInt64? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

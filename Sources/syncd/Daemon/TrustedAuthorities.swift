@@ -2,7 +2,8 @@ import Foundation
 import Journal
 import Sync
 
-/// The file of `--tls-ca`. It is looked at before a peer is asked: a daemon would otherwise start, and fail with each of its peers.
+/// The file of `--tls-ca`. It is checked before the daemon starts: otherwise the exchange with each peer
+/// would fail.
 enum TrustedAuthorities {
     /// - Parameter path: nil for the system's authorities.
     /// - Throws: ``Failure`` when there is no such file, or when it cannot be read.

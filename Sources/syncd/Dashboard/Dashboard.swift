@@ -2,13 +2,13 @@ import Foundation
 import Journal
 import Sync
 
-/// The page at `/`: what an operator wants to see at one glance. One HTML document without scripts and without anything
-/// to load from elsewhere; the browser fetches it again every few seconds.
+/// The page at `/`: the state of the replica at one glance. It is one HTML document without scripts and
+/// without external resources; the browser fetches it again every 5 seconds.
 struct Dashboard {
     let report: StatusReport
     let conflicts: [ConflictEntry]
 
-    /// The most conflicts that the page lists, newest first.
+    /// How many conflicts the page lists at most, newest first.
     static let listedConflicts = 20
 
     static let contentSecurityPolicy =
@@ -80,7 +80,7 @@ struct Dashboard {
         return "<table>" + cells(head, "th") + rows.map { cells($0, "td") }.joined(separator: "\n") + "</table>"
     }
 
-    /// Names and values come from other people's databases and peers.
+    /// Escapes `text` for HTML: names and values come from databases and peers that are not trusted.
     private static func escape(_ text: String) -> String {
         var out = ""
         for character in ConsoleText.printable(text) {

@@ -2,7 +2,7 @@ import Foundation
 import Journal
 import Sync
 
-// How an origin whose clock is ahead looks in `syncd clock` and in the status.
+// An origin whose clock is ahead, in the output of `syncd clock` and of `syncd status`.
 
 extension ClockReport.Origin {
     var json: JSON {
@@ -36,11 +36,11 @@ extension ClockReport.Origin {
     }
 }
 
-/// What `syncd clock accept` and `reset` print of an origin.
+/// The output of `syncd clock accept` and `reset` for one origin.
 struct ClockDecisionLine: Sendable {
     let origin: OriginID
     let action: ClockCommand.Action
-    /// How far ahead its changes may be from now on.
+    /// How far ahead its changes may lie after the command.
     let allowedMilliseconds: Int64
 
     var json: JSON {
@@ -53,16 +53,16 @@ struct ClockDecisionLine: Sendable {
 
     var text: String {
         action == .accept
-            ? "Changes of \(origin) are taken from now on; the next exchange brings them."
-            : "Forgot what was held back and accepted of \(origin)."
+            ? "Changes of \(origin) are accepted from now on; the next exchange brings them."
+            : "Forgot which changes of \(origin) were held back or accepted."
     }
 }
 
-/// What `syncd clock repair` prints.
+/// The output of `syncd clock repair`.
 struct ClockRepairLine: Sendable {
-    /// Of the replica from now on.
+    /// The replica's identity after the repair.
     let origin: OriginID
-    /// nil when nothing was to be repaired.
+    /// nil when there was nothing to repair.
     let outcome: ClockRepair.Outcome?
 
     var json: JSON {
@@ -77,7 +77,7 @@ struct ClockRepairLine: Sendable {
     var text: String {
         guard let outcome else { return "Nothing to repair: no change of this replica is ahead of the clock." }
         return """
-            \(ConsoleText.count(outcome.reissued, "change")) got the time of now.
+            \(ConsoleText.count(outcome.reissued, "change")) got the present time.
             This is replica \(outcome.new) from now on; it was \(outcome.old).
             """
     }

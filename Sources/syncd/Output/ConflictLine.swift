@@ -2,7 +2,7 @@ import Foundation
 import Journal
 import Sync
 
-// How an entry of the ledger looks in `syncd conflicts` and on the dashboard.
+// An entry of the conflict ledger, in the output of `syncd conflicts` and on the dashboard.
 
 extension ConflictEntry {
     var json: JSON {
@@ -58,12 +58,12 @@ extension ConflictEntry {
             return ["    ", ConsoleText.printable(side.column), side.value.shown, other?.value.shown ?? outcome]
         }
         if lost.isEmpty { rows.append(["    ", "", lostOperation.name, outcome]) }
-        // The cells of a margin need no gap of their own.
+        // The margin and the first column form one cell: no gap is needed between them.
         let table = ConsoleText.table(rows.map { [$0[0] + $0[1]] + $0.dropFirst(2) })
         return "\(id)  \(when)  \(row)  \(kind.rawValue)\(mark)\n\(table)"
     }
 
-    /// What the winner did to a column that it did not write.
+    /// What the winning change did to a column that it did not write.
     private var outcome: String {
         if let movedTo { return "(moved to \(movedTo.map(\.value.shown).joined(separator: ", ")))" }
         return keptOperation == .delete ? "(deleted)" : "(made anew)"

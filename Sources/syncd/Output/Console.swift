@@ -2,20 +2,21 @@ import Foundation
 
 /// Standard output and standard error.
 ///
-/// Output is written at once, not when a buffer is full: whoever reads through a pipe waits for the line.
+/// Output is not buffered: a program that reads it through a pipe waits for each line.
 enum Console {
     /// Writes one line to standard output.
     ///
-    /// A reader that has gone away (`syncd log … | head`) ends the program quietly, as it does for other filters; SIGPIPE
-    /// itself is ignored, because the daemon must survive a peer that hangs up. Any other failure, as of a full disk behind `>`, is
-    /// said on standard error and ends it with 1.
+    /// When the reader has closed the pipe (`syncd log … | head`), the program ends quietly with status 0,
+    /// like other filters. SIGPIPE itself is ignored, because the daemon must survive a peer that hangs up.
+    /// Any other failure, such as a full disk behind `>`, is printed on standard error and ends the program
+    /// with status 1.
     static func line(_ text: String) {
         guard !write(text + "\n", to: STDOUT_FILENO) else { return }
         let reason = errno
         guard reason != EPIPE else { exit(0) }
         error(
             "the output cannot be written: \(String(cString: strerror(reason)))",
-            hint: "make room where standard output goes, or send it elsewhere")
+            hint: "free some space where standard output goes, or redirect it elsewhere")
         exit(1)
     }
 
@@ -24,8 +25,8 @@ enum Console {
         _ = write("Error: \(sentence(message))\nHint: \(capitalized(sentence(hint)))\n", to: STDERR_FILENO)
     }
 
-    /// Writes `text` over the line of standard error that the cursor stands on. The cursor goes back to its beginning, so that whatever
-    /// comes next takes the place of `text`. For terminals only.
+    /// Replaces the current line of standard error by `text`. The cursor returns to the start of the line, so
+    /// the next output overwrites `text`. For terminals only.
     static func overwrite(_ text: String) { _ = write("\r\u{1B}[K\(text)\r", to: STDERR_FILENO) }
 
     private static func sentence(_ text: String) -> String {
@@ -33,7 +34,7 @@ enum Console {
         return text.hasSuffix(".") || text.hasSuffix("?") ? text : text + "."
     }
 
-    /// Unless the first word is a command or an address.
+    /// Capitalizes the first word unless it is a command or an address.
     private static func capitalized(_ text: String) -> String {
         let word = text.prefix { $0 != " " }
         guard word.allSatisfy(\.isLetter), let first = word.first, first.isLowercase, word != "syncd" else {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// What the commands write for people and for scripts.
+/// Formats values for the output of commands.
 enum ConsoleText {
-    /// `text` without characters that move a terminal's cursor: names and values come from other people's files.
+    /// Returns `text` without characters that move a terminal's cursor: names and values come from files that
+    /// are not trusted.
     static func printable(_ text: some StringProtocol) -> String {
         var out = ""
         for scalar in text.unicodeScalars {
@@ -25,7 +26,8 @@ enum ConsoleText {
         time(milliseconds: Int64((date.timeIntervalSince1970 * 1_000).rounded()))
     }
 
-    /// A time as somebody types it: `2026-11-21`, `2026-11-21T08:40:19Z`, with or without fractions, or with an offset.
+    /// Parses a time as typed: `2026-11-21` or `2026-11-21T08:40:19Z`, with or without fractions, or with an
+    /// offset.
     ///
     /// - Returns: Seconds since 1970; nil for anything else.
     static func parseTime(_ text: String) -> Double? {
@@ -46,7 +48,7 @@ enum ConsoleText {
         return number(seconds) + " s"
     }
 
-    /// `3 503`: thousands set apart by a space.
+    /// `3 503`: thousands separated by spaces.
     static func number(_ value: some BinaryInteger) -> String {
         let digits = String(value.magnitude)
         var out = ""
@@ -65,7 +67,7 @@ enum ConsoleText {
     /// `name, age`
     static func list(_ names: [String]) -> String { names.map { printable($0) }.joined(separator: ", ") }
 
-    /// The rows with their cells aligned in columns, two spaces apart; the last column is not padded.
+    /// Aligns the cells of the rows in columns, two spaces apart. The last column is not padded.
     static func table(_ rows: [[String]]) -> String {
         var widths: [Int] = []
         for row in rows {

@@ -1,7 +1,7 @@
 import Foundation
 import Journal
 
-// How something that is held looks in `syncd held`.
+// A held row, or changes that wait in the journal, in the output of `syncd held`.
 
 extension HeldEntry {
     var json: JSON {
@@ -32,10 +32,10 @@ extension HeldEntry {
     }
 }
 
-/// How much `syncd held` has listed.
+/// Counts what `syncd held` has listed.
 struct HeldCount: Hashable, Sendable {
     private var rows = 0
-    /// Of the journal, for want of their table or column.
+    /// Changes that wait in the journal because this file lacks their table or column.
     private var changes = 0
 
     mutating func add(_ entry: HeldEntry) {

@@ -1,14 +1,14 @@
 import Journal
 import Sync
 
-/// What `syncd init` has to tell.
+/// The output of `syncd init`.
 struct InitOutcome: Sendable {
     let path: String
     let identity: Identity
     let tracked: [CaptureReport.Tracked]
     /// Every other table and view of the file, with the reason.
     let untracked: [CaptureReport.Untracked]
-    /// By folded name; a table that is not among them merges by column.
+    /// By folded name of the table. A table without an entry merges by column.
     let policies: [String: MergePolicy]
 
     private func policy(of table: CaptureReport.Tracked) -> MergePolicy {

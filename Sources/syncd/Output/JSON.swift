@@ -1,6 +1,6 @@
 /// A JSON document whose objects keep the order of their members.
 ///
-/// Foundation's encoder can do neither this nor exact 64-bit integers next to reals that stay reals.
+/// Foundation's encoder cannot keep that order, nor exact 64-bit integers next to reals that stay reals.
 indirect enum JSON: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -29,8 +29,8 @@ indirect enum JSON: Sendable, Hashable {
 extension JSON {
     /// The document on one line, without spaces (RFC 8259).
     ///
-    /// A real is written so that it reads back as the same real: with a point or an exponent, in the fewest digits that
-    /// are exact. JSON has no infinity; callers must not pass one.
+    /// A real reads back as the same real: it is written with a point or an exponent, in the fewest digits
+    /// that are exact. JSON has no infinity; callers must not pass one.
     var text: String {
         var out = ""
         write(to: &out)

@@ -13,7 +13,7 @@ struct LogLine: Sendable {
     let stamp: Stamp
     let life: Int64
 
-    /// - Parameter own: The identity of the replica, which local entries do not repeat.
+    /// - Parameter own: The identity of the replica. Local entries do not store it.
     init(_ entry: JournalEntry, own: OriginID) {
         seq = entry.seq
         origin = entry.origin ?? own
@@ -54,7 +54,7 @@ struct LogLine: Sendable {
 }
 
 extension Operation {
-    /// The word in `log` lines.
+    /// The word in the lines of `syncd log`.
     var name: String {
         switch self {
         case .insert: "insert"

@@ -1,7 +1,7 @@
 import Journal
 import Sync
 
-// How an exchange looks in `syncd sync`.
+// An exchange with one peer, in the output of `syncd sync`.
 
 extension SyncReport {
     /// `pulled 3 changes (412 bytes), pushed 1 change (98 bytes), 1 conflict`
@@ -14,11 +14,12 @@ extension SyncReport {
         return parts.joined(separator: ", ")
     }
 
-    /// What did not go through.
+    /// Sentences about what needs attention: differences, changes that wait for a clock, dropped conflicts.
     var notes: [String] {
         var notes: [String] = []
         for mismatch in mismatches {
-            notes.append("Different although both know the same: \(mismatch.summary). Run syncd verify --repair.")
+            notes.append(
+                "Different although both know the same changes: \(mismatch.summary). Run syncd verify --repair.")
         }
         if !heldBackHere.isEmpty {
             notes.append("Held back here until this clock comes closer: changes of \(SyncReport.names(heldBackHere)).")
@@ -28,7 +29,7 @@ extension SyncReport {
                 "Held back there until that clock comes closer: changes of \(SyncReport.names(heldBackThere)).")
         }
         if droppedConflicts > 0 {
-            notes.append("The ledger dropped \(ConsoleText.count(droppedConflicts, "conflict")) beyond its bounds.")
+            notes.append("The ledger dropped \(ConsoleText.count(droppedConflicts, "conflict")) beyond its limits.")
         }
         return notes
     }
@@ -39,7 +40,7 @@ extension SyncReport {
 }
 
 extension SyncReport {
-    /// - Parameter peer: As it was named on the command line.
+    /// - Parameter peer: The peer as named on the command line.
     func json(peer: String) -> JSON {
         .object([
             "peer": .string(peer),
@@ -59,7 +60,7 @@ extension SyncReport {
 }
 
 extension Failure {
-    /// The line of a peer with which the exchange failed.
+    /// The line for a peer with which the exchange failed.
     func json(peer: String, code: SyncError.Code) -> JSON {
         .object([
             "peer": .string(peer),

@@ -1,13 +1,13 @@
 import Foundation
 import Journal
 
-// How row values look in `--json` and in text. docs/CLI.md describes both.
+// Row values in `--json` and in text. docs/CLI.md describes both.
 
 extension JSON {
-    /// An integer, real or text as itself; a blob as `{"blob": "<base64>"}`.
+    /// Writes an integer, a real or a text as itself, and a blob as `{"blob": "<base64>"}`.
     ///
-    /// Two values that JSON cannot say have objects of their own: text that is not UTF-8 is
-    /// `{"text": "<base64>"}`, an infinite real `{"real": "inf"}` or `{"real": "-inf"}`.
+    /// Two values that JSON cannot express are objects, too: text that is not UTF-8 is
+    /// `{"text": "<base64>"}`, and an infinite real is `{"real": "inf"}` or `{"real": "-inf"}`.
     init(_ value: Value) {
         switch value {
         case .null: self = .null
@@ -36,8 +36,8 @@ extension JSON {
 }
 
 extension Value {
-    /// The value for a person, on one line and at most about 60 characters long: text in quotes when it would be
-    /// ambiguous, blobs as their first bytes and their length.
+    /// The value as readable text, on one line of at most about 60 characters: text in quotes, and blobs as
+    /// their first 8 bytes and their length.
     var shown: String {
         switch self {
         case .null: return "NULL"

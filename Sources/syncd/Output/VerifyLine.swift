@@ -1,10 +1,10 @@
 import Journal
 import Sync
 
-// How a comparison looks in `syncd verify`.
+// A comparison, in the output of `syncd verify`.
 
 extension VerifyReport {
-    /// - Parameter repair: What was mended before this comparison; nil when nothing was to be mended.
+    /// - Parameter repair: What was repaired before this comparison; nil when there was nothing to repair.
     func json(repair: RepairReport?) -> JSON {
         .object([
             "peer": .string(peer),
@@ -66,7 +66,7 @@ extension VerifyReport.Table {
         if onlyThere > 0 { parts.append("\(ConsoleText.number(onlyThere)) only there") }
         if !unmatchedColumns.isEmpty { parts.append("not compared: \(ConsoleText.list(unmatchedColumns))") }
         if !retypedColumns.isEmpty {
-            parts.append("not compared, as they are stored otherwise there: \(ConsoleText.list(retypedColumns))")
+            parts.append("not compared, because stored as another type there: \(ConsoleText.list(retypedColumns))")
         }
         return parts.joined(separator: ", ")
     }
@@ -91,7 +91,7 @@ extension VerifyReport.Difference.Kind {
         }
     }
 
-    /// Those that differ.
+    /// The columns that differ.
     fileprivate var columns: [String] {
         if case .differs(let columns) = self { columns } else { [] }
     }
@@ -117,8 +117,8 @@ extension RepairReport {
 
     var summary: String {
         var parts = [
-            ConsoleText.count(rebuilt, "row") + " here made what the journal says",
-            ConsoleText.count(announced, "row") + " announced to the peer again",
+            ConsoleText.count(rebuilt, "row") + " here rebuilt from the journal",
+            ConsoleText.count(announced, "row") + " sent to the peer again",
         ]
         if taken > 0 { parts.append(ConsoleText.count(taken, "row") + " taken from the peer") }
         if held > 0 { parts.append(ConsoleText.count(held, "row") + " left alone because they are held here") }

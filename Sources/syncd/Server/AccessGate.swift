@@ -7,14 +7,16 @@ struct AccessGate: Sendable {
     /// nil only for a listener on loopback.
     let token: Token?
 
-    /// - Parameter route: nil for a path that does not exist, which asks for the token like any other: a stranger learns
-    ///   nothing about what exists.
-    /// - Throws: ``Refusal`` 401 or 403. Its text is the same whatever was wrong with the credentials.
+    /// Throws unless the request may use the route.
+    ///
+    /// - Parameter route: nil for a path that does not exist. It needs the token like any other, so that a
+    ///   caller without one does not learn which paths exist.
+    /// - Throws: ``Refusal`` 401 or 403. Its text does not tell what is wrong with the credentials.
     func check(_ request: Request, for route: Route?) throws {
         if route?.access == .anyone { return }
         guard let token else { return try checkHost(request) }
         let values = request.headers[values: .authorization]
-        // Two headers are two answers to one question; a proxy in between may have looked at the other one.
+        // Two headers are refused: a proxy in between may have checked the other one.
         if values.count == 1, let value = values.first {
             if value.hasPrefix("Bearer "), token.matches(value.dropFirst("Bearer ".count)) { return }
             if route?.access == .reader, let password = AccessGate.password(basic: value), token.matches(password) {
@@ -35,8 +37,9 @@ struct AccessGate: Sendable {
         return text.firstIndex(of: ":").map { String(text[text.index(after: $0)...]) }
     }
 
-    /// Without a token, the listener is on loopback, and a web page in a browser on this machine must not reach it through
-    /// a name of its own that it lets resolve to 127.0.0.1 (DNS rebinding). Such a request carries that name as its host.
+    /// Refuses requests under a host name other than loopback. Without a token the listener is on loopback,
+    /// and a web page in a browser on this machine could reach it by a name of its own that resolves to
+    /// 127.0.0.1 (DNS rebinding). Such a request carries that name as its host.
     private func checkHost(_ request: Request) throws {
         let host = request.head.authority ?? ""
         let address = ListenAddress(host) ?? ListenAddress(host + ":80")

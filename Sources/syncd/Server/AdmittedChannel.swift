@@ -5,10 +5,10 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// A connection from the moment when it is accepted: one address gets its share of them and no more, and who opens one has to
-/// greet in time.
+/// An accepted connection: bounds how many connections one address has, and how long the TLS handshake may
+/// take.
 ///
-/// Once the greeting is over, the server's idle time bounds how long the head of a request may take.
+/// After the handshake, the server's idle time bounds how long the head of a request may take.
 struct AdmittedChannel<Base: ServerChildChannel>: ServerChildChannel {
     typealias Value = Base.Value
 
@@ -16,7 +16,7 @@ struct AdmittedChannel<Base: ServerChildChannel>: ServerChildChannel {
     let connections: ConnectionCounts
     let limits: ServerLimits
 
-    /// The address has as many connections as one may have.
+    /// The address already has as many connections as one address may have.
     struct TooManyConnections: Error {}
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -28,7 +28,7 @@ struct AdmittedChannel<Base: ServerChildChannel>: ServerChildChannel {
         channel.closeFuture.whenComplete { [connections] _ in connections.close(address) }
         return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            // Without TLS there is nothing to greet with.
+            // Without TLS there is no handshake to wait for.
             if let tls = try? pipeline.handler(type: NIOSSLServerHandler.self) {
                 try pipeline.addHandler(
                     HandshakeDeadline(seconds: limits.handshakeSeconds), position: .after(tls))
@@ -41,15 +41,18 @@ struct AdmittedChannel<Base: ServerChildChannel>: ServerChildChannel {
 }
 
 extension Channel {
-    /// Who is on the other side, as far as the network says: what a request claims in its headers is not looked at.
+    /// The caller's address, as the socket reports it. Headers are ignored: a caller can put any address
+    /// there.
     var callerAddress: String { remoteAddress?.ipAddress ?? "" }
 }
 
-/// How many connections each address has.
+/// Counts the connections of each address.
 final class ConnectionCounts: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
-    /// - Returns: False, with nothing counted, when `address` has `limit` connections already.
+    /// Counts a connection that opens.
+    ///
+    /// - Returns: False, with nothing counted, when `address` already has `limit` connections.
     func open(_ address: String, limit: Int) -> Bool {
         counts.withLock { counts in
             guard counts[address, default: 0] < limit else { return false }
@@ -66,7 +69,8 @@ final class ConnectionCounts: Sendable {
     }
 }
 
-/// Closes a connection whose TLS handshake does not end in time. Until then there is no HTTP, and nothing else that would.
+/// Closes a connection whose TLS handshake does not end in time. HTTP, whose timers begin later, would never
+/// close it.
 final class HandshakeDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 

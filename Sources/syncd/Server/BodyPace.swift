@@ -1,6 +1,7 @@
-/// How fast the body of a request has to come, on average. Pure: time is handed in.
+/// The average rate at which the body of a request must arrive. Pure: the caller passes the time in.
 ///
-/// A body of a byte now and then would keep one of the few places for bodies until the time of the request is over.
+/// A body that arrives a byte at a time would otherwise occupy one of the few slots for bodies until the
+/// request times out.
 struct BodyPace: Sendable {
     let start: Int64
     let graceMilliseconds: Int64
@@ -21,7 +22,7 @@ struct BodyPace: Sendable {
         let elapsed = now - start
         guard elapsed > graceMilliseconds, Int64(received) < elapsed / 1_000 * Int64(bytesPerSecond) else { return }
         throw Refusal(
-            status: 408, code: "timed_out", "the body comes with less than \(bytesPerSecond) bytes a second",
-            hint: "is the network that slow? send fewer changes in one request")
+            status: 408, code: "timed_out", "the body arrives at less than \(bytesPerSecond) bytes a second",
+            hint: "on a slow network, send fewer changes in one request")
     }
 }

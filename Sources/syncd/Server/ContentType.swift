@@ -11,7 +11,7 @@ enum ContentType {
     static let metrics = "text/plain; version=0.0.4; charset=utf-8"
     static let text = "text/plain; charset=utf-8"
 
-    /// What the body of a request must be; nil for a request without one.
+    /// The media type of the body of a request; nil for a request without a body.
     static func ofRequest(_ action: Route.Action) -> String? {
         switch action {
         case .hello, .pull, .digest: message

@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import Sync
 
-/// Why a request is not answered as it wished: `{"error": {"code", "message", "hint"}}`.
+/// An error answer: `{"error": {"code", "message", "hint"}}`.
 struct Refusal: Error, Sendable, Hashable {
     let status: Int
     let code: String
@@ -24,16 +24,17 @@ struct Refusal: Error, Sendable, Hashable {
     }
 
     init(_ error: SyncError) {
-        // Between replicas, a broken stream is the sender's failure to deliver; here, the client is the sender.
+        // A truncated stream is the sender's failure to deliver. In a request the client is the sender, so it
+        // gets a 4xx.
         let status = error.code == .truncated ? 400 : error.httpStatus
         self.init(status: status, code: error.code.name, error.message, hint: error.hint)
         retryAfterSeconds = error.retryAfterSeconds
     }
 
-    /// What a client is told of any error; nil for a broken request, which Hummingbird answers with 400 and a closed
-    /// connection.
+    /// Describes any error to the client; nil for a request that cannot be parsed, which Hummingbird answers
+    /// with 400 and a closed connection.
     ///
-    /// What goes wrong inside is logged, and the client learns only that it did.
+    /// An internal failure is logged, and the client learns only that there was one.
     init?(_ error: any Error, logger: Logger) {
         switch error {
         case is HTTPParserError: return nil
@@ -42,7 +43,7 @@ struct Refusal: Error, Sendable, Hashable {
             if error.httpStatus >= 500 { logger.warning("request failed", metadata: ["error": "\(error)"]) }
             self.init(error)
         case is JournalError, is DatabaseError:
-            // Without the SQL and its arguments, which hold names and values.
+            // Log neither the SQL nor its arguments: they hold names and values.
             let known = SyncError(wrapping: error)
             let hint = (error as? JournalError)?.hint ?? known.code.advice ?? known.hint
             logger.warning(
@@ -51,7 +52,7 @@ struct Refusal: Error, Sendable, Hashable {
             self.init(SyncError(known.code == .busy ? .busy : .failed, "the replica cannot answer now"))
         case is CancellationError: self.init(SyncError(.busy, "the daemon is stopping", retryAfterSeconds: 1))
         case is IOError:
-            // The client hung up; nobody hears the answer, and it is no fault of this side.
+            // The client hung up, so nobody receives the answer. That is not an error of this side.
             logger.debug("client hung up")
             self.init(SyncError(.truncated, "the request ended before its end"))
         default:

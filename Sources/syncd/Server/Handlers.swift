@@ -7,7 +7,7 @@ import NIOCore
 import ServiceLifecycle
 import Sync
 
-/// What each route answers. The work is ``Sync/Endpoint``'s; here it is only translated to and from HTTP.
+/// Answers each route. ``Sync/Endpoint`` does the work; the handlers translate it to and from HTTP.
 struct Handlers: Sendable {
     let replica: Replica
     let replicator: Replicator
@@ -35,8 +35,9 @@ struct Handlers: Sendable {
         }
     }
 
-    /// Streams what the caller lacks. What can be refused is refused before the answer's head is sent; a failure after it
-    /// cuts the connection, so that the caller sees a stream without its last frame.
+    /// Streams the changes that the caller lacks. All checks that can refuse the request run before the head
+    /// of the answer is sent. A later failure closes the connection, so the caller sees a stream without its
+    /// last frame.
     private func pull(_ request: Request) async throws -> Response {
         let endpoint = replicator.endpoint
         var wanted = try await endpoint.pullRequest(body: try await body(of: request, .pull))
@@ -65,7 +66,7 @@ struct Handlers: Sendable {
         }
     }
 
-    /// The whole body of a request that is one message.
+    /// Reads the whole body of a request that is one message.
     private func body(of request: Request, _ action: Route.Action) async throws -> [UInt8] {
         let limit = limits.bodyBytes(for: action)
         var bytes: [UInt8] = []

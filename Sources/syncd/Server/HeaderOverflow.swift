@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// Answers a head that is larger than the limits with 431 instead of a plain 400, and closes the connection.
 ///
-/// The parser has given up by then, and what it would read next is somewhere inside of a header. HTTP/2 has an answer of its
-/// own, and no encoder of HTTP/1.
+/// The parser has failed at that point, and the next bytes lie within a header. HTTP/2 connections are left
+/// alone: they answer by themselves, and have no HTTP/1 encoder.
 final class HeaderOverflow: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
@@ -16,7 +16,7 @@ final class HeaderOverflow: ChannelInboundHandler, RemovableChannelHandler {
         guard case .headerOverflow? = error as? HTTPParserError,
             let encoder = try? pipeline.context(handlerType: HTTPResponseEncoder.self)
         else { return context.fireErrorCaught(error) }
-        // Past the encoder: what it would write belongs to a request, and there is none.
+        // Written past the encoder, which can only answer a parsed request.
         encoder.writeAndFlush(NIOAny(ByteBuffer(string: HeaderOverflow.answer)), promise: nil)
         encoder.close(promise: nil)
     }

@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// The HTTP server: ``Route/all``, each behind the ``RequestGuard``.
+/// The HTTP server: all routes of ``Route/all``, each behind the ``RequestGuard``.
 struct Listener: Sendable {
     let address: ListenAddress
     let tls: TLSConfiguration?
@@ -16,9 +16,9 @@ struct Listener: Sendable {
     let metrics: RequestMetrics
     let logger: Logger
 
-    /// The service to run.
+    /// Returns the service to run.
     ///
-    /// - Parameter onListening: Called once with the real port, when connections are accepted.
+    /// - Parameter onListening: Called once with the actual port, when connections are accepted.
     func application(
         onListening: @escaping @Sendable (Int) async -> Void
     ) throws -> some ApplicationProtocol {
@@ -31,7 +31,7 @@ struct Listener: Sendable {
                 try await handlers.answer(action, request, context)
             }
         }
-        // Hummingbird reports each connection at its own levels; what an operator wants to know is logged by us.
+        // Hummingbird logs each connection. At info and notice that would hide what an operator needs to see.
         var quiet = logger
         if quiet.logLevel < .warning, quiet.logLevel > .debug { quiet.logLevel = .warning }
         return Application(

@@ -4,10 +4,13 @@ import NIOSSL
 
 /// The listener's certificate and key.
 struct ListenerCertificate: Sendable {
-    /// PEM files: the certificate with those of the authorities between it and a trusted one, and its private key.
+    /// The PEM file with the certificate, followed by those of the intermediate authorities.
     let certificate: String
+    /// The PEM file with its private key.
     let key: String
 
+    /// Reads the files and checks that the certificate and the key belong together.
+    ///
     /// - Throws: ``Failure`` that names the file that cannot be used.
     func configuration() throws -> TLSConfiguration {
         let chain: [NIOSSLCertificate]
@@ -38,7 +41,7 @@ struct ListenerCertificate: Sendable {
         } catch {
             throw Failure(
                 "the certificate \(certificate) and the private key \(key) do not fit together",
-                hint: "the key must be the one that the certificate was made for")
+                hint: "the key must be the one for which the certificate was issued")
         }
         return configuration
     }

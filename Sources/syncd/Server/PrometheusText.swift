@@ -47,7 +47,7 @@ struct PrometheusText {
 extension PrometheusText {
     init(_ report: StatusReport, requests: RequestMetrics) {
         add(
-            "tandem_replica_info", "Always 1; the labels say what runs.",
+            "tandem_replica_info", "Always 1; the labels describe the replica and the software.",
             [
                 (
                     labels: [
@@ -59,11 +59,11 @@ extension PrometheusText {
         add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
         add("tandem_conflicts", "Entries of the conflict ledger.", report.conflicts)
         add(
-            "tandem_conflicts_dropped_total", "Conflicts dropped for their age, or because one row had too many.",
+            "tandem_conflicts_dropped_total", "Conflicts dropped because of age, or because one row had too many.",
             type: "counter", report.droppedConflicts)
-        add("tandem_held_rows", "Rows that are set aside.", report.held)
+        add("tandem_held_rows", "Rows that constraints forbid to show.", report.held)
         add(
-            "tandem_held_rows_by_reason", "Rows that are set aside, by reason.",
+            "tandem_held_rows_by_reason", "Rows that constraints forbid to show, by reason.",
             report.heldByReason.map { (labels: ["reason": $0.reason], value: Int64($0.rows)) })
         add(
             "tandem_clock_ahead_milliseconds", "How far the next local change's stamp lies ahead of the clock.",
@@ -80,7 +80,7 @@ extension PrometheusText {
             "tandem_peer_lag_changes", "Changes known here that the peer has not confirmed.",
             report.peers.compactMap { peer in peer.lag.map { (labels: ["peer": peer.url], value: $0) } })
         add(
-            "tandem_peer_last_contact_seconds", "Unix time of the last good exchange with the peer.",
+            "tandem_peer_last_contact_seconds", "Unix time of the last successful exchange with the peer.",
             report.peers.compactMap { peer in
                 peer.lastContact.map { (labels: ["peer": peer.url], value: Int64($0.timeIntervalSince1970)) }
             })
@@ -88,7 +88,7 @@ extension PrometheusText {
             "tandem_peer_failing", "1 when the last exchange with the peer failed.",
             report.peers.map { (labels: ["peer": $0.url], value: $0.lastError == nil ? 0 : 1) })
         add(
-            "tandem_content_mismatches", "Stretches of rows that differ from the peer although both know the same.",
+            "tandem_content_mismatches", "Ranges of rows that differ although both replicas know the same changes.",
             report.peers.filter { $0.compared != nil }.map { peer in
                 (labels: ["peer": peer.url], value: Int64(peer.mismatches.reduce(0) { $0 + $1.count }))
             })

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// What the handlers know of a request besides its head and body.
+/// What handlers get of a request besides its head and body.
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -15,11 +15,12 @@ struct ServerContext: RequestContext {
     }
 }
 
-/// Stands in front of every route: who asks, for what, how much, and for how long.
+/// Checks each request before its route: who asks, for what, how much, and for how long.
 ///
-/// Nothing of a body is read before the request has passed. In order: the token, the route and its method, the type and
-/// the declared length of the body, the number of such requests under way and of the caller. Then a timer closes the connection when the
-/// request and its answer take too long, whatever they are waiting for.
+/// It checks, in this order: the token; the route and its method; the type and the declared length of the
+/// body; how many requests of this kind are under way, in all and from this caller. No body is read before a
+/// request has passed. Then a timer closes the connection when the request and its answer take too long, for
+/// any reason.
 struct RequestGuard: RouterMiddleware {
     typealias Context = ServerContext
 
@@ -59,8 +60,8 @@ struct RequestGuard: RouterMiddleware {
         let permit = try metrics.begin(.init(action: route.action, address: context.channel.callerAddress))
         permit.deadline = context.channel.close(after: limits.seconds(for: route.action))
         var response = try await next(request, context)
-        // The permit lives as long as the answer's body does: a pull is still at work after its head is sent. It is
-        // given back also when the connection breaks before the body is asked for.
+        // The permit lives as long as the answer's body: a pull still runs after its head is sent. It ends
+        // also when the connection breaks before the body is requested.
         let body = response.body
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
             defer { withExtendedLifetime(permit) {} }
@@ -102,14 +103,14 @@ struct RequestGuard: RouterMiddleware {
         }
     }
 
-    /// True when the client may still be sending a body that nobody will read.
+    /// True when the client may still be sending a body that is not going to be read.
     private func hasBody(_ request: Request) -> Bool {
         request.headers[.transferEncoding] != nil || (request.headers[.contentLength].map { $0 != "0" } ?? false)
     }
 }
 
 extension Channel {
-    /// Closes the connection after that many seconds, unless the result is cancelled before.
+    /// Closes the connection after `seconds`, unless the returned task is cancelled first.
     func close(after seconds: Int64) -> Scheduled<Void> {
         eventLoop.scheduleTask(in: .seconds(seconds)) { self.close(promise: nil) }
     }

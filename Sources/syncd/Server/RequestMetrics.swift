@@ -1,7 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// Counts requests: those under way and those of each caller, to bound them, and those answered, for `/metrics`.
+/// Counts requests: those under way, in all and of each caller, to bound them; and those answered, for
+/// `/metrics`.
 final class RequestMetrics: Sendable {
     private struct State {
         var underWay: [Route.Action: Int] = [:]
@@ -10,14 +11,14 @@ final class RequestMetrics: Sendable {
         var answered: [Answer: Int] = [:]
     }
 
-    /// A kind of answer that is counted apart.
+    /// A kind of answer that has its own count.
     struct Answer: Hashable, Sendable {
         /// nil for a request to no route.
         let action: Route.Action?
         let status: Int
     }
 
-    /// What one address asks for.
+    /// One address and one kind of request.
     struct Call: Hashable, Sendable {
         let action: Route.Action
         let address: String
@@ -37,7 +38,10 @@ final class RequestMetrics: Sendable {
     /// Milliseconds of a steady clock.
     var milliseconds: Int64 { Int64((clock.now - start) / .milliseconds(1)) }
 
-    /// - Throws: ``Refusal`` 429, with nothing counted as under way, when there are too many such requests, or too many of the caller.
+    /// Counts a request as under way until its permit ends.
+    ///
+    /// - Throws: ``Refusal`` 429, with nothing counted as under way, when there are too many requests of this
+    ///   kind, or too many of the caller.
     func begin(_ call: Call) throws -> RequestPermit {
         let now = milliseconds
         let wait: Int64? = state.withLock { state in
@@ -67,7 +71,7 @@ final class RequestMetrics: Sendable {
         state.withLock { $0.answered[Answer(action: action, status: status), default: 0] += 1 }
     }
 
-    /// Every kind of answer with its number, in a fixed order.
+    /// Every kind of answer with its count, in a fixed order.
     var answered: [(answer: Answer, count: Int)] {
         state.withLock(\.answered).map { (answer: $0.key, count: $0.value) }.sorted {
             ($0.answer.action?.rawValue ?? "", $0.answer.status) < ($1.answer.action?.rawValue ?? "", $1.answer.status)
@@ -75,7 +79,7 @@ final class RequestMetrics: Sendable {
     }
 }
 
-/// One request under way. Ends with its last reference.
+/// One request under way. It ends with the last reference to it.
 final class RequestPermit: Sendable {
     private let timer = Mutex<Scheduled<Void>?>(nil)
     private let end: @Sendable () -> Void

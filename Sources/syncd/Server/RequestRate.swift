@@ -1,16 +1,17 @@
-/// How many requests a second each caller may make, as a token bucket: a burst at once, then the rate. Pure: time is handed in.
+/// Bounds the requests a second of each caller by a token bucket: a burst at once, then the rate. Pure: the
+/// caller passes the time in.
 struct RequestRate: Sendable {
     private struct Bucket {
         var tokens: Double
         var milliseconds: Int64
     }
 
-    /// Requests that a caller who was quiet may make at once.
+    /// Requests that a caller with a full bucket may make at once.
     let burst: Double
     let perSecond: Double
     private var buckets: [String: Bucket] = [:]
 
-    /// Callers that are remembered, so that memory is bounded. One that is forgotten begins with a full bucket.
+    /// How many callers are remembered at most. A caller that was forgotten begins with a full bucket.
     static let callers = 4_096
 
     init(burst: Int, perSecond: Int) {
@@ -18,9 +19,11 @@ struct RequestRate: Sendable {
         self.perSecond = Double(max(perSecond, 1))
     }
 
-    /// Takes one request of `caller` at a time of a steady clock.
+    /// Takes one token of `caller`.
     ///
-    /// - Returns: nil when it may go on; otherwise the seconds, at least 1, after which it may come again.
+    /// - Parameter now: The time of a steady clock, in milliseconds.
+    /// - Returns: nil when the request may proceed; otherwise the seconds, at least 1, after which the caller
+    ///   may retry.
     mutating func take(_ caller: String, milliseconds now: Int64) -> Int64? {
         var bucket = refilled(buckets[caller] ?? Bucket(tokens: burst, milliseconds: now), now)
         if buckets[caller] == nil, buckets.count >= RequestRate.callers { forgetQuietCallers(now) }

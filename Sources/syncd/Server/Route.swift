@@ -1,22 +1,22 @@
 import HTTPTypes
 
-/// One route of the daemon. The table is a value, so that the server is built from it and the tests enumerate it: a route
-/// that is missing here does not exist, and one that is here has been tried with every credential.
+/// One route of the daemon. The server is built from ``all``, and a test tries every route in it with every
+/// kind of credential.
 struct Route: Sendable, Hashable {
-    /// What answers.
+    /// What the route does.
     enum Action: String, Sendable, CaseIterable {
         case hello, pull, push, digest
         case status, metrics, health, dashboard
     }
 
-    /// Who may ask.
+    /// Who may use the route.
     enum Access: Sendable {
-        /// Anyone. The answer tells nothing about the replica.
+        /// Any caller. The answer reveals nothing about the replica.
         case anyone
-        /// Whoever has the token, as `Authorization: Bearer`.
+        /// Callers with the token as `Authorization: Bearer`.
         case peer
-        /// Whoever has the token, as bearer or as the password of HTTP Basic, which a browser can ask a person for. Only
-        /// for routes that change nothing.
+        /// Callers with the token, as bearer or as the password of HTTP Basic, for which browsers have a
+        /// dialog. Only for routes that change nothing.
         case reader
     }
 

@@ -1,6 +1,6 @@
 import Sync
 
-/// What the listener grants one client, besides the ``Sync/Limits`` of the messages themselves.
+/// The limits of the listener. ``Sync/Limits`` holds those of the messages.
 struct ServerLimits: Sendable {
     var messages = Sync.Limits.standard
 
@@ -12,7 +12,8 @@ struct ServerLimits: Sendable {
     /// Connections at a time; further ones wait in the system's queue until one ends.
     var connections = 2_048
 
-    /// Of these, connections of one address: half, so that nobody alone can keep the others out. Further ones are closed at once.
+    /// Of these, connections of one address: half, so that one address cannot exclude the others. Further
+    /// ones are closed at once.
     var connectionsPerAddress = 1_024
 
     /// Seconds for a TLS handshake.
@@ -22,21 +23,21 @@ struct ServerLimits: Sendable {
     var requestBurst = 2_000
     var requestsPerSecond = 1_000
 
-    /// The bytes a second, on average, with which a body must come once it has taken ``slowBodySeconds``.
+    /// The average bytes a second at which a body must arrive once it has taken ``slowBodySeconds``.
     var bodyBytesPerSecond = 64
     var slowBodySeconds: Int64 = 30
 
-    /// Seconds after which a connection without a request, or with one that does not go on, is closed.
+    /// Seconds after which a connection without a request, or with one that makes no progress, is closed.
     var idleSeconds: Int64 = 60
 
-    /// Seconds for a whole request and its answer, for those that carry no changes.
+    /// Seconds for a whole request and its answer, for requests that carry no changes.
     var shortRequestSeconds: Int64 = 60
 
-    /// Seconds for which the rest of a refused body is read and thrown away. A connection that is closed with unread
-    /// bytes is reset, and the client would never see why it was refused.
+    /// Seconds for which the rest of a refused body is read and discarded. Closing a connection with unread
+    /// bytes resets it, and the client would not see why its request was refused.
     var lingerSeconds: Int64 = 2
 
-    /// Requests of one kind that may be under way at a time; more are answered 429.
+    /// Requests of one kind that may be under way at a time; further ones are answered 429.
     func concurrency(of action: Route.Action) -> Int {
         switch action {
         case .pull: pulls
@@ -45,16 +46,17 @@ struct ServerLimits: Sendable {
         }
     }
 
-    /// Pulls under way at a time; most of them wait for news.
+    /// Pulls under way at a time; most of them wait for new changes.
     var pulls = 1_500
 
-    /// Pushes under way at a time, and digests; each holds a part of its body in memory, or reads a table.
+    /// Pushes, and digest requests, under way at a time. Each holds a part of its body in memory, or reads a
+    /// table.
     var bodies = 16
 
     /// Of these, requests of one address: half, as with connections.
     func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
-    /// Seconds for a whole request and its answer, or until the connection is closed.
+    /// Seconds for a whole request and its answer; then the connection is closed.
     func seconds(for action: Route.Action) -> Int64 {
         switch action {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
@@ -63,7 +65,7 @@ struct ServerLimits: Sendable {
         }
     }
 
-    /// Bytes of the body of a request.
+    /// The largest body of a request, in bytes.
     func bodyBytes(for action: Route.Action) -> Int {
         switch action {
         case .push: messages.streamBodyBytes
