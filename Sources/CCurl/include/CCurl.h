@@ -1,5 +1,5 @@
-/* libcurl for Swift. Its setopt and getinfo functions are variadic, and Swift cannot call variadic C functions.
-   So each type of argument that Tandem uses has a function of its own. */
+/* libcurl for Swift. Its setopt and getinfo functions are variadic, and Swift cannot call variadic C
+   functions. So each type of argument that Tandem uses has a function of its own. */
 #ifndef TANDEM_CCURL_H
 #define TANDEM_CCURL_H
 #include <curl/curl.h>
@@ -35,8 +35,8 @@ static inline CURLcode tandem_response_code(CURL *easy, long *code) {
   return curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, code);
 }
 
-/* Removes the next finished transfer from the multi handle's queue and returns its result; CURLE_AGAIN when no
-   transfer has finished. */
+/* Removes the next finished transfer from the multi handle's queue and returns its result; CURLE_AGAIN when
+   no transfer has finished. */
 static inline CURLcode tandem_multi_result(CURLM *multi) {
   int left = 0;
   CURLMsg *message;

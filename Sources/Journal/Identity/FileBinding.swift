@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 
-/// What `_journal_replica` says of the file itself, so that a copy can be told from it.
+/// The values of `_journal_replica` that distinguish the file itself from a copy.
 public enum FileBinding {
-    /// Writes down for which file the identity stands: for one that was made before there were fingerprints.
+    /// Stores the fingerprint of the file to which the identity belongs, when none is stored. Files of an
+    /// earlier release have none.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     public static func bind(_ db: Database, to fingerprint: FileFingerprint) throws {
@@ -11,7 +12,7 @@ public enum FileBinding {
             sql: "UPDATE _journal_replica SET fingerprint = ? WHERE fingerprint IS NULL", arguments: [fingerprint.text])
     }
 
-    /// Writes a new random number, which from then on only this very file holds.
+    /// Stores a new random number, which no copy made earlier has.
     ///
     /// - Returns: The number, 16 bytes.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.

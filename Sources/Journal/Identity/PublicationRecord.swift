@@ -2,33 +2,36 @@
     import Glibc
 #endif
 
-/// The file `<database>-identity`: how far this file's changes were ever handed to a peer, under which names.
+/// The file `<database>-identity`, which records the highest version of this file's own changes ever sent to
+/// a peer, for each of its origins.
 ///
-/// It stands outside of the database, so it does not go back with it: a database that lacks what the record says was published was
-/// restored from an older copy, or lost commits with the power. Written in place and synced under a lock of its own, because several
-/// processes may publish. Two copies of 1 024 bytes each, and the older one is written over, so that a loss of power in the middle leaves
-/// the newer one as it is:
+/// The record is outside of the database, so restoring the database does not restore the record. A database
+/// that lacks a change that the record names was restored from an older copy, or lost commits in a power
+/// loss. The record is written in place and synced, under a lock of its own because several processes may
+/// send changes. It holds two copies of 1 024 bytes each. A write replaces the older copy, so a power loss
+/// during the write leaves the newer copy intact:
 ///
 ///     tandem identity 2
 ///     turn <n>                          greater in the newer copy
-///     <origin> <version> <digest>       one line a name, the newest last
+///     <origin> <version> <digest>       one line for each origin, the newest last
 ///     check <FNV-1a of all of the above>
 ///     newlines up to 1 024 bytes
 ///
-/// Files that begin with `tandem identity 1` have one copy and no turn. A record that is missing or damaged says nothing; that is no error.
+/// Files that begin with `tandem identity 1` have one copy and no turn. A missing or damaged record contains
+/// no evidence and is no error.
 public final class PublicationRecord: Sendable {
-    /// The highest version that was handed out under one name, with the ``ChangeDigest`` of that very change.
+    /// The highest version that was sent under one origin, with the ``ChangeDigest`` of that change.
     public struct Entry: Hashable, Sendable {
-        /// The name.
+        /// The origin under which the change was sent.
         public let origin: OriginID
-        /// The highest version that was handed out, 1 or more.
+        /// The highest version that was sent, 1 or more.
         public let version: Int64
         /// The ``ChangeDigest`` of that version.
         public let digest: UInt64
 
         /// - Parameters:
-        ///   - origin: The name.
-        ///   - version: The highest version that was handed out, 1 or more.
+        ///   - origin: The origin under which the change was sent.
+        ///   - version: The highest version that was sent, 1 or more.
         ///   - digest: The ``ChangeDigest`` of that version.
         public init(origin: OriginID, version: Int64, digest: UInt64) {
             self.origin = origin
@@ -41,38 +44,42 @@ public final class PublicationRecord: Sendable {
     private static let firstHeader = "tandem identity 1"
     private static let size = 1_024
     private static let copies = 2
-    /// Older names are of no use: a file that old would have to be restored over one that was renamed so often since.
+    /// Older origins are dropped. Only a backup from before the last ten changes of identity could need them.
     private static let mostEntries = 10
 
-    /// Where the record is: beside the database, whatever link led to it.
+    /// The path of the record, beside the database itself and not beside a symbolic link to it.
     public let path: String
     private let files: any FileSystem
 
-    /// - Parameter path: The database. A symbolic link is followed, so that two names of one file share one record.
+    /// - Parameter path: The database. A symbolic link is followed, so that all names of one file share one
+    ///   record.
     public init(database path: String, files: any FileSystem = SystemFiles()) {
         self.path = files.resolved(path) + "-identity"
         self.files = files
     }
 
-    /// One entry a name, the newest name last; empty when there is no usable record.
+    /// The entries, one for each origin, the newest origin last. Empty when there is no usable record.
     ///
-    /// - Throws: ``JournalError/Code/readOnly`` when there is a file that cannot be read: what it says is not known then.
+    /// - Throws: ``JournalError/Code/readOnly`` when the record exists and cannot be read, so that its
+    ///   content is unknown.
     public func entries() throws -> [Entry] {
         try explaining {
             try files.withFile(path, .reading) { try PublicationRecord.newest($0) } ?? nil
         }?.entries ?? []
     }
 
-    /// Records `entry` as the newest name, unless more of it is recorded already. On the disk when this returns.
+    /// Records `entry` as the newest origin, unless the record already has that version or a later one. The
+    /// record is on the disk when this function returns.
     ///
-    /// - Throws: ``JournalError/Code/readOnly`` when the record cannot be written. Nothing may be published then.
+    /// - Throws: ``JournalError/Code/readOnly`` when the record cannot be written. Send no changes in that
+    ///   case.
     public func raise(to entry: Entry) throws {
         _ = try explaining {
             try files.withFile(path, .updating) { file in
                 let newest = try PublicationRecord.newest(file)
                 var entries = newest?.entries ?? []
                 if let known = entries.last, known.origin == entry.origin, known.version >= entry.version {
-                    // Whoever wrote it may have died before it was on the disk.
+                    // The process that wrote it may have crashed before its sync.
                     return try file.sync()
                 }
                 entries.removeAll { $0.origin == entry.origin }
@@ -80,14 +87,15 @@ public final class PublicationRecord: Sendable {
                 let copy = Copy(
                     turn: (newest?.turn ?? 0) &+ 1, entries: Array(entries.suffix(PublicationRecord.mostEntries)),
                     place: newest.map { ($0.place + 1) % PublicationRecord.copies } ?? 0)
-                // A file with a readable copy in it is then one whose name a loss of power does not take.
+                // Sync the directory first: so a file with a readable copy always has a durable name.
                 if newest == nil { try file.syncName() }
                 let offset = copy.place * PublicationRecord.size
                 do {
                     try file.write(PublicationRecord.encode(copy), at: offset)
                     try file.sync()
                 } catch {
-                    // What a failed sync leaves can be read, and no later sync makes it durable: nobody may rely on it.
+                    // The bytes are readable after a failed sync, but no later sync makes them durable. So no
+                    // process may rely on them.
                     try? file.write([UInt8](repeating: 10, count: PublicationRecord.size), at: offset)
                     throw error
                 }
@@ -111,7 +119,7 @@ public final class PublicationRecord: Sendable {
     struct Copy {
         var turn: UInt64
         var entries: [Entry]
-        /// Which of the copies in the file it is.
+        /// The index of the copy in the file, 0 or 1.
         var place: Int
     }
 

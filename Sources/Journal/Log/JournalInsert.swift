@@ -1,20 +1,21 @@
 import GRDB
 
-/// The statements that append received changes to `_journal`, for shapes of one number of columns.
+/// The statements that append received changes to `_journal`, for shapes with one number of columns.
 ///
-/// To start a statement costs SQLite as much as two of these rows, so they go in many at a time where there are many. SQLite numbers
-/// them itself, from the newest row on (https://sqlite.org/autoinc.html): a position that it is given it has to look up first.
+/// Starting a statement costs as much as two rows, so rows are inserted in batches. SQLite assigns the
+/// positions, each one greater than the newest (https://sqlite.org/autoinc.html). It would have to look up a
+/// given position first.
 final class JournalInsert {
     private let db: Database
     private let columnCount: Int
     private let maskWords: Int
-    /// Rows of one run of ``many``.
+    /// The rows that ``many`` inserts at once.
     private let batchSize: Int
     private let one: RawStatement
     private var many: RawStatement?
 
     private static let mostRows = 16
-    /// SQLite allows twice as many parameters at least (https://sqlite.org/limits.html, point 9).
+    /// SQLite allows at least twice as many parameters (https://sqlite.org/limits.html, point 9).
     private static let mostParameters = 16_000
 
     init(_ db: Database, columns count: Int) throws {
@@ -28,8 +29,9 @@ final class JournalInsert {
     /// Appends changes as consecutive versions of one origin.
     ///
     /// - Parameters:
-    ///   - shapes: What ``Change/shape`` is a position in; those of `changes` have the number of columns of this statement.
-    ///   - values: What ``Change/values`` are positions in.
+    ///   - shapes: The shapes in which ``Change/shape`` is an index. Those of `changes` have this statement's
+    ///     number of columns.
+    ///   - values: The values, in which ``Change/values`` is a range of indices.
     func run(
         _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value], origin: Int64, version: Int64
     ) throws {
@@ -39,7 +41,7 @@ final class JournalInsert {
             let rows = batchSize > 1 && rest.count >= batchSize ? batchSize : 1
             let statement = rows == 1 ? one : try batchStatement()
             try statement.bind(origin, at: 1)
-            // In place: copying a change out of the array would count a reference up and down.
+            // In place, because copying a change out of the array would retain and release its references.
             try rest.withUnsafeBufferPointer { rest in
                 for row in 0..<rows {
                     try bind(
@@ -60,7 +62,8 @@ final class JournalInsert {
         return statement
     }
 
-    /// Parameter 1 is the origin of all rows; then each row has its other columns in the order of ``bind(_:shapes:values:version:_:to:)``.
+    /// Prepares an insert of `rows` rows. Parameter 1 is the origin of all rows. Then each row has its other
+    /// columns, in the order in which ``bind(_:shapes:values:version:_:to:)`` binds them.
     private static func prepare(_ db: Database, columns count: Int, rows: Int) throws -> RawStatement {
         let masks = (0..<JournalSchema.maskWords(forColumns: count)).map { JournalSchema.maskColumn($0) }
         let names = ["version", "tx", "shape", "op", "life", "stamp"] + masks + (0..<count).map { "v\($0)" }

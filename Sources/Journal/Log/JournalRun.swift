@@ -1,17 +1,19 @@
 import Foundation
 import GRDB
 
-/// A stretch of the journal with one origin, consecutive versions and one state of knowledge: a row of `_journal_runs`.
+/// A stretch of the journal with one origin, consecutive versions and one causal context: a row of
+/// `_journal_runs`.
 struct JournalRun {
     let firstSeq: Int64
-    /// The position after the run's last; the last run of a journal ends after the newest entry.
+    /// The position after the run's last entry. The last run of a journal ends after the newest entry.
     let endSeq: Int64
     let origin: OriginID
     let firstVersion: Int64
-    /// The stamp of the entry before the run: what the fold of a local run starts from.
+    /// The greatest stamp before the run, from which the fold of a local run starts.
     let floor: Stamp
     let known: VersionVector
-    /// True when the rows were captured in this file, under its present name or an earlier one; then stamps are folded.
+    /// True when the rows were captured in this file, under its present origin or an earlier one. Their
+    /// stamps and lives are then derived.
     let isCaptured: Bool
 
     var endVersion: Int64 { firstVersion + (endSeq - firstSeq) }
@@ -27,8 +29,8 @@ struct RunList {
     let own: OriginID
     let lastSeq: Int64
 
-    /// The runs from the one that holds `seq` on, in journal order, up to the one that holds ``lastSeq``: what the same
-    /// transaction appends later does not count.
+    /// Returns the runs from the one that holds `seq` up to the one that holds ``lastSeq``, in journal order.
+    /// Entries that the same transaction appends after ``lastSeq`` was read are left out.
     func runs(from seq: Int64) throws -> [JournalRun] {
         let rows = try Row.fetchAll(
             db.cachedStatement(
@@ -42,7 +44,7 @@ struct RunList {
         return try rows.map(run)
     }
 
-    /// The run of `origin` with the greatest first version not above `version`.
+    /// Returns the run of `origin` with the greatest first version up to `version`.
     func run(of origin: OriginID, holding version: Int64) throws -> JournalRun? {
         guard let number = origins.numbers[origin] else { return nil }
         return try Row.fetchOne(
@@ -56,7 +58,7 @@ struct RunList {
         ).map(run)
     }
 
-    /// The last run, which is local; nil only in a damaged file.
+    /// Returns the last run, which is local; nil only in a damaged file.
     func last() throws -> JournalRun? {
         try Row.fetchOne(
             db.cachedStatement(
@@ -89,7 +91,8 @@ struct RunList {
             floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known), isCaptured: isCaptured)
     }
 
-    /// No position and no version of a run lies beyond, so that the sum of two, or of one and what a peer may claim, is a number.
+    /// The greatest position and version that a run may have. The sum of two such numbers, or of one and a
+    /// number from a peer, does not overflow.
     private static let latest: Int64 = 1 << 60
 
     private func damage(_ what: String) -> JournalError {

@@ -1,10 +1,10 @@
 import GRDB
 
-/// A journal entry without its values, as merging needs many of them.
+/// A journal entry without its values. Merging reads many of these.
 public struct ScannedChange: Sendable {
     /// The position in this file, from 1 on.
     public let seq: Int64
-    /// The replica that wrote the change; this one by its name.
+    /// The replica that wrote the change, also when it is this one.
     public let origin: OriginID
     /// The version of ``origin``, from 1 on.
     public let version: Int64
@@ -18,12 +18,12 @@ public struct ScannedChange: Sendable {
     public let mask: ColumnMask
     /// The table and its columns as the entry was written.
     public let shape: ShapeRegistry.Entry
-    /// The primary key, to compare rows by.
+    /// The canonical bytes of the primary key, for comparing rows.
     public let key: Key
     /// What the writer had merged when it wrote the change.
     public let known: VersionVector
 
-    /// A change as given, for merging what is not in a journal yet.
+    /// Creates a change that is not in a journal, for merging it.
     public init(
         seq: Int64, origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Operation, mask: ColumnMask,
         shape: ShapeRegistry.Entry, key: Key, known: VersionVector
@@ -40,24 +40,24 @@ public struct ScannedChange: Sendable {
         self.known = known
     }
 
-    /// True when the writer of this change knew version `version` of `origin`.
+    /// True when the writer of this change had merged version `version` of `origin`.
     public func knows(_ origin: OriginID, _ version: Int64) -> Bool {
         origin == self.origin ? self.version >= version : known[origin] >= version
     }
 }
 
-/// What the entries of a stretch of the journal share.
+/// The properties that the entries of a run share.
 public struct ScannedRun: Sendable {
-    /// The replica that wrote them; this one by its name.
+    /// The replica that wrote the entries, also when it is this one.
     public let origin: OriginID
-    /// What the writer had merged when it wrote them.
+    /// The causal context: what the writer had merged when it wrote the entries.
     public let known: VersionVector
-    /// The position of the first, from 1 on; the others follow without a gap.
+    /// The position of the first entry, from 1 on; the others follow without a gap.
     public let firstSeq: Int64
-    /// The version of the first, from 1 on; the others follow without a gap.
+    /// The version of the first entry, from 1 on; the others follow without a gap.
     public let firstVersion: Int64
 
-    /// A stretch as given, for merging what is not in a journal yet.
+    /// Creates a run that is not in a journal, for merging it.
     public init(origin: OriginID, known: VersionVector, firstSeq: Int64, firstVersion: Int64) {
         self.origin = origin
         self.known = known
@@ -71,7 +71,7 @@ public struct ScannedRun: Sendable {
     public func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
 }
 
-/// The entry that a scan stands on. Its parts are read on demand; it means something only until the scan goes on.
+/// The current entry of a scan. Its parts are read on demand, and only until the scan moves on.
 public struct ScannedRow {
     let cursor: JournalCursor
 
@@ -88,19 +88,19 @@ public struct ScannedRow {
     /// What was done to the row.
     public var operation: Operation { cursor.operation }
 
-    /// As in ``Change/mask``; an insert carries the key columns too.
+    /// As in ``Change/mask``. For an insert it includes the key columns.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a column that the shape does not have.
     public func mask() throws -> ColumnMask { try cursor.mask() }
-    /// Appends the bytes of the primary key (``Key``).
+    /// Appends the canonical bytes of the primary key (``Key``).
     public func appendKey(to bytes: inout [UInt8]) { cursor.appendKey(to: &bytes) }
 }
 
 extension JournalReader {
     /// Calls `body` with each entry from position `seq` on, in journal order.
     ///
-    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
-    ///   writes; errors of SQLite.
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
+    ///   SQLite.
     public func scan(from seq: Int64, _ body: (ScannedRun, ScannedRow) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let scanned = ScannedRun(
@@ -114,10 +114,11 @@ extension JournalReader {
 }
 
 extension JournalReader {
-    /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order.
+    /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal
+    /// order.
     ///
-    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
-    ///   writes; errors of SQLite.
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
+    ///   SQLite.
     public func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let cursor = try cursor(over: run, from: max(seq, run.firstSeq), reading: .keys)
@@ -138,13 +139,16 @@ public final class JournalValues {
     private let db: Database
     private var statements: [Int: RawStatement] = [:]
 
-    /// Statements are made when they are first needed. Use it inside of the access that hands out `db`.
+    /// Prepares statements when they are first needed. Use the value inside of the access that hands out
+    /// `db`.
     public init(_ db: Database) { self.db = db }
 
-    /// The value that the entry at `seq` has for the column at `column` of its shape; the mask must name that column.
+    /// Returns the value that the entry at `seq` has for the column at index `column` of its shape. The
+    /// entry's mask must contain that column.
     ///
     /// - Returns: NULL also when there is no such entry.
-    /// - Throws: ``JournalError`` with the code of SQLite, also when no table is that wide.
+    /// - Throws: ``JournalError`` with the code for the SQLite error, also when `_journal` has no such
+    ///   column.
     public func value(at seq: Int64, column: Int) throws -> Value {
         let statement: RawStatement
         if let known = statements[column] {

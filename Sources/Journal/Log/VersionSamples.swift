@@ -1,12 +1,13 @@
 import GRDB
 
-/// A version of an origin with a digest of its change: enough to tell one history of that origin from another.
+/// A version of an origin with a digest of its change. Samples distinguish one history of an origin from
+/// another.
 ///
-/// Two histories that have the same change, with the same stamp, at one version are the same up to there.
+/// Two histories that have the same change with the same stamp at one version are equal up to that version.
 public struct VersionSample: Hashable, Sendable {
     /// 1 or more.
     public let version: Int64
-    /// ``ChangeDigest``.
+    /// The ``ChangeDigest`` of the change.
     public let digest: UInt64
 
     /// - Parameters:
@@ -19,15 +20,14 @@ public struct VersionSample: Hashable, Sendable {
 }
 
 extension JournalReader {
-    /// The stamp of one version; nil when it is not in the journal.
+    /// Returns the stamp of one version; nil when the journal does not have it.
     func stamp(of origin: OriginID, version: Int64) throws -> Stamp? {
         try cursor(of: origin, version: version)?.stamp
     }
 
-    /// The digest of one version; nil when it is not in the journal.
+    /// Returns the digest of one version; nil when the journal does not have it.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func digest(of origin: OriginID, version: Int64) throws -> UInt64? {
         guard let cursor = try cursor(of: origin, version: version) else { return nil }
         var values: [Value] = []
@@ -36,11 +36,10 @@ extension JournalReader {
             table: cursor.entry.wireName, operation: cursor.operation, stamp: cursor.stamp, values: values)
     }
 
-    /// What is known here of the history of `origin`, newest first: version `limit` or the newest below it, then versions at
-    /// distances that double, and the first. At most 64.
+    /// Returns samples of the history of `origin` that this file has, newest first: the newest version up to
+    /// `limit`, then versions at distances that double, and version 1. At most 64.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func samples(of origin: OriginID, upTo limit: Int64) throws -> [VersionSample] {
         let newest = min(try vector()[origin], limit)
         guard newest > 0 else { return [] }
@@ -56,7 +55,7 @@ extension JournalReader {
         }
     }
 
-    /// Standing on that version.
+    /// Returns a cursor on that version; nil when the journal does not have it.
     private func cursor(of origin: OriginID, version: Int64) throws -> JournalCursor? {
         guard version > 0, let run = try runs.run(of: origin, holding: version) else { return nil }
         let seq = run.seq(of: version)
@@ -67,9 +66,10 @@ extension JournalReader {
     }
 }
 
-/// FNV-1a with 64 bits over a change, the same wherever it stands: stamp, operation, table, values. See docs/PROTOCOL.md, "Samples".
+/// FNV-1a with 64 bits over the stamp, operation, table and values of a change. It is the same in every file.
+/// See docs/PROTOCOL.md, "Samples".
 public enum ChangeDigest {
-    /// Longer values count by their length and this many bytes.
+    /// The bytes of a value that are hashed. Of a longer value, these first bytes and the length are hashed.
     static let bytesPerValue = 1_024
 
     /// - Parameters:
@@ -92,7 +92,7 @@ public enum ChangeDigest {
                 append(UInt64(bitPattern: number), to: &hash)
             case .real(let number):
                 Checksum.append(2, to: &hash)
-                // SQLite may keep -0.0 as 0.0.
+                // SQLite may store -0.0 as 0.0.
                 append(number == 0 ? 0 : number.bitPattern, to: &hash)
             case .text(let bytes): append(3, bytes, to: &hash)
             case .blob(let bytes): append(4, bytes, to: &hash)
