@@ -1,21 +1,21 @@
-/// Which entries of the ledger are meant. What is left nil matches everything.
+/// Selects entries of the conflict ledger. A nil property matches everything.
 public struct ConflictFilter: Sendable {
-    /// In one of these states; an empty set matches nothing.
+    /// The entry has one of these states; an empty set matches nothing.
     public var states: Set<ConflictEntry.State>
-    /// Compared as SQLite compares names.
+    /// The table's name. Names compare as SQLite compares them.
     public var table: String?
-    /// The values of the primary key, in key order; equal when SQLite holds both for one row.
+    /// The values of the primary key, in key order. Keys are equal when SQLite considers them the same row.
     public var key: [Value]?
-    /// Of this kind.
+    /// The entry is of this kind.
     public var kind: ConflictEntry.Kind?
-    /// One of the two sides was written there.
+    /// This replica wrote one of the two sides.
     public var origin: OriginID?
-    /// Noticed here at that time or later, in seconds since 1970.
+    /// This replica recorded the conflict at this time or later, in seconds since 1970.
     public var since: Double?
-    /// With a greater ``ConflictEntry/id`` than this.
+    /// The entry's ``ConflictEntry/id`` is greater than this.
     public var after: Int64 = 0
 
-    /// The open entries, but for what is given.
+    /// Selects the open entries, further restricted by the given properties.
     public init(
         states: Set<ConflictEntry.State> = [.open], table: String? = nil, key: [Value]? = nil,
         kind: ConflictEntry.Kind? = nil, origin: OriginID? = nil, since: Double? = nil

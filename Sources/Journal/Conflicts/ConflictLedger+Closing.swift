@@ -1,49 +1,52 @@
 import GRDB
 
-/// How long the ledger keeps entries. Both bounds hold for entries of every state.
+/// How long the conflict ledger keeps entries. Both bounds apply to entries of every state.
 public struct ConflictRetention: Sendable, Hashable {
-    /// Days since an entry was noticed here; 1 or more.
+    /// The days that an entry is kept after this replica recorded it, 1 or more.
     public var days: Int
-    /// Entries of one row; of more, those whose changes were written first are dropped. 1 or more.
+    /// The entries that are kept of one row, 1 or more. Beyond this number, entries whose losing changes were
+    /// written first are dropped.
     public var entriesPerKey: Int
 
-    /// Bounds in days and in entries of one row; less than 1 counts as 1.
+    /// Creates the two bounds. Values less than 1 count as 1.
     public init(days: Int = 90, entriesPerKey: Int = 100) {
         self.days = days
         self.entriesPerKey = entriesPerKey
     }
 
-    /// What was dropped.
+    /// The numbers of dropped entries.
     public struct Dropped: Sendable, Hashable {
-        /// Entries that were too old.
+        /// Entries dropped because they were too old.
         public var byAge = 0
-        /// Entries of rows that had too many.
+        /// Entries dropped because their row had too many.
         public var byCap = 0
 
-        /// Nothing.
+        /// No dropped entries.
         public init() {}
 
-        /// Both together.
+        /// The sum of both.
         public var total: Int { byAge + byCap }
     }
 }
 
 extension ConflictLedger {
-    /// Marks entries as looked at; their values stay in the journal, and a restore is still possible.
+    /// Dismisses entries. Their values stay in the journal, and they can still be restored.
     ///
-    /// - Parameter time: Now, in seconds since 1970.
-    /// - Returns: The entries as they are now.
-    /// - Throws: ``JournalError`` with `unknownConflict`; the transaction must then be rolled back.
+    /// - Parameters:
+    ///   - ids: The ids of the entries (``ConflictEntry/id``).
+    ///   - time: The current time, in seconds since 1970.
+    /// - Returns: The dismissed entries.
+    /// - Throws: ``JournalError/Code/unknownConflict``; the transaction must then be rolled back.
     @discardableResult
     public func dismiss(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         try ids.map { try close(known($0), .dismissed, time: time) }
     }
 
-    /// Dismisses all that match.
+    /// Dismisses all entries that match a filter.
     ///
-    /// - Returns: How many.
-    /// - Throws: ``JournalError/Code/corrupt`` when an entry cannot be read; errors of SQLite. The transaction must
-    ///   then be rolled back.
+    /// - Returns: The number of dismissed entries.
+    /// - Throws: ``JournalError/Code/corrupt`` when an entry cannot be read; errors of SQLite. The
+    ///   transaction must then be rolled back.
     @discardableResult
     public func dismiss(matching filter: ConflictFilter, time: Double) throws -> Int {
         var ids: [Int64] = []
@@ -61,7 +64,7 @@ extension ConflictLedger {
 
     // MARK: - Retention
 
-    /// The newest id that was ever given.
+    /// Returns the greatest id that any entry ever had.
     ///
     /// - Throws: Errors of SQLite.
     public static func lastID(_ db: Database) throws -> Int64 {
@@ -72,7 +75,7 @@ extension ConflictLedger {
                 """) ?? 0
     }
 
-    /// How many entries were ever dropped, by each bound.
+    /// Returns how many entries each bound has ever dropped from this file.
     ///
     /// - Throws: Errors of SQLite.
     public static func dropped(_ db: Database) throws -> ConflictRetention.Dropped {
@@ -85,22 +88,27 @@ extension ConflictLedger {
         return dropped
     }
 
-    /// True when ``retain(_:time:newSince:_:)`` would drop entries for their age.
+    /// True when ``retain(_:time:newSince:_:)`` would drop entries because of their age.
     ///
     /// - Throws: Errors of SQLite.
     public static func isAgeDue(_ retention: ConflictRetention, time: Double, _ db: Database) throws -> Bool {
-        // Ids rise with time; the clock that gave the times may have stepped, then entries are dropped somewhat later.
+        // Ids rise with time. When the machine's clock was set back, the oldest id may not have the earliest
+        // time; then entries are dropped somewhat later.
         let oldest = try Double.fetchOne(db, sql: "SELECT time FROM _journal_conflicts ORDER BY id LIMIT 1")
         return oldest.map { $0 < horizon(retention, time) } ?? false
     }
 
-    /// Drops what is too old, and of each row that got a conflict with an id greater than `newSince`, what is beyond the cap.
+    /// Drops entries that are too old. Of each row with a conflict whose id is greater than `newSince`, it
+    /// also drops the entries beyond ``ConflictRetention/entriesPerKey``.
     ///
-    /// Of one row the entries with the latest losers stay. So the cap keeps the same entries on every replica, in whatever
-    /// order they came, and an entry that it dropped is too early to come back.
+    /// Each row keeps the entries whose losing changes are the latest. So every replica keeps the same
+    /// entries, in whatever order they arrived, and an entry dropped by this bound does not return.
     ///
-    /// - Parameter time: Now, in seconds since 1970.
-    /// - Returns: What was dropped now; it is counted in the file too.
+    /// - Parameters:
+    ///   - retention: The bounds.
+    ///   - time: The current time, in seconds since 1970.
+    ///   - newSince: Only rows that have an entry with a greater id are checked for too many entries.
+    /// - Returns: What this call dropped. The file's totals (``dropped(_:)``) include it.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     @discardableResult
     public static func retain(

@@ -3,19 +3,22 @@ import GRDB
 import GRDBSQLite
 
 extension ConflictLedger {
-    /// Writes the lost values of entries back, as an ordinary local write: captured, sent to peers, and the latest of all.
+    /// Writes the lost values of entries back as an ordinary local write. Triggers capture it, peers receive
+    /// it, and it is later than all changes known here.
     ///
-    /// If the row is there, its columns that lost are set; after a key change that won, in the row under the new key. If it
-    /// is not, it is inserted again with all its columns as the loser's writer had them, as far as the journal tells.
+    /// If the row exists, its columns that lost are set. After a key change that won, this is the row under
+    /// the new key. If the row does not exist, it is inserted with all columns as the writer of the losing
+    /// change had them, as far as the journal holds them.
     ///
-    /// Call it in a write of ``Replica/write(_:)``, whose triggers capture the change.
+    /// Call it in a write of ``Replica/write(enforcingForeignKeys:_:)``, whose triggers capture the change.
     ///
     /// - Parameters:
-    ///   - ids: ``ConflictEntry/id``; entries that were dismissed or restored before may be restored again.
-    ///   - time: Now, in seconds since 1970.
-    /// - Returns: The entries as they are now.
-    /// - Throws: ``JournalError``: `unknownConflict`, `unknownTable`, `unknownColumn`, `rowIsHeld`, `refused` with what
-    ///   a constraint or trigger said. The transaction must then be rolled back.
+    ///   - ids: The ids of the entries (``ConflictEntry/id``). Entries that were dismissed or restored may be
+    ///     restored again.
+    ///   - time: The current time, in seconds since 1970.
+    /// - Returns: The restored entries.
+    /// - Throws: ``JournalError``: `unknownConflict`, `unknownTable`, `unknownColumn`, `rowIsHeld`; `refused`
+    ///   with the message of the constraint or trigger. The transaction must then be rolled back.
     @discardableResult
     public func restore(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         let conflicts = try ids.map(known)
@@ -23,7 +26,8 @@ extension ConflictLedger {
         return try conflicts.map { try close($0, .restored, time: time) }
     }
 
-    /// Whatever order they are named in: what a foreign key refuses is tried again when others are back.
+    /// Restores the conflicts in an order that foreign keys allow: a row that a foreign key refuses is tried
+    /// again after the others.
     private func restoreParentsFirst(_ conflicts: [ConflictEntry]) throws {
         var waiting = conflicts
         while !waiting.isEmpty {
@@ -38,7 +42,7 @@ extension ConflictLedger {
                 }
             }
             if let first = refused.first, refused.count == waiting.count { throw first.error }
-            // Mostly named with the children first, then.
+            // A refusal mostly means that children come before their parents, so the order is reversed.
             waiting = refused.reversed().map(\.conflict)
         }
     }
@@ -60,7 +64,8 @@ extension ConflictLedger {
         guard let loser = try reader.entry(at: conflict.lostSeq) else {
             throw JournalError(.corrupt, "the journal no longer holds the change that conflict \(conflict.id) is about")
         }
-        // What the table no longer has is left out; the columns that lost were all found above.
+        // Columns that the table does not have are left out. The columns that lost all exist, as checked
+        // above.
         var row: [Int: Value] = [:]
         for (column, value) in try RowHistory(db: db, reader: reader).columns(after: loser) {
             if let index = target.index(of: column) { row[index] = value }
@@ -85,13 +90,13 @@ extension ConflictLedger {
     }
 }
 
-/// The row that a restore writes to.
+/// The row that a restore writes.
 private struct Target {
     let conflict: ConflictEntry
     let table: TableInspection
     let key: [Value]
     let db: Database
-    /// True when the row went on under another key and is there.
+    /// True when the row exists under the key that a key change gave it.
     private let isMoved: Bool
 
     init(_ conflict: ConflictEntry, table: TableInspection, _ db: Database) throws {

@@ -1,27 +1,31 @@
 import Foundation
 import GRDB
 
-/// `_journal_conflicts`, read: what lost in conflicts, with the values of both sides.
+/// The conflict ledger: reads from `_journal_conflicts` what lost in conflicts, with the values of both
+/// sides.
 ///
-/// A row of the table names the two journal entries; their values stand in the journal. Merging records
-/// them (`Sync/Apply/ConflictRecorder`); here they are read, restored (``restore(_:time:)``), dismissed (``dismiss(_:time:)``) and
-/// dropped (``retain(_:time:)``).
+/// A row of that table refers to two journal entries, which hold the values. Merging records conflicts
+/// (`Sync/Apply/ConflictRecorder`). This type reads them, restores them (``restore(_:time:)``), dismisses
+/// them (``dismiss(_:time:)``) and drops them (``retain(_:time:newSince:_:)``).
 public struct ConflictLedger {
     let db: Database
     let reader: JournalReader
 
-    /// - Throws: ``JournalError`` with `notAReplica` or `unsupportedFormat`.
+    /// - Throws: As ``JournalReader/init(_:)``.
     public init(_ db: Database) throws {
         self.db = db
         reader = try JournalReader(db)
     }
 
-    /// Entries that match, oldest first.
+    /// Returns the entries that match, oldest first. Entries for which the journal lacks one of the two
+    /// changes are left out.
     ///
     /// - Parameters:
-    ///   - newest: Only this many, and the newest first; none for 0 or less; nil for all, oldest first.
-    /// - Throws: ``JournalError/Code/corrupt`` when an entry, or the journal where it points, cannot be read; errors of
-    ///   SQLite.
+    ///   - filter: Selects the entries.
+    ///   - newest: The number of entries to return, newest first; 0 or less returns none. nil returns all,
+    ///     oldest first.
+    /// - Throws: ``JournalError/Code/corrupt`` when an entry or one of its two changes is malformed; errors
+    ///   of SQLite.
     public func entries(_ filter: ConflictFilter = ConflictFilter(), newest: Int? = nil) throws -> [ConflictEntry] {
         let limit = newest ?? .max
         guard limit > 0 else { return [] }
@@ -33,7 +37,8 @@ public struct ConflictLedger {
         return entries
     }
 
-    /// Calls `body` with each entry that matches, oldest first, until it returns false. Memory is bounded by a page.
+    /// Calls `body` with each entry that matches, until it returns false: oldest first, or newest first when
+    /// `backwards` is true. It reads page by page, so memory stays bounded.
     ///
     /// - Throws: What `body` throws; otherwise as ``entries(_:newest:)``.
     public func forEach(
@@ -64,14 +69,16 @@ public struct ConflictLedger {
         }
     }
 
-    /// - Returns: nil when there is no such entry.
-    /// - Throws: ``JournalError/Code/corrupt`` when an entry, or the journal where it points, cannot be read; errors of
-    ///   SQLite.
+    /// Returns the entry with this id; nil when there is none, and when the journal lacks one of its two
+    /// changes.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` when the entry or one of its two changes is malformed; errors
+    ///   of SQLite.
     public func entry(_ id: Int64) throws -> ConflictEntry? {
         try read(Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts WHERE id = ?", arguments: [id])).first
     }
 
-    /// How many entries are in each state.
+    /// Returns the number of entries in each state.
     ///
     /// - Throws: Errors of SQLite.
     public static func counts(_ db: Database) throws -> [ConflictEntry.State: Int] {
@@ -90,7 +97,7 @@ public struct ConflictLedger {
     private static let rowsPerPage = 500
 
     private static func state(of row: Row) -> ConflictEntry.State {
-        // A file that an earlier release wrote has no states yet.
+        // A file that an earlier release wrote has no such column.
         (row["state"] as String?).flatMap { ConflictEntry.State(rawValue: $0) } ?? .open
     }
 
@@ -104,7 +111,7 @@ public struct ConflictLedger {
     }
 
     private func entry(_ row: Row, lost: JournalEntry, kept: JournalEntry) throws -> ConflictEntry {
-        // The ledger spells names as they are spelled here, an entry as its writer does.
+        // The ledger spells columns as this file does, and an entry as its writer did.
         let columns = Set(try NameList.decode(row["columns"]).map(SQLText.foldedName))
         let own = reader.identity.origin
         func concerned(_ entry: JournalEntry) -> [ConflictEntry.Column] {
@@ -122,7 +129,8 @@ public struct ConflictLedger {
             lostSeq: lost.seq)
     }
 
-    /// The insert that a key change made under the new key.
+    /// Returns the insert under the new key that belongs to a key change; nil when `entry` is not a key
+    /// change.
     private func secondHalf(of entry: JournalEntry) throws -> JournalEntry? {
         guard entry.isKeyChange,
             let seq = try reader.position(of: entry.origin ?? reader.identity.origin, version: entry.version + 1),
@@ -133,7 +141,7 @@ public struct ConflictLedger {
 }
 
 extension ConflictFilter {
-    /// What the columns of the table cannot tell.
+    /// Checks the conditions that the columns of `_journal_conflicts` do not show.
     fileprivate func matches(_ entry: ConflictEntry, _ reader: JournalReader) -> Bool {
         if let kind, entry.kind != kind { return false }
         if let origin, entry.lostOrigin != origin, entry.keptOrigin != origin { return false }
@@ -144,11 +152,11 @@ extension ConflictFilter {
 }
 
 extension ConflictEntry {
-    /// The open entries, oldest first.
+    /// Returns the open entries, oldest first.
     ///
     /// - Parameters:
-    ///   - table: Only those of this table; nil for all.
-    ///   - limit: Only this many, and the newest first; none for 0 or less; nil for all.
+    ///   - table: The table whose entries to return; nil for all tables.
+    ///   - limit: The number of entries to return, newest first; 0 or less returns none. nil returns all.
     /// - Throws: As ``ConflictLedger/init(_:)`` and ``ConflictLedger/entries(_:newest:)``.
     public static func all(
         _ db: Database, table: String? = nil, newest limit: Int? = nil
@@ -158,6 +166,6 @@ extension ConflictEntry {
 }
 
 extension JournalEntry {
-    /// The primary key by column.
+    /// The columns of the primary key with their values.
     var keyColumns: [ConflictEntry.Column] { zip(shape.keyColumns, keyValues).map { (column: $0, value: $1) } }
 }

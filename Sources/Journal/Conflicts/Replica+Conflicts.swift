@@ -2,9 +2,11 @@ import Foundation
 import GRDB
 
 extension Replica {
-    /// Restores entries of the ledger, all of them or none; see ``ConflictLedger/restore(_:time:)``.
+    /// Restores entries of the conflict ledger, all of them or none; see ``ConflictLedger/restore(_:time:)``.
     ///
-    /// - Parameter time: Now, in seconds since 1970.
+    /// - Parameters:
+    ///   - ids: The ids of the entries (``ConflictEntry/id``).
+    ///   - time: The current time, in seconds since 1970.
     /// - Throws: ``JournalError``; the file is then unchanged.
     @discardableResult
     public func restoreConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
@@ -12,7 +14,7 @@ extension Replica {
         do {
             return try write { try ConflictLedger($0).restore(ids, time: time) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            // A deferred foreign key speaks up at the end of the transaction.
+            // SQLite checks a deferred foreign key at the end of the transaction.
             throw JournalError(
                 .refused, "the conflicts cannot be restored: \(error.message ?? "a constraint failed")",
                 hint: "Restore the rows that they refer to as well, in one command.",
@@ -20,9 +22,12 @@ extension Replica {
         }
     }
 
-    /// Marks entries of the ledger as looked at, all of them or none; see ``ConflictLedger/dismiss(_:time:)``.
+    /// Dismisses entries of the conflict ledger, all of them or none; see
+    /// ``ConflictLedger/dismiss(_:time:)``.
     ///
-    /// - Parameter time: Now, in seconds since 1970.
+    /// - Parameters:
+    ///   - ids: The ids of the entries (``ConflictEntry/id``).
+    ///   - time: The current time, in seconds since 1970.
     /// - Throws: ``JournalError``; the file is then unchanged.
     @discardableResult
     public func dismissConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {

@@ -1,30 +1,32 @@
 import Foundation
 import GRDB
 
-/// Something that was received and is not shown: a row that a constraint refuses, or the changes of a table or column that is
-/// not in this file.
+/// Something in the journal that tables do not show: a held row, or changes of a table or column that is not
+/// in this file.
 public struct HeldEntry: Sendable {
-    /// The number in this file; nil for changes that stand in the journal only.
+    /// The number of the held row in this file; nil for changes of an unknown table or column.
     public let id: Int64?
-    /// The table's name, as it is called here, or as its changes call it when it is not here.
+    /// The table's name in this file, or the name that its changes carry when this file does not have the
+    /// table.
     public let table: String
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
-    /// Why: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `key`, `incomplete`, `policy`, `missing_table`, `missing_column`,
-    /// `different_key`, `needs_program`; more may come.
+    /// The reason: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `key`, `incomplete`, `policy`,
+    /// `missing_table`, `missing_column`, `different_key`, `needs_program`. Later releases may add more.
     public let reason: String
-    /// The same for a person.
+    /// The reason as a phrase for people.
     public let detail: String
-    /// The row as merging has made it so far, without its key; the names of the unknown columns with NULL for
-    /// `missing_column`.
+    /// The merged values of the row, without its key. For `missing_column`, the names of the unknown columns
+    /// with NULL.
     public let columns: [ConflictEntry.Column]
-    /// True for a row that stands in its table with a substitute for a parent that is not there; ``columns`` are those it lacks.
+    /// True for a row that its table shows with a substitute for a missing parent; ``columns`` then holds the
+    /// values that the substitute replaces.
     public let isShown: Bool
-    /// How many changes of the journal are concerned, where ``id`` is nil.
+    /// How many changes of the journal are concerned, when ``id`` is nil.
     public let changes: Int?
 }
 
-/// Reads what is set aside in a file.
+/// Reads the held rows of a file and its changes of unknown tables and columns.
 public struct HeldEntries {
     private let db: Database
     private let reader: JournalReader
@@ -35,12 +37,12 @@ public struct HeldEntries {
         reader = try JournalReader(db)
     }
 
-    /// Rows in the order in which they were set aside, then a line for each unknown table, and for the unknown columns of each
-    /// table.
+    /// Returns the held rows in the order in which they were set aside; then one entry for each unknown
+    /// table, and one for the unknown columns of each table.
     ///
     /// - Parameters:
-    ///   - table: Only of this table, compared as SQLite compares names.
-    ///   - reason: Only with this ``HeldEntry/reason``.
+    ///   - table: Returns only entries of this table; names compare as SQLite compares them.
+    ///   - reason: Returns only entries with this ``HeldEntry/reason``.
     /// - Throws: ``JournalError/Code/corrupt`` when a held row cannot be read; errors of SQLite.
     public func all(table: String? = nil, reason: String? = nil) throws -> [HeldEntry] {
         var entries: [HeldEntry] = []
@@ -48,7 +50,8 @@ public struct HeldEntries {
         return entries
     }
 
-    /// As ``all(table:reason:)``, one after the other: held rows may be many.
+    /// Calls `body` with the entries that ``all(table:reason:)`` returns, one after another: there may be
+    /// many.
     ///
     /// - Throws: What `body` throws; otherwise as ``all(table:reason:)``.
     public func forEach(table: String? = nil, reason: String? = nil, _ body: (HeldEntry) throws -> Void) throws {
@@ -69,7 +72,8 @@ public struct HeldEntries {
         }
     }
 
-    /// How many rows are held, by reason. Does not look for unknown tables and columns, which costs a walk.
+    /// Returns the number of held rows by reason. Changes of unknown tables and columns are not counted,
+    /// because that takes a walk over the journal.
     ///
     /// - Throws: Errors of SQLite.
     public static func counts(_ db: Database) throws -> [(reason: String, rows: Int)] {

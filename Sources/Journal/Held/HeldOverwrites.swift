@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
 
-/// Lets go of what is held of a row once a local program has written the row anew.
+/// Drops the held state of rows that local programs have rewritten.
 ///
-/// A program does not see a held row, so it can insert its key again; and it may change or delete a row that shows substitutes.
-/// Either change is later than all that is held, for it stands behind it in the journal. Whether the row still shows what the
-/// program wrote says nothing about that: the program may have deleted it again, or written the substitute itself. Only the
-/// journal tells, and each local entry passes the seal once.
+/// A program does not see a held row, so it can insert a row with the same key. It can also change or delete
+/// a row that shows substitutes. Such a change comes after the held state in the journal, so it is later than
+/// all of it. The table alone does not show whether a program wrote the row: the program may have deleted it
+/// again, or written the substitute itself. The journal shows it, and ``DerivedState`` visits each local
+/// entry once.
 struct HeldOverwrites {
     private let db: Database
     private let selection: RawStatement
@@ -18,11 +19,14 @@ struct HeldOverwrites {
         selection = try RawStatement(db, "SELECT id, shown, image FROM _journal_held WHERE tbl = ? AND key = ?")
     }
 
-    /// - Parameter cursor: On a local entry that no seal has seen.
+    /// Drops the held state that the cursor's entry overwrites.
+    ///
+    /// - Parameter cursor: A cursor on a local entry above `sealed_seq`.
     func note(_ cursor: JournalCursor) throws {
         let key = cursor.key
         guard let held = try row(table: cursor.entry.table, key: key) else { return }
-        // A row outside of its table is touched by an insert first, and an insert carries every column.
+        // The first local entry of a row that its table does not show is an insert, which carries every
+        // column.
         guard held.isShown, cursor.operation == .update else { return try release(held.id) }
         guard var image = RowImage(encoded: held.image) else {
             throw JournalError(.corrupt, "a row of _journal_held cannot be read")

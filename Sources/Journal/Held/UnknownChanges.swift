@@ -1,8 +1,9 @@
 import GRDB
 
-/// The changes of others that stand in the journal only, because their table or a column of it is not in this file.
+/// Finds received changes that tables cannot show, because their table or one of its columns is not in this
+/// file.
 ///
-/// Costs one walk over the journal when there are such shapes, and nothing otherwise.
+/// It costs one walk over the journal when the journal has such shapes, and no walk otherwise.
 struct UnknownChanges {
     let db: Database
     let registry: ShapeRegistry
@@ -10,9 +11,9 @@ struct UnknownChanges {
     private enum Reason: String {
         case table = "missing_table"
         case column = "missing_column"
-        /// The table here has another primary key, so rows cannot be told to be the same.
+        /// The table in this file has another primary key, so rows cannot be matched.
         case key = "different_key"
-        /// Only the program that made the table here can write it; see ``ApplicationDefined``.
+        /// Only the program that defined the table in this file can write it; see ``ApplicationDefined``.
         case program = "needs_program"
     }
 
@@ -33,7 +34,7 @@ struct UnknownChanges {
 
     private func reason(_ entry: ShapeRegistry.Entry) -> Reason? {
         guard let tracked = registry.tracked(table: entry.shape.table) else { return .table }
-        // Who merges has found that it can show nothing of the table.
+        // The last merge found that rows can show no column of the table.
         if tracked.shownColumns == [] { return .program }
         guard !entry.isTracked else { return nil }
         let here = tracked.shape

@@ -1,36 +1,39 @@
 import Foundation
 import GRDB
 
-/// `_journal_settled`: rows whose tables show them otherwise than before, though no change of their own came: a row that was set
-/// aside because another one arrived, that came back because another one went, or that a migration has brought to light.
+/// `_journal_settled`: rows whose visibility changed without a journal entry of their own. A row may be set
+/// aside because another row arrived, return because another row went, or appear or change because of a
+/// migration.
 ///
-/// Whoever follows the journal reads these notices with it. The newest is never deleted, so numbers only grow.
+/// Readers that follow the journal read these notices too. The newest notice is never deleted, so ids only
+/// grow.
 public enum VisibilityNotice {
-    /// One row, or one table, that shows otherwise than before.
+    /// A change of visibility of one row, or of any rows of one table.
     public struct Notice: Sendable {
-        /// The number of the notice, from 1 on.
+        /// The id of the notice, from 1 on.
         public let id: Int64
         /// `_journal_tables.tbl`
         public let table: Int64
-        /// What became of the row in its table.
+        /// What the change looks like in the table: the row appeared (insert), shows other values (update),
+        /// or disappeared (delete).
         public let operation: Operation
         /// The key columns; nil when any row of the table may have changed.
         public let key: RowImage?
     }
 
-    /// How many notices are kept. A reader that has missed more than these looks at everything that it holds.
+    /// How many notices are kept. A reader that has missed more than these reloads everything that it holds.
     public static let limit: Int64 = 1_024
 
-    /// The number of the newest notice; 0 when there never was one.
+    /// Returns the id of the newest notice; 0 when there is none.
     ///
     /// - Throws: Errors of SQLite; "no such table" in a file of an earlier release.
     public static func lastID(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM _journal_settled")) ?? 0
     }
 
-    /// The notices after `id`, oldest first.
+    /// Returns the notices after `id`, oldest first.
     ///
-    /// - Returns: nil when some of them are not kept any more.
+    /// - Returns: nil when some of them have been dropped.
     /// - Throws: ``JournalError/Code/corrupt`` when a notice cannot be read; errors of SQLite.
     public static func all(after id: Int64, _ db: Database) throws -> [Notice]? {
         let rows = try Row.fetchAll(
@@ -47,7 +50,7 @@ public enum VisibilityNotice {
         }
     }
 
-    /// Appends a notice, in the transaction that changes what the table shows.
+    /// Appends a notice. Call it in the transaction that changes what the table shows.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     public static func append(table: Int64, _ operation: Operation, key: RowImage?, to db: Database) throws {
@@ -55,7 +58,7 @@ public enum VisibilityNotice {
             .execute(arguments: [table, operation.rawValue, key.map { Data($0.encoded()) }])
     }
 
-    /// Drops the oldest notices.
+    /// Drops all but the newest ``limit`` notices.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     public static func prune(_ db: Database) throws {
