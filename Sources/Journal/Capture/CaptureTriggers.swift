@@ -1,15 +1,17 @@
 /// The SQL of the triggers that write the journal, as a pure function of a table's shape.
 ///
-/// They use built-in functions only, so a write of any process and any language is captured with nothing to load. They
-/// store what only they can know: the row, the columns that changed, and the moment. Version, stamp and life are derived by
-/// the reader (see ``LocalFold``), which keeps the writer's path at one appended row: no lookup, no counter, no index.
+/// They use built-in functions only, so writes by any process in any language are captured without an
+/// extension. They store only what is known at the time of the write: the row, the columns that changed, and
+/// the time. The reader derives version, stamp and life (see ``LocalFold``). So a captured write costs one
+/// appended row: no lookup, no counter, no index.
 ///
-/// Rules they obey:
-/// 1. SQLite runs the youngest trigger of a table first. Capture's triggers are the youngest (see ``Capture``), so a change
-///    stands in the journal before the changes that the user's own triggers make in answer to it.
-/// 2. A comparison is by content, not by the column's collation: 'a' to 'A' in a NOCASE column is a change.
-/// 3. A new row whose primary key holds NULL is refused, because no other machine could name it. Such rows from the time before
-///    `init` are left alone: they can be updated and deleted, and nothing of it is journalled.
+/// Rules:
+/// 1. SQLite runs the newest trigger of a table first. Capture's triggers are the newest (see ``Capture``),
+///    so a change precedes in the journal the changes that the user's own triggers make because of it.
+/// 2. Values are compared by content, not by the column's collation: changing 'a' to 'A' in a NOCASE column
+///    is a change.
+/// 3. A new row with NULL in its primary key is refused, because no other machine could identify it. Rows
+///    that had NULL in their key before `init` can be updated and deleted; their changes are not journalled.
 struct CaptureTriggers {
     let table: TableInspection
     let uniqueIndexes: [UniqueIndex]
@@ -35,7 +37,8 @@ struct CaptureTriggers {
     }
 
     private var quotedTable: String { SQLText.quote(identifier: table.name) }
-    /// What the table is called inside of a trigger, where a table named `new` or `old` would hide the row of that name.
+    /// The name for the table inside of a trigger. A table named `new` or `old` needs an alias there, because
+    /// its name would hide the row of that name.
     private var alias: String {
         ["new", "old"].contains(SQLText.foldedName(table.name)) ? "\"\(JournalSchema.prefix)_self\"" : quotedTable
     }
@@ -62,7 +65,7 @@ struct CaptureTriggers {
             body: [appendEntry(.delete, values: keyValues("OLD", checked: false))])
     }
 
-    /// A changed row under an unchanged key. Nil for a table of key columns only.
+    /// Captures a changed row with an unchanged key; nil for a table that has key columns only.
     private var update: Trigger? {
         guard table.stored.count > table.keyCount else { return nil }
         let changed = table.stored.indices.dropFirst(table.keyCount)
@@ -78,13 +81,15 @@ struct CaptureTriggers {
             body: [appendEntry(.update, values: values, mask: maskExpressions)])
     }
 
-    /// A key change is a delete of the old key and an insert of the new one that carries every column.
+    /// Captures a key change as a delete of the old key and an insert of the new key that carries every
+    /// column.
     ///
-    /// The insert reads the row instead of NEW: a foreign-key action may already have changed the row again, when it refers
-    /// to itself. An UPDATE that names only `rowid` fires no UPDATE OF trigger, so a rowid key watches every UPDATE.
+    /// The insert reads the row from the table instead of NEW, because a foreign-key action may already have
+    /// changed the row again when the row refers to itself. An UPDATE that names only `rowid` fires no UPDATE
+    /// OF trigger, so for a rowid key the trigger watches every UPDATE.
     ///
-    /// A 1 in the mask of the delete tells the two from a delete and an insert that have nothing to do with each other. It is
-    /// set only if the insert will follow, so that the pair is always whole.
+    /// A 1 in the mask of the delete marks the pair as a key change, in contrast to an unrelated delete and
+    /// insert. It is set only when the insert follows, so the pair is always complete.
     private var keyChange: Trigger {
         let columns = keys.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let source = keys.map { "t.\(SQLText.quote(identifier: $0.name)) IS NEW.\(SQLText.quote(identifier: $0.name))" }
@@ -108,8 +113,9 @@ struct CaptureTriggers {
 
     // MARK: - Evicted rows
 
-    /// REPLACE removes rows that hold a UNIQUE value of the new one, and without `PRAGMA recursive_triggers` no delete trigger
-    /// fires for them. The rows that a statement might evict are noted before it runs; the seal looks whether they are gone.
+    /// REPLACE removes rows that have a UNIQUE value of the new row. Without `PRAGMA recursive_triggers` no
+    /// delete trigger fires for them. These triggers note the eviction candidates of a statement before it
+    /// runs; ``DerivedState`` later checks which of them are gone.
     private var insertEvictions: Trigger? {
         guard !uniqueIndexes.isEmpty else { return nil }
         return trigger("evict_insert", "BEFORE INSERT", body: uniqueIndexes.map { noteSuspects($0, unless: "NEW") })
@@ -122,7 +128,7 @@ struct CaptureTriggers {
 
     private func noteSuspects(_ index: UniqueIndex, unless row: String) -> String {
         let clashes = index.terms.map { term in
-            // The subquery gives bare column names in an indexed expression the meaning of the new row's columns.
+            // In the subquery, the bare column names of an indexed expression refer to the new row's columns.
             let new =
                 term.column.map { "NEW.\(SQLText.quote(identifier: $0))" }
                 ?? "(SELECT \(term.sql) FROM (SELECT \(newRow(for: term.sql))) AS \(alias))"
@@ -132,10 +138,12 @@ struct CaptureTriggers {
         let other = keys.map {
             "\(alias).\(SQLText.quote(identifier: $0.name)) IS \(row).\(SQLText.quote(identifier: $0.name))"
         }.joined(separator: " AND ")
-        // A rowid that SQLite is still to mint reads as -1 in a BEFORE trigger, so a row -1 may be another one.
+        // In a BEFORE trigger, a rowid that SQLite has not generated yet reads as -1, so an existing row -1
+        // may be another row.
         let isMinted =
             row == "NEW" && table.hasRowidKey ? " OR NEW.\(SQLText.quote(identifier: keys[0].name)) = -1" : ""
-        // A condition may name the table, which the alias hides. Without it more rows are noted, which does no harm.
+        // The condition may use the table's name, which the alias hides. Without the condition more
+        // candidates are noted, which does no harm.
         let condition = alias == quotedTable ? index.condition.map { ["(\($0))"] } ?? [] : []
         return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, "
             + (0..<table.keyCount).map { "k\($0)" }.joined(separator: ", ") + ") SELECT \(shapeID), "
@@ -144,7 +152,7 @@ struct CaptureTriggers {
             + (condition + clashes + ["(NOT (\(other))\(isMinted))"]).joined(separator: " AND ")
     }
 
-    /// The columns of the new row that `expression` mentions, under their own names.
+    /// The columns of the new row that `expression` uses, under their own names.
     private func newRow(for expression: String) -> String {
         let words = Set(SQLToken.scan(expression).map { SQLText.foldedName($0.name) })
         return table.columns.filter { words.contains(SQLText.foldedName($0.name)) }.map {
@@ -152,7 +160,7 @@ struct CaptureTriggers {
         }.joined(separator: ", ")
     }
 
-    /// True when the installed triggers note the rows that every index of today can evict.
+    /// True when the installed triggers note the rows that each of ``uniqueIndexes`` can evict.
     func coversEvictions(installed: [String: String]) -> Bool {
         [(insertEvictions, "NEW"), (updateEvictions, "OLD")].allSatisfy { trigger, row in
             guard let trigger else { return true }
@@ -189,7 +197,7 @@ struct CaptureTriggers {
         !table.isWithoutRowid && !table.hasRowidKey && keys.contains { !$0.isNotNull }
     }
 
-    /// True in SQL for a row whose key holds no NULL.
+    /// SQL that is true for a row without NULL in its key.
     private func isNamed(_ row: String) -> String {
         keys.map { "\(row).\(SQLText.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
     }
@@ -199,7 +207,7 @@ struct CaptureTriggers {
             + table.stored.dropFirst(table.keyCount).map { "\(row).\(SQLText.quote(identifier: $0.name))" }
     }
 
-    /// True when SQL can see that the column changed its storage class or its content.
+    /// SQL that is true when the storage class or the content of the column changed.
     private func differs(_ column: TableInspection.Column) -> String {
         let name = SQLText.quote(identifier: column.name)
         let collate = column.collation.uppercased() == "BINARY" ? "" : " COLLATE BINARY"
@@ -212,14 +220,15 @@ struct CaptureTriggers {
         "NOT (\(keys.map(differs).joined(separator: " OR ")))"
     }
 
-    /// An OR of many terms as a balanced tree: SQLite limits the depth of an expression to 1 000.
+    /// An OR of the terms, as a balanced tree when there are many: SQLite limits the depth of an expression
+    /// to 1 000.
     private func anyOf(_ terms: [String]) -> String {
         guard terms.count > 32 else { return terms.joined(separator: " OR ") }
         let middle = terms.count / 2
         return "(\(anyOf(Array(terms[..<middle]))) OR \(anyOf(Array(terms[middle...]))))"
     }
 
-    /// One expression for each word of the ``ColumnMask``.
+    /// One SQL expression for each word of the ``ColumnMask``.
     private var maskExpressions: [String] {
         (0..<JournalSchema.maskWords(forColumns: table.stored.count)).map { word in
             let columns = (word * ColumnMask.bitsPerWord)..<min((word + 1) * ColumnMask.bitsPerWord, table.stored.count)

@@ -1,20 +1,20 @@
 import Foundation
 import GRDB
 
-/// What `init` asks for.
+/// The parameters of `syncd init`.
 public struct InitializeRequest: Sendable {
-    /// The tables to track; nil for every ordinary one, also those that come later.
+    /// The tables to track; nil for every ordinary table, including later ones.
     public var tables: [String]?
-    /// Tables to leave out, also of those that come later; each must be there now.
+    /// Tables to exclude. Each must exist.
     public var excluding: [String]
-    /// Tables that have, or will have, another name here than on other machines; see ``TableNames``.
+    /// Tables that have, or will have, another name in this file than on other machines; see ``TableNames``.
     public var renamed: [TableNames.Renaming]
-    /// The name that all replicas of one set share.
+    /// The name of the cluster. Replicas of different clusters refuse each other.
     public var cluster: String
-    /// The new identity, from a source of randomness; ignored when the file already has one.
+    /// The origin of a new replica; ignored when the file already is one.
     public var origin: OriginID
 
-    /// All ordinary tables in the default cluster under a random name, but for what is given.
+    /// Tracks all ordinary tables in the default cluster with a random origin, except for what is given.
     public init(
         tables: [String]? = nil, excluding: [String] = [], renamed: [TableNames.Renaming] = [],
         cluster: String = InitializeRequest.defaultCluster,
@@ -27,12 +27,12 @@ public struct InitializeRequest: Sendable {
         self.origin = origin
     }
 
-    /// The cluster of a replica of which nothing was said.
+    /// The cluster of a replica for which none is given.
     public static let defaultCluster = "main"
 }
 
 extension OriginID {
-    /// 16 bytes of the system's randomness.
+    /// Creates an origin from 16 bytes of the system's random generator.
     public static func random() -> OriginID {
         var generator = SystemRandomNumberGenerator()
         return OriginID(high: generator.next() | 1, low: generator.next())
@@ -41,7 +41,9 @@ extension OriginID {
 
 /// Installs the journal in a file, inside of the transaction of ``Replica/create(at:_:mayCreate:options:)``.
 enum Initialization {
-    /// - Parameter fingerprint: Of the file, which is what the new identity is for.
+    /// Installs or updates the journal, and refreshes capture.
+    ///
+    /// - Parameter fingerprint: The fingerprint of the file, to which a new identity belongs.
     static func run(
         _ request: InitializeRequest, _ db: Database, fingerprint: FileFingerprint? = nil
     ) throws -> CaptureReport {
@@ -59,7 +61,7 @@ enum Initialization {
                 hint: existing.isEmpty
                     ? "The database has no tables." : "Check the spelling; `.tables` in the sqlite3 shell lists them.")
         }
-        // Left out in silence, a table that was asked for by name would look like a tracked one.
+        // A table that was named explicitly must not be left out silently.
         let named = Set((request.tables ?? []).map { SQLText.foldedName($0) })
         for table in tables where named.contains(SQLText.foldedName(table.name)) {
             guard let reason = table.refusal else { continue }
@@ -113,18 +115,21 @@ enum Initialization {
     /// - Throws: ``JournalError/Code/corrupt`` when SQLite finds damage.
     private static func checkContent(_ db: Database) throws {
         guard try !isChecked(db, "PRAGMA quick_check(1000000)") else { return }
-        // One table that only its own program can read ends the check of all: so each by itself.
+        // A table that only its own program can read stops the check of the whole file, so each table is
+        // checked separately.
         for table in try TableInspection.all(db) {
             _ = try isChecked(db, "PRAGMA quick_check(\(SQLText.quote(identifier: table.name)))")
         }
     }
 
-    /// - Returns: False when the check needs what only a program has; see ``ApplicationDefined``.
+    /// - Returns: False when the check needs something that only the table's own program has; see
+    ///   ``ApplicationDefined``.
     private static func isChecked(_ db: Database, _ pragma: String) throws -> Bool {
         do {
             let problems = try String.fetchCursor(db, sql: pragma)
             while let problem = try problems.next(), problem != "ok" {
-                // SQLite 3.40 says this of sound WITHOUT ROWID tables whose key is not their first column.
+                // SQLite 3.40 reports this for intact WITHOUT ROWID tables whose key is not their first
+                // column.
                 if problem.hasPrefix("NULL value in ") { continue }
                 throw JournalError(
                     .corrupt, "the database is damaged: \(problem)", hint: "Repair it or restore a backup first.")
@@ -146,7 +151,8 @@ enum Initialization {
         if let tables = request.tables {
             try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
         }
-        // Added to those of before, which may be tables that a program keeps to itself: only naming one gives it up to others.
+        // Exclusions accumulate, because a program may have excluded tables that it keeps local. A table is
+        // included again only by naming it.
         let names = try TableNames(db)
         let named = Set((request.tables ?? []).map(names.folded))
         let before = try NameList.decode(

@@ -1,27 +1,31 @@
 import Foundation
 import GRDB
 
-/// Who a replica is, and how far its derived state is written down.
+/// A replica's identity, and how far its derived state is materialized: the row of `_journal_replica`.
 public struct Identity: Sendable, Hashable {
-    /// The name of the replica. Another one after ``NewIdentity`` and ``ClockRepair``.
+    /// The replica's origin. ``NewIdentity`` and ``ClockRepair`` replace it.
     public let origin: OriginID
-    /// Replicas of different clusters refuse to talk to each other.
+    /// The name of the cluster. Replicas of different clusters refuse each other.
     public let cluster: String
     /// The format of the journal, 1 or more; it rises when an older release would misread the file.
     public let format: Int64
 
-    /// The position up to which lives are written and stamps are known.
+    /// The position up to which derived state is materialized: lives are stored and stamps are known.
     let sealedSeq: Int64
     /// The stamp of the entry at ``sealedSeq``.
     let sealedStamp: Stamp
     let schemaVersion: Int64
 
-    /// The file for which the identity was taken; nil for one that was never looked at.
+    /// The fingerprint of the file to which the identity belongs; nil when none was stored.
     public let fingerprint: FileFingerprint?
-    /// A random number that only this very file holds, once somebody asked; nil before. Tells a replica's own address from a copy.
+    /// A random number that distinguishes the file from its copies; nil until one is needed. With it a
+    /// replica recognizes its own address among its peers.
     public let instance: [UInt8]?
 
-    /// - Throws: ``JournalError`` with `notAReplica` before `init`, `unsupportedFormat` for a file of a later release.
+    /// Reads the identity.
+    ///
+    /// - Throws: ``JournalError``: `notAReplica` when the file has no journal, `unsupportedFormat` when a
+    ///   later release wrote it, `corrupt` when the row is missing or not valid; errors of SQLite.
     public init(_ db: Database) throws {
         guard try db.tableExists("_journal_replica") else { throw JournalError.notAReplica }
         guard
@@ -31,7 +35,7 @@ public struct Identity: Sendable, Hashable {
             throw JournalError(
                 .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }
-        // A table of this name that Tandem did not make may lack columns, or hold anything in them.
+        // A table of this name that Tandem did not create may lack columns, or have any values in them.
         func optional<T: DatabaseValueConvertible>(_ column: String) -> T? {
             let stored: (any DatabaseValueConvertible)? = row[column]
             guard let stored else { return nil }
@@ -64,7 +68,7 @@ public struct Identity: Sendable, Hashable {
         let sealedStamp: Int64 = try required("sealed_stamp")
         self.sealedStamp = Stamp(rawValue: sealedStamp)
         self.schemaVersion = try required("schema_version")
-        // Files made before there were these columns do not have them.
+        // Files of an earlier release lack these columns.
         let fingerprint: String? = optional("fingerprint")
         self.fingerprint = fingerprint.flatMap { FileFingerprint(text: $0) }
         let instance: Data? = optional("instance")

@@ -1,14 +1,16 @@
 import GRDB
 
-/// Brings a file that an earlier release made a replica up to this release's format, in place.
+/// Upgrades the journal of a file that an earlier release wrote to this release's format, in place.
 ///
-/// From then on the earlier release refuses the file with a clear sentence (``JournalSchema/format``).
+/// The earlier release then refuses the file with a clear error (``JournalSchema/format``).
 enum JournalUpgrade {
-    /// Asked at each contact with the file, so it costs one cached statement.
+    /// True when the journal has the format of an earlier release. This is checked at each contact with the
+    /// file, so it costs one cached statement.
     static func isDue(_ db: Database) throws -> Bool {
         let statement: Statement
         do {
-            // The newest column is named, not looked up in the schema: that would be parsed each time.
+            // In an older file, naming the newest column fails. A lookup in the schema would parse the schema
+            // each time.
             statement = try db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
@@ -21,7 +23,7 @@ enum JournalUpgrade {
         return try Bool.fetchOne(statement, arguments: [JournalSchema.format]) ?? true
     }
 
-    /// Inside of a write transaction.
+    /// Upgrades the journal if that is due. Call it inside of a write transaction.
     static func run(_ db: Database) throws {
         guard try isDue(db) else { return }
         try addColumns(
@@ -35,7 +37,7 @@ enum JournalUpgrade {
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
-        // Claims are read from the journal now.
+        // Claims are read from the journal, not from these columns.
         for column in ["stamp", "origin"]
         where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")

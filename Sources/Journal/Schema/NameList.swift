@@ -1,13 +1,15 @@
 import Foundation
 
-/// A list of names as the JSON array that the journal's own tables hold, readable with SQLite's json_each().
+/// A list of names as a JSON array, as the journal's tables store it. SQLite's json_each() can read it.
 public enum NameList {
-    /// The JSON of the names, in their order.
+    /// Returns the names as a JSON array, in their order.
     public static func encode(_ names: [String]) -> String {
         // Encoding an array of strings cannot fail.
         (try? JSONEncoder().encode(names)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
 
+    /// Returns the names in a JSON array.
+    ///
     /// - Throws: ``JournalError/Code/corrupt`` when `json` is not an array of strings.
     public static func decode(_ json: String) throws -> [String] {
         if let names = unescaped(json) { return names }
@@ -20,15 +22,17 @@ public enum NameList {
         }
     }
 
-    /// The names in a list as ``encode(_:)`` writes it, if nothing in it is escaped; nil for any other text.
+    /// Returns the names in a list that ``encode(_:)`` wrote, if none of them contains an escape; nil for any
+    /// other text.
     ///
-    /// Each reader of a journal reads such lists for each table, and a JSONDecoder takes most of its time for them.
+    /// Each journal reader decodes such lists for every shape, and a JSONDecoder would take most of its time.
     private static func unescaped(_ json: String) -> [String]? {
         let bytes = json.utf8
         guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]"),
             bytes.allSatisfy({ $0 >= UInt8(ascii: " ") && $0 != UInt8(ascii: "\\") })
         else { return nil }
-        // Every quote begins or ends a name: [, name, comma, name, ]. Of bytes: a quote before a combining mark is no Character.
+        // Each quote begins or ends a name, so the parts are [, name, comma, name, ]. The text is split as
+        // bytes, because a quote before a combining mark is not a Character of its own.
         let parts = bytes.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         guard parts.count > 1 else { return bytes.elementsEqual("[]".utf8) ? [] : nil }
         guard !parts.count.isMultiple(of: 2) else { return nil }

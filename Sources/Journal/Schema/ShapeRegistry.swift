@@ -1,36 +1,42 @@
 import GRDB
 
-/// The shapes that a file's journal has ever used, and which of them the triggers write now.
+/// All shapes that a file's journal has used, and which of them the triggers write.
 public struct ShapeRegistry: Sendable {
-    /// One shape, with what this file knows of its table.
+    /// One shape, with this file's data about its table.
     public struct Entry: Sendable {
-        /// The number by which journal entries name the shape, from 1 on.
+        /// The number by which journal entries refer to the shape, from 1 on.
         public let id: Int64
-        /// Shared by all shapes of one table, under whatever name of ``TableNames``; stable until another name is declared.
+        /// The id of the table, which all its shapes share under all names of ``TableNames``. It changes only
+        /// when another name is declared.
         public fileprivate(set) var table: Int64
-        /// With the name that the table has here; that under which its changes came, when there is no such table.
+        /// The shape, with the table's name in this file, or the name that its changes carry when this file
+        /// has no such table.
         public fileprivate(set) var shape: TableShape
-        /// The name under which the entries travel. It never changes, so that a version never has two contents.
+        /// The name under which peers receive the entries. It never changes, so a version always has the same
+        /// content.
         public fileprivate(set) var wireName: String
-        /// Of the key columns, in key order; missing ones are BINARY. All shapes of one table with one key have the same: those of the
-        /// table here, also for what came before there was one.
+        /// The collations of the key columns, in key order; missing ones are BINARY. All shapes of a table
+        /// with the same key columns share the local table's collations, including shapes that were received
+        /// before the table existed.
         public fileprivate(set) var collations: [KeyCollation]
-        /// True for the shape that the triggers of a table here write now.
+        /// True for the shape that the triggers of a table in this file write.
         public var isTracked: Bool
-        /// The columns that rows here show as entries of this shape have them; nil when no entry of others has come yet. Empty where
-        /// rows cannot show any: there is no such table, it has another key, or only its own program can write it.
+        /// The columns of this shape whose merged values the rows here show; nil until a change of the shape
+        /// is received. Empty when rows can show none: this file has no such table, the table has another
+        /// key, or only its own program can write it. While a backfill is due, the list also contains
+        /// ``isDueMark``.
         public var shownColumns: [String]?
 
-        /// Stands in ``shownColumns``, beside what rows show, until they are joined once more with what the journal holds: the table has just come
-        /// here, has got another name, or compares its keys otherwise. No column has such a name.
+        /// An element of ``shownColumns`` that marks the shape for another backfill: the table is new in this
+        /// file, was renamed, or compares its keys differently. No column has this name.
         package static let isDueMark = "\u{0}"
     }
 
     /// The shapes by their ids.
     public private(set) var entries: [Int64: Entry] = [:]
-    /// Which names mean one table.
+    /// The declared names of tables.
     public let names: TableNames
-    /// The most key columns of a shape.
+    /// The greatest number of key columns that a shape has.
     private(set) var widestKey = 1
 
     /// Reads what the snapshot of `db` holds.
@@ -55,39 +61,40 @@ public struct ShapeRegistry: Sendable {
             entries[entry.id] = entry
             widestKey = max(widestKey, entry.shape.keyCount)
         }
-        // Most files have never renamed a table, and this runs for every reader.
+        // Most files have no renamed table, and this runs for every reader.
         guard !names.isEmpty else { return }
         for entry in entries.values where entry.isTracked { name(table: entry.table, entry.shape.table) }
     }
 
-    /// The shape with this id; nil when there is none.
+    /// The shape with the id `id`; nil when there is none.
     public subscript(id: Int64) -> Entry? { entries[id] }
 
-    /// The shape that the triggers of the table write now, by any name of the table.
+    /// Returns the shape that the triggers of a table write. The table can be given by any of its names.
     public func tracked(table name: String) -> Entry? {
         let folded = names.folded(name)
         return entries.values.first { $0.isTracked && names.folded($0.shape.table) == folded }
     }
 
-    /// The shape that the triggers of the table with the id `table` write now.
+    /// Returns the shape that the triggers of the table with the id `table` write.
     public func tracked(tableID table: Int64) -> Entry? {
         entries.values.first { $0.isTracked && $0.table == table }
     }
 
-    /// The id that all shapes of the table share, by any name of the table; nil when the journal does not know it.
+    /// Returns the id that all shapes of a table share, by any of its names; nil when the journal does not
+    /// know the table.
     public func tableID(named name: String) -> Int64? {
         let folded = names.folded(name)
         return entries.values.first { names.folded($0.wireName) == folded }?.table
     }
 
-    /// The registered shape equal to that of a peer, added when there is none.
+    /// Returns the registered shape equal to a peer's shape, and adds it when there is none.
     ///
     /// - Throws: Errors of SQLite; nothing is registered in memory then.
     public mutating func register(_ shape: TableShape, in db: Database) throws -> Entry {
         try register(shape, wireName: shape.table, collations: nil, in: db)
     }
 
-    /// The registered shape of a table of this file, added when there is none.
+    /// Returns the registered shape of a table of this file, and adds it when there is none.
     mutating func register(_ table: TableInspection, in db: Database) throws -> Entry {
         let entry = try register(
             table.shape, wireName: names.wireName(of: table.name), collations: table.keyCollations, in: db)
@@ -95,7 +102,7 @@ public struct ShapeRegistry: Sendable {
         return entries[entry.id] ?? entry
     }
 
-    /// - Parameter collations: Of the key columns; nil takes those of the other shapes of the table.
+    /// - Parameter collations: The collations of the key columns; nil for those of the table's other shapes.
     private mutating func register(
         _ shape: TableShape, wireName: String, collations: [KeyCollation]?, in db: Database
     ) throws -> Entry {
@@ -104,7 +111,7 @@ public struct ShapeRegistry: Sendable {
         let tracked = siblings.first { $0.isTracked }
         let alike = siblings.filter { $0.shape.hasKey(of: shape) }
         let known = alike.filter { $0.wireName == wireName && $0.shape.columns == shape.columns }
-        // A file of an earlier release may have the same shape with several collations.
+        // A file of an earlier release may have several equal shapes with different collations.
         if let known = known.first(where: \.isTracked) ?? known.min(by: { $0.id < $1.id }) { return known }
         let collations = collations ?? alike.first?.collations ?? []
         let id = (entries.keys.max() ?? 0) + 1
@@ -127,11 +134,13 @@ public struct ShapeRegistry: Sendable {
         return entry
     }
 
-    /// Gives all shapes of a table the collations that its key has here, and all that the file remembers by key the keys that follow.
+    /// Updates the collations of all shapes of the table, and rewrites stored keys accordingly
+    /// (``KeyRenewal``).
     ///
-    /// Changes may come before their table does, and a migration may change how its key compares. Local entries must be sealed.
+    /// The collations differ when changes arrived before their table existed, and when a migration changed
+    /// how the key compares. Derived state must be materialized.
     private mutating func adopt(_ collations: [KeyCollation], of entry: Entry, in db: Database) throws {
-        // Missing ones are BINARY.
+        // Missing collations are BINARY.
         func folding(_ collations: [KeyCollation]) -> [KeyCollation] {
             collations.contains { $0 != .binary } ? collations : []
         }
@@ -145,13 +154,13 @@ public struct ShapeRegistry: Sendable {
             try db.execute(
                 sql: "UPDATE _journal_tables SET collations = ? WHERE shape = ?",
                 arguments: [NameList.encode(collations.map(\.rawValue)), other.id])
-            // Rows are to show what is one row now.
+            // Entries of rows that have become one row must be merged again.
             try backfillAgain(other.id, in: db)
         }
         try KeyRenewal(db: db, entry: entries[entry.id] ?? entry).run()
     }
 
-    /// Notes which columns of a shape rows here show as its entries have them.
+    /// Records which columns of a shape the rows here show.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read anew.
     public mutating func show(_ columns: [String], of id: Int64, in db: Database) throws {
@@ -161,13 +170,13 @@ public struct ShapeRegistry: Sendable {
             sql: "UPDATE _journal_tables SET joined = ? WHERE shape = ?", arguments: [NameList.encode(columns), id])
     }
 
-    /// Lets rows be joined once more with the entries of a shape; what they show already is not forgotten.
+    /// Marks a shape for another backfill. The record of the columns that rows show stays.
     mutating func backfillAgain(_ id: Int64, in db: Database) throws {
         guard let shown = entries[id]?.shownColumns, !shown.contains(Entry.isDueMark) else { return }
         try show(shown + [Entry.isDueMark], of: id, in: db)
     }
 
-    /// Makes `id` the one shape that the triggers of its table write; nil stops tracking `table`.
+    /// Makes `id` the only shape that the triggers of its table write; nil ends the tracking of `table`.
     mutating func track(_ id: Int64?, table: Int64, in db: Database) throws {
         try db.execute(
             sql: "UPDATE _journal_tables SET tracked = (shape IS ?) WHERE tbl = ? AND tracked <> (shape IS ?)",
@@ -178,7 +187,7 @@ public struct ShapeRegistry: Sendable {
         }
     }
 
-    /// Notes what the table of a shape is called here now.
+    /// Records the name that the table of a shape has in this file.
     mutating func name(_ id: Int64, _ name: String, in db: Database) throws {
         guard let entry = entries[id] else { return }
         try db.execute(
@@ -195,13 +204,13 @@ public struct ShapeRegistry: Sendable {
 }
 
 extension TableShape {
-    /// The same columns under another name.
+    /// The same shape under another table name.
     fileprivate func named(_ name: String) -> TableShape {
         TableShape(table: name, columns: columns, keyCount: keyCount)
     }
 }
 
 extension ShapeRegistry.Entry {
-    /// The shape as it travels.
+    /// The shape as peers receive it.
     public var wireShape: TableShape { shape.named(wireName) }
 }

@@ -1,43 +1,45 @@
 import Foundation
 import GRDB
 
-/// The names that one table has had, as operators declared them in this file. See docs/decisions/0013-renamed-tables.md.
+/// The names of each table, as operators declared them in this file. See
+/// docs/decisions/0013-renamed-tables.md.
 ///
-/// Names that were declared to follow each other mean one table: under whichever of them a peer's changes come, they belong to it.
-/// What is captured here goes out under the oldest one, the *wire name*, which peers know that have not renamed the table.
+/// A declaration says that a newer name follows an older one. All names connected in this way denote one
+/// table, and changes that a peer sends under any of them belong to it. Entries captured here are sent under
+/// the oldest name, the *wire name*. Peers that have not renamed the table know it too.
 ///
 /// Names compare as SQLite compares them.
 public struct TableNames: Sendable, Hashable {
-    /// By folded newer name, the name before.
+    /// The older names, by folded newer name.
     private var older: [String: String] = [:]
-    /// By folded older name, the folded name after.
+    /// The folded newer names, by folded older name.
     private var newer: [String: String] = [:]
 
-    /// Reads what the snapshot of `db` holds; no names in a file of an earlier release.
+    /// Reads the names in the snapshot of `db`; none in a file of an earlier release.
     ///
     /// - Throws: Errors of SQLite.
     public init(_ db: Database) throws {
-        // A file of an earlier release, opened for reading only, does not have the table.
+        // A file of an earlier release that is opened read-only lacks this table.
         guard try db.tableExists("_journal_names") else { return }
         let rows = try Row.fetchCursor(
             try db.cachedStatement(sql: "SELECT old, new FROM _journal_names"))
         while let row = try rows.next() { add(row["old"], row["new"]) }
     }
 
-    /// True when no table was ever declared renamed.
+    /// True when no names are declared.
     public var isEmpty: Bool { older.isEmpty }
 
-    /// The oldest name of the table that is called `name` here.
+    /// Returns the oldest name of the table that has the name `name` in this file.
     public func wireName(of name: String) -> String {
         var name = name
         while let before = older[SQLText.foldedName(name)] { name = before }
         return name
     }
 
-    /// What all names of one table have in common, for comparing.
+    /// Returns a string that is equal for all names of one table, for comparing.
     public func folded(_ name: String) -> String { SQLText.foldedName(wireName(of: name)) }
 
-    /// True when `name` came after `other` for the same table.
+    /// True when `name` is a newer name than `other` of the same table.
     func isNewer(_ name: String, than other: String) -> Bool {
         let target = SQLText.foldedName(name)
         var name = SQLText.foldedName(other)
@@ -55,28 +57,29 @@ public struct TableNames: Sendable, Hashable {
 }
 
 extension TableNames {
-    /// One table that got, or will get, another name.
+    /// The declaration of a new name for a table, before or after the table is renamed.
     public struct Renaming: Sendable, Hashable {
-        /// The name before, which machines that have not renamed the table use.
+        /// The older name. Machines that have not renamed the table use it.
         public let old: String
-        /// The name after.
+        /// The newer name.
         public let new: String
 
         /// - Parameters:
-        ///   - old: The name before.
-        ///   - new: The name after.
+        ///   - old: The older name.
+        ///   - new: The newer name.
         public init(old: String, new: String) {
             self.old = old
             self.new = new
         }
     }
 
-    /// Notes that `old` and `new` are names of one table, before it is renamed here or after; ``Capture/refresh(_:)`` must follow, in
-    /// the same transaction. Declaring it again changes nothing.
+    /// Declares that two names denote one table, before or after the table is renamed in this file. Call
+    /// ``Capture/refresh(_:)`` afterwards, in the same transaction. Repeating a declaration changes nothing.
     ///
-    /// - Returns: True when it was not known before.
-    /// - Throws: ``JournalError`` with `refused` when it contradicts what was declared before, or when both are tables of this file.
-    ///   Nothing is changed then.
+    /// - Returns: True when the declaration is new.
+    /// - Throws: ``JournalError/Code/refused`` when it contradicts an earlier declaration, when both are
+    ///   tables of this file, and when rows deleted under the old name exist under the new one; errors of
+    ///   SQLite. The transaction must then be rolled back.
     public static func declare(_ renaming: Renaming, _ db: Database) throws -> Bool {
         let names = try TableNames(db)
         let (old, new) = (SQLText.foldedName(renaming.old), SQLText.foldedName(renaming.new))
@@ -102,7 +105,7 @@ extension TableNames {
         if names.newer[SQLText.foldedName(old)] != nil || names.older[SQLText.foldedName(new)] != nil {
             throw refused("one of them stands for another table", "`_journal_names` lists what was declared.")
         }
-        // Of each of the two there may be a chain of names.
+        // Each of the two may belong to a chain of names.
         let tables = try TableInspection.all(db).map(\.name)
         let olds = tables.first { names.folded($0) == names.folded(old) }
         let news = tables.first { names.folded($0) == names.folded(new) }
@@ -111,7 +114,8 @@ extension TableNames {
         }
     }
 
-    /// Gives everything that the file holds of either name one table id: that of the table that is tracked, because its triggers bear it.
+    /// Gives all data that the file stores under either name one table id. It keeps the id of the tracked
+    /// table, because the names of its triggers contain that id.
     private static func unify(_ renaming: Renaming, _ before: TableNames, _ db: Database) throws {
         let entries = try ShapeRegistry(db, names: before).entries.values
         func ids(_ name: String) -> (id: Int64, isTracked: Bool)? {
@@ -120,7 +124,8 @@ extension TableNames {
         }
         guard let old = ids(renaming.old), let new = ids(renaming.new), old.id != new.id else { return }
         let tables = Set(try TableInspection.all(db).map { SQLText.foldedName($0.name) })
-        // Renamed before it was declared, and seen by capture since: the old name is tracked no more, or its table is gone.
+        // The table was renamed and tracked under its new name before the declaration: the old name is not
+        // tracked, or its table is gone.
         let keepsNew = new.isTracked && (!old.isTracked || tables.contains(SQLText.foldedName(renaming.new)))
         let (kept, dropped) = keepsNew ? (new.id, old.id) : (old.id, new.id)
         if new.isTracked { try checkLives(old: old.id, new: new.id, renaming, db) }
@@ -135,12 +140,13 @@ extension TableNames {
         try db.execute(sql: "UPDATE OR IGNORE _journal_held SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
         try db.execute(sql: "DELETE FROM _journal_held WHERE tbl = ?", arguments: [dropped])
         try db.execute(sql: "UPDATE _journal_conflicts SET tbl = ?1 WHERE tbl = ?2", arguments: pair)
-        // Rows are to show what came under the other name.
+        // Rows must show the changes that arrived under the other name.
         var registry = try ShapeRegistry(db)
         for entry in registry.entries.values where entry.table == kept { try registry.backfillAgain(entry.id, in: db) }
     }
 
-    /// A row that was deleted under the old name and stands under the new one would count its lives anew, and lose against its past.
+    /// Checks that no key was deleted under the old name and written under the new one. Such a row's life
+    /// would start again at 1, and it would lose against its own past.
     private static func checkLives(old: Int64, new: Int64, _ renaming: Renaming, _ db: Database) throws {
         let lives = try Row.fetchCursor(db, sql: "SELECT key, life FROM _journal_lives WHERE tbl = ?", arguments: [old])
         var past: Set<Key> = []
