@@ -1,40 +1,43 @@
 import GRDB
 
-/// What a look at the schema found and did.
+/// The result of bringing capture up to date with the schema.
 public struct CaptureReport: Sendable {
     /// A table whose changes are captured.
     public struct Tracked: Sendable {
         /// The table's name.
         public let table: String
-        /// Rows that were journalled because the table was new to the journal.
+        /// The number of rows that were journalled because the table was new to the journal.
         public let adoptedRows: Int64
-        /// Changes that were journalled because they had bypassed capture (a rebuilt table, a new column).
+        /// The number of changes that were journalled because they had bypassed capture (a rebuilt table, a
+        /// new column).
         public let recoveredChanges: Int64
-        /// What the operator should know about the table, each a sentence with a remedy.
+        /// Warnings for the operator about the table, each a sentence with a remedy.
         public let warnings: [String]
     }
 
-    /// A table whose changes are not.
+    /// A table whose changes are not captured.
     public struct Untracked: Sendable {
         /// The table's name.
         public let table: String
-        /// Why, in a few words.
+        /// The reason, as a phrase.
         public let reason: String
     }
 
-    /// The tables that are captured now, by name.
+    /// The tables that are captured, by name.
     public var tracked: [Tracked] = []
-    /// The ordinary tables that are not, by name.
+    /// The ordinary tables that are not captured, by name.
     public var untracked: [Untracked] = []
-    /// Tables whose triggers were written anew.
+    /// The tables whose triggers were recreated.
     public var changed: [String] = []
 }
 
-/// Keeps the triggers of every tracked table in step with the schema.
+/// Keeps the triggers of every tracked table up to date with the schema.
 ///
-/// Runs inside of a write transaction: at `init`, at the end of a migration, and whenever `PRAGMA schema_version` says that
-/// some process changed the schema. Doing it again changes nothing.
+/// It runs inside of a write transaction: at `init`, at the end of a migration, and when `PRAGMA
+/// schema_version` shows that a process changed the schema. A second run changes nothing.
 public enum Capture {
+    /// Brings triggers and shapes up to date with the schema, and journals what bypassed capture.
+    ///
     /// - Throws: ``JournalError``; the transaction must then be rolled back.
     @discardableResult
     public static func refresh(_ db: Database) throws -> CaptureReport {
@@ -49,7 +52,7 @@ public enum Capture {
             let renamed =
                 registry.names.isEmpty ? nil : tables.first { registry.names.isNewer($0.name, than: table.name) }
             if let reason = policy.refusal(of: table.name) ?? table.refusal
-                ?? renamed.map({ "its name was declared an older one of \($0.name)" })
+                ?? renamed.map({ "its name was declared an older name of \($0.name)" })
             {
                 report.untracked.append(.init(table: table.name, reason: reason))
                 continue
@@ -59,7 +62,7 @@ public enum Capture {
             case .success(let tracked): outcome = tracked
             case .failure(let refusal):
                 report.untracked.append(.init(table: table.name, reason: refusal.reason))
-                // Triggers that its own program has made go on.
+                // Triggers that the table's own program created stay.
                 if let entry = registry.tracked(table: table.name) { keptTables.insert(entry.table) }
                 continue
             }
@@ -77,10 +80,10 @@ public enum Capture {
         return report
     }
 
-    /// Leaves tables of this file out of capture from now on: they stay local. They need not exist yet.
+    /// Excludes tables from capture in this file, so that they stay local. They need not exist yet.
     ///
-    /// - Returns: True when one of them was not left out before; ``refresh(_:)`` then removes its triggers.
-    /// - Throws: ``JournalError/Code/corrupt`` when the list that stands there cannot be read; errors of SQLite. The
+    /// - Returns: True when one of them was not excluded before; ``refresh(_:)`` then removes its triggers.
+    /// - Throws: ``JournalError/Code/corrupt`` when the stored list cannot be read; errors of SQLite. The
     ///   transaction must then be rolled back.
     public static func exclude(_ tables: [String], _ db: Database) throws -> Bool {
         let excluded = try NameList.decode(
@@ -93,10 +96,11 @@ public enum Capture {
         return true
     }
 
-    /// Drops the triggers of the table that this one of them stands on, which keep SQLite from dropping a column.
-    /// ``refresh(_:)`` puts them back, in the same transaction, and journals what happened meanwhile.
+    /// Drops all capture triggers of the table to which the named trigger belongs. SQLite refuses to drop a
+    /// column that a trigger uses. Call ``refresh(_:)`` in the same transaction: it recreates the triggers
+    /// and journals what changed in between.
     ///
-    /// - Returns: False when it is no trigger of capture.
+    /// - Returns: False when `trigger` is not a trigger of capture.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
         let prefix = JournalSchema.prefix + "_"
@@ -107,7 +111,8 @@ public enum Capture {
         return true
     }
 
-    /// True when the schema changed after capture last looked at it, or when the journal itself is of an earlier release.
+    /// True when the schema changed since the last ``refresh(_:)``, and when the journal has the format of an
+    /// earlier release.
     static func isStale(_ db: Database) throws -> Bool {
         if try JournalUpgrade.isDue(db) { return true }
         let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
@@ -126,8 +131,10 @@ public enum Capture {
         let reason: String
     }
 
-    /// - Returns: Why the table cannot be tracked, if its schema needs what only its own program has: nothing is changed then, and the
-    ///   other tables are not concerned.
+    /// Tracks a table, if this connection has the functions and collations that its schema uses.
+    ///
+    /// - Returns: A refusal when something is missing; nothing is changed then, and other tables are not
+    ///   affected.
     private static func trackIfUsable(
         _ table: TableInspection, registry: inout ShapeRegistry, _ db: Database
     ) throws -> Result<Outcome, Refusal> {
@@ -173,8 +180,8 @@ public enum Capture {
                 let knowsEvictions = CaptureTriggers(
                     table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
                 ).coversEvictions(installed: installed.sqlByName)
-                // Without all triggers, with a user's trigger before ours, or with a unique index that they did not know, the
-                // journal may differ from the rows in any way.
+                // The journal may differ from the rows in any way when triggers were missing, when a user's
+                // trigger ran before them, and when they did not cover one of the unique indexes.
                 if !installed.areComplete || !installed.areYoungest || !knowsEvictions {
                     recovered = try Reconciliation(table, entry: entry, db).run()
                 } else {
@@ -193,7 +200,7 @@ public enum Capture {
             rewritten: rewritten)
     }
 
-    /// Journals the rows that a table held before it was tracked.
+    /// Journals the rows that a table had before it was tracked.
     private static func adopt(_ table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database) throws -> Int64 {
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }
         let notNull = columns.prefix(table.keyCount).map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
@@ -206,7 +213,8 @@ public enum Capture {
         return Int64(db.changesCount)
     }
 
-    /// ADD COLUMN journals no rows, and until now no trigger knew the column: what differs from its default was written since.
+    /// Journals the values of new columns. ADD COLUMN journals no rows, and the old triggers did not know the
+    /// column, so each value that differs from the column's default was written since.
     private static func journalNewColumns(
         of table: TableInspection, entry: ShapeRegistry.Entry, before: TableShape, _ db: Database
     ) throws -> Int64 {
@@ -217,7 +225,8 @@ public enum Capture {
         func isWritten(_ index: Int) -> String {
             let column = table.stored[index]
             let name = SQLText.quote(identifier: column.name)
-            // A renamed column may have a default that is computed anew at each use.
+            // A default that is no literal is computed at each use, and a renamed column may have one. So
+            // every row counts as written.
             guard column.hasLiteralDefault else { return "1" }
             let literal = column.defaultSQL ?? "NULL"
             let content = "\(name) COLLATE BINARY IS NOT (\(literal))"
@@ -256,7 +265,7 @@ public enum Capture {
         var warnings: [String] = []
         if table.hasRowidKey {
             warnings.append(
-                "SQLite mints the key \(table.stored[0].name) when an INSERT leaves it out, and two machines can mint the same: "
+                "SQLite generates the key \(table.stored[0].name) when an INSERT omits it, and two machines can generate the same: "
                     + "give each row a random 64-bit or UUID key")
         }
         let nullable = table.stored.prefix(table.keyCount).filter { !$0.isNotNull }
@@ -274,9 +283,9 @@ public enum Capture {
     }
 }
 
-/// Which tables an operator chose at `init`.
+/// The tables that an operator included and excluded at `init`.
 struct TrackingPolicy {
-    /// Names as ``TableNames/folded(_:)`` gives them; nil means every table.
+    /// Names as ``TableNames/folded(_:)`` returns them; nil includes every table.
     let include: Set<String>?
     let exclude: Set<String>
     private let names: TableNames
@@ -297,12 +306,12 @@ struct TrackingPolicy {
     }
 }
 
-/// The triggers of Tandem that stand on a table now.
+/// The triggers of Tandem on a table.
 private struct InstalledTriggers {
     let sqlByName: [String: String]
-    /// Triggers of Tandem that belong to another table id: the table was renamed.
+    /// Triggers of Tandem with another table id in their names, which exist after a table was renamed.
     let foreign: [String]
-    /// True when no trigger of the user is younger than ours; SQLite runs the youngest first.
+    /// True when no trigger of the user is newer than Tandem's. SQLite runs the newest trigger first.
     let areYoungest: Bool
 
     init(_ db: Database, table: String, tableID: Int64) throws {
@@ -334,7 +343,7 @@ private struct InstalledTriggers {
         foreign.isEmpty && sqlByName == Dictionary(uniqueKeysWithValues: wanted.map { ($0.name, $0.sql) })
     }
 
-    /// True when every kind of write was captured all the time, by whatever shape.
+    /// True when triggers for every kind of write are installed, for any shape of the table.
     var areComplete: Bool {
         ["_insert", "_delete", "_key"].allSatisfy { suffix in sqlByName.keys.contains { $0.hasSuffix(suffix) } }
     }

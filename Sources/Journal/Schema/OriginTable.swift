@@ -1,15 +1,16 @@
 import Foundation
 import GRDB
 
-/// The origins that a file knows, under the small numbers that its journal uses for them.
+/// The origins that a file knows, with the small numbers by which its journal refers to them.
 public struct OriginTable: Sendable {
-    /// The numbers of the origins, 0 for the name that the file bore first.
+    /// The numbers of the origins; 0 is the file's first origin.
     public private(set) var numbers: [OriginID: Int64] = [:]
     /// The origins by their numbers.
     public private(set) var origins: [Int64: OriginID] = [:]
     /// The highest version known of each remote origin.
     public private(set) var versions: [Int64: Int64] = [:]
-    /// The names that this file bore before: some of their changes were captured here, others may have been received.
+    /// The numbers of this file's earlier origins. Some of their changes were captured here, others may have
+    /// been received.
     private(set) var retired: Set<Int64> = []
 
     /// Reads what the snapshot of `db` holds.
@@ -27,7 +28,7 @@ public struct OriginTable: Sendable {
         }
     }
 
-    /// The number of `origin`, added to the file when it is new.
+    /// Returns the number of `origin`, and adds the origin to the file when it is new.
     ///
     /// - Throws: Errors of SQLite; nothing is added then.
     public mutating func number(of origin: OriginID, in db: Database) throws -> Int64 {
@@ -39,9 +40,9 @@ public struct OriginTable: Sendable {
         return number
     }
 
-    /// Writes down that everything of an origin up to `version` is known; a lower version changes nothing.
+    /// Records that all changes of an origin up to `version` are known; a lower version changes nothing.
     ///
-    /// - Throws: Errors of SQLite; the table in memory is as before then.
+    /// - Throws: Errors of SQLite; this value is then unchanged.
     public mutating func advance(_ number: Int64, to version: Int64, in db: Database) throws {
         guard version > versions[number, default: 0] else { return }
         try db.execute(sql: "UPDATE _journal_origins SET version = ? WHERE id = ?", arguments: [version, number])
@@ -54,7 +55,7 @@ public struct OriginTable: Sendable {
         versions[number] = version
     }
 
-    /// The vector of all origins but `own`: what a replica has merged from others.
+    /// The vector of all origins except `own`: what a replica has merged from others.
     public func merged(except own: OriginID) -> VersionVector {
         VersionVector(
             versions.compactMap { number, version in
@@ -64,7 +65,8 @@ public struct OriginTable: Sendable {
 
     // MARK: - Vectors in `_journal_runs.known`
 
-    /// Pairs of origin number and version as LEB128 varints, by number: a few bytes for a small cluster.
+    /// Encodes a vector as pairs of origin number and version, as LEB128 varints, sorted by number. It takes
+    /// a few bytes for a small cluster.
     func encode(_ vector: VersionVector) -> Data {
         let pairs = vector.entries.compactMap { entry in numbers[entry.origin].map { ($0, entry.version) } }
         var data = Data()
@@ -105,5 +107,5 @@ public struct OriginTable: Sendable {
         data.append(UInt8(rest))
     }
 
-    private static let corruptVector = JournalError(.corrupt, "a knowledge mark in _journal_runs is not valid")
+    private static let corruptVector = JournalError(.corrupt, "a causal context in _journal_runs is not valid")
 }
