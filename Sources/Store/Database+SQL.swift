@@ -3,18 +3,19 @@ import GRDBSQLite
 import Journal
 
 extension Database {
-    /// Runs SQL that writes: one statement with its values, or a script of several without any.
+    /// Runs SQL that writes: one statement with its values, or a script of several statements.
     ///
-    /// Live objects follow, and the journal records every changed row. It is one transaction, or a part of the one that the
-    /// calling thread is inside of.
+    /// Live objects follow, and the journal records every changed row. The call is one transaction, or a part
+    /// of the calling thread's transaction.
     ///
     /// - Parameters:
-    ///   - sql: One or more statements; an interpolated value is bound.
-    ///   - arguments: The values of the `?`, when they are not interpolated.
-    /// - Returns: How many rows the statements changed, without those that triggers changed.
-    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does not accept;
-    ///   `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`; a constraint's code;
-    ///   `writeInsideRead`, `readOnly`, `busy`, `full`, `closed`. A script is undone as a whole.
+    ///   - sql: One or more statements. Interpolated values are bound.
+    ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    /// - Returns: The number of rows that the statements changed, without the rows that triggers changed.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does
+    ///   not accept; `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`; a
+    ///   constraint's code; `writeInsideRead`, `readOnly`, `busy`, `full`, `closed`. A script is undone as a
+    ///   whole.
     @discardableResult
     public func execute(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> Int {
         try execute(sql.binding(arguments), operation: "executing SQL")
@@ -23,7 +24,7 @@ extension Database {
     func execute(_ sql: SQL, operation: String, table: String? = nil) throws -> Int {
         do {
             return try write(operation: operation, table: table) { context in
-                // A savepoint, so that a script that fails in a transaction leaves nothing behind.
+                // The savepoint undoes all statements of a script that fails inside a transaction.
                 try context.savepoint {
                     try context.confirm()
                     let (changes, changedSchema) = try context.runScript(sql)
@@ -37,15 +38,16 @@ extension Database {
         }
     }
 
-    /// The rows of any SELECT.
+    /// Returns the rows of any SELECT.
     ///
     /// - Parameters:
-    ///   - sql: One statement; an interpolated value is bound. `INSERT … RETURNING` and its like need a transaction.
-    ///   - arguments: The values of the `?`, when they are not interpolated.
+    ///   - sql: One statement. Interpolated values are bound. A statement that writes and returns rows, such
+    ///     as `INSERT … RETURNING`, needs a transaction.
+    ///   - arguments: The values of the `?` placeholders that are not interpolated.
     /// - Returns: The rows in the order of the query, all of them in memory.
-    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does not accept;
-    ///   `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`; `readOnly` for a
-    ///   statement that writes, outside of a transaction; `closed`.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for a statement that SQLite does
+    ///   not accept; `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`;
+    ///   `readOnly` for a statement that writes, outside a transaction; `closed`.
     public func rows(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [SQLRow] {
         try query(sql.binding(arguments)) { statement in
             let columns = statement.columnNames
@@ -55,10 +57,11 @@ extension Database {
         }
     }
 
-    /// The rows of any SELECT as values of a struct, matched by column names.
+    /// Returns the rows of any SELECT as values of a struct. Columns are matched to properties by name.
     ///
-    /// - Throws: ``StoreError/Code/missingColumn`` for a property without default value whose column is not selected,
-    ///   ``StoreError/Code/undecodable`` for a value of another type, and what ``rows(_:_:)`` throws.
+    /// - Throws: ``StoreError/Code/missingColumn`` when the SELECT lacks the column of a property that has no
+    ///   default value; ``StoreError/Code/undecodable`` for a value of another type; what ``rows(_:_:)``
+    ///   throws.
     public func rows<Row: ValueModel>(
         as type: Row.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...
     ) throws -> [Row] {
@@ -78,7 +81,7 @@ extension Database {
         }
     }
 
-    /// The first column of the first row; nil when there is no row, or when it holds NULL.
+    /// Returns the first column of the first row; nil when there is no row, or when it holds NULL.
     ///
     /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, and what ``rows(_:_:)`` throws.
     public func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> T? {
@@ -93,10 +96,10 @@ extension Database {
         }
     }
 
-    /// The first column of every row.
+    /// Returns the first column of every row.
     ///
-    /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, NULL included unless `T` is optional;
-    ///   what ``rows(_:_:)`` throws.
+    /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, and for NULL unless `T` is
+    ///   optional; what ``rows(_:_:)`` throws.
     public func values<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [T] {
         try query(sql.binding(arguments)) { statement in
             var values: [T] = []
@@ -121,7 +124,8 @@ extension Database {
                     }
                 }
                 guard let writer, !statement.isReadOnly else { return try run() }
-                // An `INSERT … RETURNING` writes too: what it wrote goes, when a value that it returns cannot be read.
+                // An `INSERT … RETURNING` writes too: when a returned value cannot be read, the savepoint
+                // undoes the write.
                 return try writer.savepoint {
                     let result = try run()
                     try writer.absorb()
@@ -133,7 +137,8 @@ extension Database {
         }
     }
 
-    /// Transactions belong to ``transaction(_:)``, which keeps live objects and events in step with them.
+    /// Refuses SQL that begins or ends transactions. Only ``transaction(_:)`` keeps live objects and events
+    /// in step with the file.
     static func refuseTransactionControl(_ sql: String) throws {
         let keyword = SQLPlaceholders.keyword(sql)
         guard ["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"].contains(keyword) else { return }
@@ -143,7 +148,7 @@ extension Database {
 }
 
 extension WriteContext {
-    /// Runs one statement after another.
+    /// Runs the statements of a script one after another.
     ///
     /// - Returns: The changed rows, and whether a statement may have changed the schema.
     func runScript(_ sql: SQL) throws -> (changes: Int, changedSchema: Bool) {
@@ -160,7 +165,7 @@ extension WriteContext {
                     throw StoreError(connection: connection, sql: String(cString: current))
                 }
                 next = tail
-                // White space or a comment at the end.
+                // White space or a comment gives no statement.
                 guard let handle else { continue }
                 defer { sqlite3_finalize(handle) }
                 let text = String(cString: sqlite3_sql(handle))
@@ -190,11 +195,12 @@ extension WriteContext {
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
         if code == SQLITE_ERROR, try releaseCapture(connection) { return try run(handle, connection) }
         guard code == SQLITE_DONE else { throw StoreError(statement: handle) }
-        // A statement that changes nothing leaves the count of the one before it.
+        // `sqlite3_changes` keeps the count of an earlier statement when this one changed nothing.
         return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
     }
 
-    /// Takes the triggers of capture out of the way of a DROP COLUMN; the caller lets capture follow.
+    /// Drops the capture triggers that make a DROP COLUMN fail, so that it can be run again. The caller
+    /// updates capture afterwards.
     private func releaseCapture(_ connection: OpaquePointer) throws -> Bool {
         let words = String(cString: sqlite3_errmsg(connection)).split(separator: " ")
         // "error in trigger _journal_1_insert after drop column: no such column: NEW.nick"

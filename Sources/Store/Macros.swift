@@ -2,9 +2,10 @@
 @_exported import struct Journal.OriginID
 @_exported import enum Journal.Value
 
-/// Makes a final class a live model of one table, or a struct a value that rows decode into.
+/// Makes a final class a live model of one table, or makes a struct a value that rows decode into.
 ///
-/// On a final class: one object per row and database, readable from any thread, changed only inside `save`:
+/// On a final class: there is one object per row and database. Any thread can read it; only `save` changes
+/// it:
 ///
 /// ```swift
 /// @Model
@@ -17,14 +18,15 @@
 /// try bob.save { $0.name = "Robert" }
 /// ```
 ///
-/// On a struct: a snapshot, decoded by column names from any SELECT (``Database/rows(as:_:_:)``). A column that the SELECT
-/// does not deliver leaves the property's default value, or nil.
+/// On a struct: a snapshot, decoded by column names from any SELECT (``Database/rows(as:_:_:)``). When the
+/// SELECT lacks a column, the property takes its default value, or nil.
 ///
-/// The property `id` is the primary key, unless properties are marked with ``PrimaryKey()``. A property's type conforms to
-/// ``ColumnValue``, or the property names a coding. In a class, a property that is neither optional nor has a default
-/// value must be set when a row is created; its type conforms to ``ColumnPlaceholder`` too.
+/// The property `id` is the primary key, unless properties are marked with ``PrimaryKey()``. A property's
+/// type conforms to ``ColumnValue``, or the property names a coding. In a class, a property that is not
+/// optional and has no default value must be set when a row is created, and its type also conforms to
+/// ``ColumnPlaceholder``.
 ///
-/// - Parameter table: The table's name; the type's own name when left out.
+/// - Parameter table: The table's name; the name of the type by default.
 @attached(
     member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
     named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
@@ -35,13 +37,13 @@
     named(init))
 public macro Model(table: String? = nil) = #externalMacro(module: "StoreMacros", type: "ModelMacro")
 
-/// Gives a property a column of another name.
+/// Stores a property in a column of another name.
 ///
 /// - Parameter name: The column's name.
 @attached(peer)
 public macro Column(_ name: String) = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Gives a property a column of another name, and another way to store its value.
+/// Stores a property in a column of another name, with another coding of its value.
 ///
 /// - Parameters:
 ///   - name: The column's name.
@@ -50,21 +52,23 @@ public macro Column(_ name: String) = #externalMacro(module: "StoreMacros", type
 public macro Column<Coding: ColumnCoding>(_ name: String, as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Gives a property another way to store its value.
+/// Stores a property with another coding of its value.
 ///
 /// - Parameter coding: How the value is stored, such as ``DateAsMilliseconds``.
 @attached(peer)
 public macro Column<Coding: ColumnCoding>(as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Makes a property part of the primary key. Several together form a composite key, in the order of the source.
+/// Makes a property part of the primary key. Several such properties form a composite key, in the order of
+/// the source.
 @attached(peer)
 public macro PrimaryKey() = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Makes an integer property the primary key, and says who makes the keys of new rows.
+/// Makes an integer property the primary key, and chooses where the keys of new rows come from.
 ///
-/// `.rowid` lets SQLite mint them: the greatest key plus one. Two machines that never met would mint the same, so it is for
-/// tables that stay on this machine only (``SchemaBuilder/local(_:)``); on a captured table, opening throws.
+/// With `.rowid` SQLite generates them: the greatest key plus one. Two machines would generate the same keys
+/// independently, so this is for tables that stay on this machine (``SchemaBuilder/local(_:)``). On a
+/// captured table, opening throws.
 ///
 /// ```swift
 /// @Model
@@ -80,10 +84,12 @@ public macro PrimaryKey(_ source: KeySource) = #externalMacro(module: "StoreMacr
 @attached(peer)
 public macro JSON() = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Keeps a property in memory only. It needs a default value, and changes inside `save` like every other.
+/// Keeps a property in memory only. It needs a default value, and changes inside `save` like every other
+/// property.
 @attached(peer)
 public macro Transient() = #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
-/// Added to the stored properties of a model class by ``Model(table:)``; not for use by hand.
+/// Turns the stored properties of a model class into accessors. ``Model(table:)`` adds it; do not use it by
+/// hand.
 @attached(accessor)
 public macro _ModelProperty() = #externalMacro(module: "StoreMacros", type: "ModelPropertyMacro")

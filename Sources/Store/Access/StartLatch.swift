@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Whether a piece of work may still begin: decided once, by whoever comes first, its thread or the task's cancellation.
+/// Decides once whether a piece of work begins: the thread that is to run it calls ``begin()``, the task's
+/// cancellation calls ``cancel()``, and the first of the two calls wins.
 final class StartLatch: Sendable {
     private enum State { case waiting, begun, cancelled }
 

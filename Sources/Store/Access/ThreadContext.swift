@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// Names the thread that runs, as long as it runs.
+/// Identifies a thread while it runs. The system may give the same identity to a later thread.
 @usableFromInline
 struct ThreadIdentity: Hashable, Sendable {
     private let number: UInt
@@ -22,8 +22,8 @@ struct ThreadIdentity: Hashable, Sendable {
 
 /// The accesses to databases that the calling thread is inside of, innermost first.
 ///
-/// A thread's own, not a task's: bodies of transactions are synchronous, and a task started inside of one must not take
-/// itself for a part of it.
+/// It belongs to a thread, not to a task: bodies of transactions are synchronous, and a task that is started
+/// inside one is no part of the transaction.
 enum ThreadContext {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -46,7 +46,7 @@ enum ThreadContext {
         return nil
     }
 
-    /// Runs `body` inside of `context`.
+    /// Runs `body` inside `context`.
     static func with<Result>(_ context: AccessContext, _ body: () throws -> Result) rethrows -> Result {
         let outer = innermost
         context.outer = outer

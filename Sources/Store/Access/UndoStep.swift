@@ -1,10 +1,10 @@
 /// One overlay that was set, and how to take it back.
 protocol UndoStep {
-    /// Puts back what stood there before.
+    /// Restores the overlay that the object had before.
     ///
-    /// - Returns: The object, when it is not known what its row looks like outside of the transaction.
+    /// - Returns: The object when its row outside the transaction is unknown and must be read; nil otherwise.
     func undo(_ epoch: Int) -> (any Refreshable)?
-    /// Makes the overlay what everyone sees.
+    /// Makes the overlay's values visible to all threads.
     func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication)
 }
 
@@ -29,7 +29,8 @@ struct OverlayUndo<M: Model>: UndoStep {
             state.overlays = []
             guard position >= state.asOf || state.status.isProvisional else { return nil }
             let before = isWanted ? (fields: state.fields, status: state.status) : nil
-            // The row of an object that was made in memory came from elsewhere.
+            // Another write inserted the row of an object that was made in memory, so the object's own values
+            // are unsaved ones.
             if state.status == .new, overlay.status != .new, !overlay.isSaved { state.unsaved = [state.fields] }
             state.fields = overlay.fields
             state.status = overlay.status

@@ -5,10 +5,11 @@ import Journal
 @_exported import struct Journal.ConflictFilter
 @_exported import struct Journal.Stamp
 
-// The ledger of what lost when two machines wrote the same row without having seen each other; docs/CONFLICTS.md.
+// The conflict ledger lists the writes that lost when two machines wrote the same row without having seen
+// each other's write; see docs/CONFLICTS.md.
 
 extension Database {
-    /// Entries of the ledger, oldest first; the open ones, unless the filter says otherwise.
+    /// Entries of the conflict ledger, oldest first. Without a filter, only the open ones.
     ///
     /// ```swift
     /// for conflict in try db.conflicts(ConflictFilter(table: "Person")) {
@@ -16,22 +17,26 @@ extension Database {
     /// }
     /// ```
     ///
-    /// - Parameter filter: Which of them; matches the open ones of all tables when it is left out.
-    /// - Returns: All that match, in memory; empty when none do.
-    /// - Throws: ``StoreError``: `notAReplica` for a file without a journal, `unsupportedFormat`, `corrupt`, `closed`.
+    /// - Parameter filter: Which entries to return; by default the open ones of all tables.
+    /// - Returns: All matching entries, in memory; empty when none match.
+    /// - Throws: ``StoreError``: `notAReplica` for a file without a journal, `unsupportedFormat`, `corrupt`,
+    ///   `closed`.
     public func conflicts(_ filter: ConflictFilter = ConflictFilter()) throws -> [ConflictEntry] {
         try access { context in try ConflictLedger(context.db).entries(filter) }
     }
 
-    /// Writes lost values back, as an ordinary local write that live objects follow and peers get: all of the entries, or none.
+    /// Writes lost values back as an ordinary local write, which live objects follow and peers receive.
+    /// Restores all of the entries, or none.
     ///
-    /// If the row is there, its lost columns are set, after a key change in the row under its new key; if not, it is
-    /// inserted again as its writer had it. Inside of a transaction it is a part of that.
+    /// When the row exists, its lost columns are set; after a change of its key, in the row under the new
+    /// key. When the row does not exist, it is inserted again as its writer had it. Inside a transaction, the
+    /// write is a part of that transaction.
     ///
     /// - Parameter ids: `ConflictEntry.id`.
     /// - Returns: The entries as they are now.
-    /// - Throws: ``StoreError``: `unknownConflict`; `missingTable` and `missingColumn` when the schema has changed since;
-    ///   `heldRow`; `constraint` when the schema refuses the row. Nothing is changed then.
+    /// - Throws: ``StoreError``: `unknownConflict`; `missingTable` and `missingColumn` when the schema has
+    ///   changed since the conflict; `heldRow`; `constraint` when the schema refuses the row. Nothing is
+    ///   changed then.
     @discardableResult
     public func restoreConflicts(_ ids: [Int64]) throws -> [ConflictEntry] {
         let time = Date().timeIntervalSince1970
@@ -43,7 +48,7 @@ extension Database {
         }
     }
 
-    /// Marks entries as looked at. Their values stay, and they may still be restored.
+    /// Marks entries as dismissed. Their values stay, and they can still be restored.
     ///
     /// - Returns: The entries as they are now.
     /// - Throws: ``StoreError`` with `unknownConflict`; nothing is changed then.
@@ -53,9 +58,9 @@ extension Database {
         return try closing { context in try ConflictLedger(context.db).dismiss(ids, time: time) }
     }
 
-    /// Dismisses every entry that the filter lets through.
+    /// Dismisses every entry that matches the filter.
     ///
-    /// - Returns: How many.
+    /// - Returns: The number of dismissed entries.
     /// - Throws: ``StoreError``: `writeInsideRead`, `readOnly`, `busy`, `closed`. Nothing is dismissed then.
     @discardableResult
     public func dismissConflicts(matching filter: ConflictFilter) throws -> Int {
@@ -63,7 +68,7 @@ extension Database {
         return try closing { context in try ConflictLedger(context.db).dismiss(matching: filter, time: time) }
     }
 
-    /// A savepoint, so that what fails inside of a transaction leaves nothing behind.
+    /// Runs `body` in a savepoint, so that a failure inside a transaction leaves nothing behind.
     private func closing<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
         try write { context in
             try context.savepoint {

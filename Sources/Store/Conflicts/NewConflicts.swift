@@ -2,7 +2,8 @@ import Dispatch
 import Journal
 
 extension Database {
-    /// The conflicts that are noticed from now on, one after the other, whichever process applies the changes.
+    /// A sequence of the conflicts that are recorded after this call, in the order of the ledger. It includes
+    /// those that another process records.
     ///
     /// ```swift
     /// for try await conflict in db.newConflicts() { notify(conflict) }
@@ -15,7 +16,7 @@ extension Database {
         do {
             let watch = ConflictWatch(try FileWatch(path: path))
             dependents.add(watch)
-            // After it was registered: a close before that has missed it.
+            // A `close()` before the registration did not reach this watch, so check after it.
             if isClosed { watch.finish() }
             return NewConflicts(database: self, last: last, watch: watch)
         } catch {
@@ -24,9 +25,9 @@ extension Database {
     }
 }
 
-/// Conflicts as they are noticed. Ends when its task is cancelled or the database closed.
+/// Conflicts as they are recorded. Ends when its task is cancelled or the database is closed.
 ///
-/// For one consumer. What was dropped by the ledger's bounds before it was read is left out.
+/// For one consumer. Conflicts that the ledger's limits removed before they were read are left out.
 public struct NewConflicts: AsyncSequence, Sendable {
     public typealias Element = ConflictEntry
 
@@ -34,16 +35,16 @@ public struct NewConflicts: AsyncSequence, Sendable {
     let last: Int64
     let watch: ConflictWatch
 
-    /// Starts behind the conflict that was the newest when ``Database/newConflicts()`` was called.
+    /// Starts after the conflict that was the newest when ``Database/newConflicts()`` was called.
     public func makeAsyncIterator() -> Iterator {
-        // Before the first look, so that no commit falls between the two.
+        // Subscribes before the first read, so that no commit falls between the two.
         Iterator(database: database, watch: watch, signals: watch.file.changes.makeAsyncIterator(), last: last)
     }
 
     /// Delivers each conflict once, oldest first, and waits for the file to change in between.
     public struct Iterator: AsyncIteratorProtocol {
         let database: Database
-        /// Watches for as long as it is held.
+        /// Keeps the watch alive.
         let watch: ConflictWatch
         var signals: AsyncStream<Void>.Iterator
         var last: Int64
@@ -58,7 +59,8 @@ public struct NewConflicts: AsyncSequence, Sendable {
 
         /// The next conflict; nil when the task is cancelled or the database closed.
         ///
-        /// - Throws: ``StoreError`` when the file cannot be read. Nothing is skipped: the next call tries again.
+        /// - Throws: ``StoreError`` when the file cannot be read. Nothing is skipped: the next call tries
+        ///   again.
         public mutating func next() async throws -> ConflictEntry? {
             while true {
                 if let next = waiting.popFirst() {
@@ -69,7 +71,7 @@ public struct NewConflicts: AsyncSequence, Sendable {
                 do {
                     waiting = try await read()[...]
                 } catch {
-                    // Closed while it was read.
+                    // The database was closed during the read.
                     if database.isClosed { return nil }
                     throw error
                 }
@@ -77,7 +79,7 @@ public struct NewConflicts: AsyncSequence, Sendable {
             }
         }
 
-        /// Reads on a thread of its own: SQLite blocks.
+        /// Reads on a thread outside the task pool, because SQLite blocks.
         private func read() async throws -> [ConflictEntry] {
             let (database, last) = (database, last)
             return try await withCheckedThrowingContinuation { continuation in
@@ -100,7 +102,7 @@ final class ConflictWatch: Dependent {
 
     init(_ file: FileWatch) { self.file = file }
 
-    // It looks at the ledger, not at what commits change.
+    // This sequence reads the ledger, not the changes of commits.
     func committed(_ summary: CommitSummary) {}
     var isIdle: Bool { true }
 

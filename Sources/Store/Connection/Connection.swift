@@ -1,27 +1,28 @@
 import GRDB
 import Journal
 
-/// One SQLite connection, as ``Database/Options/unlock`` and ``Database/Options/prepare`` see it. Valid inside of the call.
+/// One SQLite connection, as ``Database/Options/unlock`` and ``Database/Options/prepare`` receive it. Valid
+/// only during the call.
 public struct Connection {
-    /// GRDB's own view of the connection, for what this layer does not do. Needs `import GRDB`.
+    /// GRDB's handle of the connection, for what Tandem does not offer. Needs `import GRDB`.
     public let grdb: GRDB.Database
 
-    /// Runs SQL: a statement with its values, or a script without any.
+    /// Runs SQL: one statement with its values, or a script without values.
     ///
     /// ```swift
     /// options.prepare = { try $0.execute("PRAGMA cache_size = -64000") }
     /// ```
     ///
-    /// - Throws: GRDB's `DatabaseError` for SQL that SQLite does not accept, or that has another number of parameters;
-    ///   ``StoreError/Code/unstorable`` and ``ColumnMismatch`` for a value that cannot be bound. What statements of a
-    ///   script did before the one that failed, stays.
+    /// - Throws: GRDB's `DatabaseError` for SQL that SQLite does not accept, or whose number of parameters
+    ///   differs from the number of values; ``StoreError/Code/unstorable`` and ``ColumnMismatch`` for a value
+    ///   that cannot be bound. Statements of a script before the failed one keep their effect.
     public func execute(_ sql: SQL) throws {
         try grdb.execute(sql: sql.text, arguments: StatementArguments(sql.bindings.map { try $0.databaseValue }))
     }
 }
 
 extension ColumnValue {
-    /// The value as GRDB spells it.
+    /// The value as a GRDB value.
     fileprivate var databaseValue: DatabaseValue {
         get throws { try columnValue.databaseValue }
     }

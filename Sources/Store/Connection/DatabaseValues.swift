@@ -3,9 +3,10 @@ import GRDB
 import Journal
 
 extension Value {
-    /// The value as GRDB spells it.
+    /// The value as a GRDB value.
     ///
-    /// - Throws: ``StoreError/Code/unstorable`` for text that is not valid UTF-8, which GRDB's values cannot hold.
+    /// - Throws: ``StoreError/Code/unstorable`` for text that is not valid UTF-8, which GRDB's values cannot
+    ///   hold.
     var databaseValue: DatabaseValue {
         get throws {
             switch self {

@@ -3,11 +3,11 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// What lets SQL order and compute with the decimal numbers that are stored as text.
+/// A collation and functions with which SQL orders and computes with decimal numbers that are stored as text.
 ///
-/// By itself SQLite puts '9' behind '10', and computes with doubles. The names are those of SQLite's own extension for
-/// decimal numbers (https://sqlite.org/floatingpoint.html#the_decimal_c_extension), so raw SQL may use them too:
-/// `ORDER BY price COLLATE decimal`.
+/// Without them SQLite orders '9' after '10' and computes with doubles. The names are those of SQLite's own
+/// extension for decimal numbers (https://sqlite.org/floatingpoint.html#the_decimal_c_extension), so raw SQL
+/// may use them too: `ORDER BY price COLLATE decimal`.
 enum DecimalFunctions {
     static let collation = "decimal"
 

@@ -1,6 +1,6 @@
 extension Database.Options {
-    /// Wraps what an access threw, names the place where it is not known yet, and tells it to whoever asked to be told
-    /// (``onFailure``).
+    /// Wraps the error of an access, adds the operation and the table when the error names none, and passes
+    /// it to ``onFailure``.
     func failed(_ error: any Error, operation: String, table: String? = nil) -> any Error {
         let wrapped = StoreError.wrapping(error, operation: operation)
         guard let failure = (wrapped as? StoreError)?.during(operation, table: table) else { return wrapped }
@@ -10,8 +10,8 @@ extension Database.Options {
 }
 
 extension Database {
-    /// Like the options' `failed`, for what is thrown outside of an access to this database. Inside of one it is told when it
-    /// leaves that.
+    /// Like the options' `failed`, for errors outside an access to this database. An error inside an access
+    /// is reported when it leaves the access.
     func failed(_ error: any Error, operation: String, table: String? = nil) -> any Error {
         if ThreadContext.access(to: self) == nil { return options.failed(error, operation: operation, table: table) }
         let wrapped = StoreError.wrapping(error, operation: operation)

@@ -2,19 +2,19 @@ import GRDB
 import Journal
 
 extension Database {
-    /// Runs `body` with GRDB's view of the writing connection, inside of a transaction: for what this layer does not do. Needs
-    /// `import GRDB`.
+    /// Runs `body` with GRDB's handle of the writing connection, inside a transaction, for what Tandem does
+    /// not offer. Needs `import GRDB`.
     ///
-    /// What it writes is journalled, and live objects follow when it returns; a changed schema is followed by capture. It must
-    /// neither begin nor end a transaction.
+    /// The journal records what it writes, live objects follow when it returns, and capture follows a changed
+    /// schema. It must neither begin nor end a transaction.
     ///
     /// ```swift
     /// try db.withGRDB { try $0.create(table: "log") { $0.primaryKey("id", .text) } }
     /// ```
     ///
-    /// - Throws: What `body` throws, GRDB's errors as ``StoreError``; ``StoreError/Code/transactionAborted`` when the
-    ///   transaction is over when `body` returns; what ``transaction(_:)`` throws. All that `body` wrote is undone
-    ///   then, in the file and in memory.
+    /// - Throws: What `body` throws, with GRDB's errors wrapped as ``StoreError``;
+    ///   ``StoreError/Code/transactionAborted`` when the transaction is over when `body` returns; what
+    ///   ``transaction(_:)`` throws. All that `body` wrote is undone then, in the file and in memory.
     public func withGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try write { context in
             try context.savepoint {
@@ -30,12 +30,13 @@ extension Database {
         }
     }
 
-    /// Runs `body` with GRDB's view of a reading connection, on one snapshot.
+    /// Runs `body` with GRDB's handle of a reading connection, on one snapshot.
     ///
-    /// Inside of a transaction it is the writing connection, with what the transaction wrote so far; `body` must not
-    /// write.
+    /// Inside a transaction it is the writing connection, which shows what the transaction has written so
+    /// far. `body` must not write.
     ///
-    /// - Throws: What `body` throws, GRDB's errors as ``StoreError``; ``StoreError/Code/closed``.
+    /// - Throws: What `body` throws, with GRDB's errors wrapped as ``StoreError``;
+    ///   ``StoreError/Code/closed``.
     public func readGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try access { context in
             try (context as? WriteContext)?.confirm()

@@ -1,9 +1,11 @@
 import GRDB
 import Journal
 
-/// A function that SQL can call, written in Swift. It is there on every connection of a database (``Database/Options/functions``).
+/// A function, written in Swift, that SQL can call on every connection of a database
+/// (``Database/Options/functions``).
 ///
-/// Other programs do not have it: keep it out of triggers, indexes, CHECKs and generated columns of a file that others open.
+/// Other programs do not have it. Do not use it in triggers, indexes, CHECK constraints and generated columns
+/// of a file that other programs open.
 ///
 /// ```swift
 /// let distance = SQLFunction("distance", argumentCount: 2) { values in
@@ -11,17 +13,18 @@ import Journal
 /// }
 /// ```
 public struct SQLFunction: Sendable {
-    /// The name in SQL; SQLite does not look at the case of its letters.
+    /// The name in SQL; SQLite ignores the case of its letters.
     public let name: String
     let function: DatabaseFunction
     private let argumentCount: Int?
 
     /// - Parameters:
-    ///   - name: The name in SQL. A built-in function of the same name and count of arguments is replaced.
+    ///   - name: The name in SQL. It replaces a built-in function of the same name and number of arguments.
     ///   - argumentCount: 0...127 (https://sqlite.org/limits.html#max_function_arg); nil for any number.
-    ///   - isDeterministic: True when equal arguments always give equal results; SQLite then calls it less often.
-    ///   - body: Gets the arguments, and may be called on several threads at once. What it throws fails the statement, with
-    ///     the error's description.
+    ///   - isDeterministic: True when equal arguments always give equal results; SQLite then calls the
+    ///     function less often.
+    ///   - body: Receives the arguments. It may be called on several threads at once. An error that it throws
+    ///     fails the statement, with the error's description.
     public init(
         _ name: String, argumentCount: Int? = nil, isDeterministic: Bool = true,
         _ body: @escaping @Sendable ([Value]) throws -> Value
@@ -33,7 +36,8 @@ public struct SQLFunction: Sendable {
         }
     }
 
-    /// What SQLite would refuse to register (https://sqlite.org/c3ref/create_function.html) ends the program there.
+    /// Throws `invalidInput` for a name or an argument count that SQLite refuses
+    /// (https://sqlite.org/c3ref/create_function.html): GRDB ends the program when a registration fails.
     func check() throws {
         guard (0...127).contains(argumentCount ?? 0), (1...255).contains(name.utf8.count) else {
             throw StoreError(

@@ -2,17 +2,17 @@ import GRDB
 import Journal
 import Logging
 
-/// One run of a statement, for ``Database/Options/profile``. Holds no row's values.
+/// One run of a statement, for ``Database/Options/profile``. Contains no values of rows.
 public struct StatementProfile: Sendable {
-    /// The text, with `?` for values.
+    /// The text of the statement, with `?` in place of values.
     public let sql: String
-    /// From the first step to the last, waiting for locks included. SQLite counts milliseconds
-    /// (https://sqlite.org/c3ref/c_trace.html).
+    /// The time from the first step to the last, including waits for locks, with SQLite's resolution of one
+    /// millisecond (https://sqlite.org/c3ref/c_trace.html).
     public let duration: Duration
 }
 
 extension Replica.Options {
-    /// The settings of the floor below, from a database's options.
+    /// Takes over the settings of a database's options.
     init(_ options: Database.Options, path: String) {
         self.init()
         busyTimeout = options.busyTimeout
@@ -30,7 +30,7 @@ extension Replica.Options {
 }
 
 extension Database.Options {
-    /// Has SQLite report how long each statement of the connection takes, when someone wants to know.
+    /// Makes SQLite report how long each statement of the connection takes, when the options ask for it.
     fileprivate func trace(_ db: GRDB.Database, path: String) {
         guard profile != nil || slowStatement != nil else { return }
         db.trace(options: .profile) { event in

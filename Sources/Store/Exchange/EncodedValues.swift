@@ -1,9 +1,10 @@
 import Journal
 
 extension Model {
-    /// What is stored of this object, by the names of the columns: exact, in SQLite's own classes.
+    /// The values of this object by column name, exactly as they are stored, in SQLite's storage classes.
     ///
-    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored, which only an unsaved one can be.
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored. Only an unsaved object can
+    ///   have one.
     public var encodedValues: [String: Value] {
         get throws {
             let fields = _withState { $0.visible.fields }
@@ -23,13 +24,14 @@ extension Model {
         return values
     }
 
-    /// Sets properties of `fields` from values in SQLite's classes.
+    /// Sets properties of `fields` from values in SQLite's storage classes.
     ///
     /// - Parameters:
-    ///   - values: By the names of properties or columns. What is not named stays as it is.
-    ///   - fields: The values of a row that is being made or saved.
-    /// - Throws: ``StoreError/Code/invalidInput`` for a name that the model does not have or that is given twice,
-    ///   ``StoreError/Code/undecodable`` for a value that does not stand for one of the property's type. `fields` is unchanged then.
+    ///   - values: The values by name of property or column. Properties without a value here keep theirs.
+    ///   - fields: The values of a row that is being created or saved.
+    /// - Throws: ``StoreError/Code/invalidInput`` for a name that the model does not have or that is given
+    ///   twice; ``StoreError/Code/undecodable`` for a value that the property's type cannot decode. `fields`
+    ///   is unchanged then.
     public static func set(_ values: [String: Value], in fields: inout Fields) throws {
         var draft = fields
         var seen = ColumnSet()
@@ -61,22 +63,23 @@ extension Model {
             ?? schema.columns.firstIndex { SQLText.same($0.name, name) }
     }
 
-    /// Makes a row of values in SQLite's classes.
+    /// Creates a row from values in SQLite's storage classes.
     ///
     /// ```swift
     /// let bob = try Person.create(fields: ["name": .text("Bob"), "age": .integer(42)], in: db)
     /// ```
     ///
-    /// - Throws: Like ``set(_:in:)`` and ``create(in:_:)``; no row exists then.
+    /// - Throws: What ``set(_:in:)`` and ``create(in:_:)`` throw; no row exists then.
     @discardableResult
     public static func create(fields values: [String: Value], in database: Database) throws -> Self {
         try create(in: database) { try set(values, in: &$0) }
     }
 
-    /// Changes the row to values in SQLite's classes; columns that are not named stay as they are.
+    /// Sets columns of the row to values in SQLite's storage classes. Columns that are not named keep their
+    /// values.
     ///
     /// - Returns: True when something was written.
-    /// - Throws: Like ``set(_:in:)`` and ``save(_:)``; the object and the file are then as before.
+    /// - Throws: What ``set(_:in:)`` and ``save(_:)`` throw; the object and the file are unchanged then.
     @discardableResult
     public func save(fields values: [String: Value]) throws -> Bool {
         try save { try Self.set(values, in: &$0) }

@@ -1,7 +1,8 @@
 import Journal
 
-/// The statements that the layer itself runs, as text, for a program that prepares its own. Values bind in the order of
-/// ``ModelSchema/columns``; those of an UPDATE in the order of the columns named, with the key's last.
+/// The SQL text of the statements that models themselves run, for programs that prepare their own. Values
+/// bind in the order of ``ModelSchema/columns``. An UPDATE binds the named columns in the order given, then
+/// the key.
 ///
 /// ```swift
 /// Person.insertSQL                    // INSERT OR ABORT INTO "Person" ("id", "name") VALUES (?, ?)
@@ -9,20 +10,23 @@ import Journal
 /// let row = try bob.upsertStatement() // the same with bob's values: a value of type SQL
 /// ```
 extension Model {
-    /// Selects all columns of every row, qualified by the table's name. A WHERE or ORDER BY may follow.
+    /// Selects all columns of every row, qualified by the table's name. The caller may append WHERE or ORDER
+    /// BY.
     public static var selectSQL: String { schema.select }
-    /// Inserts a row; a key or UNIQUE value that is taken is an error, whatever conflict clause the table declares.
+    /// Inserts a row. A duplicate key or UNIQUE value is an error, even when the table declares another
+    /// conflict clause.
     public static var insertSQL: String { schema.insert }
     /// Deletes the row whose key is bound, in the order of the key.
     public static var deleteSQL: String { schema.delete }
 
-    /// Inserts a row, or gives the row with its key the other values; a clash of another UNIQUE column stays an error, whatever
-    /// conflict clause the table declares. A row that is the same already is not written.
+    /// Inserts a row, or updates the row that has its key. A conflict on another UNIQUE column is an error,
+    /// even when the table declares another conflict clause. A row that already has these values is not
+    /// written.
     public static var upsertSQL: String { schema.upsert }
 
-    /// Writes columns of the row whose key is bound last.
+    /// Updates columns of the row whose key is bound last.
     ///
-    /// - Parameter columns: Names of properties or columns; all but the key when none is named.
+    /// - Parameter columns: Names of properties or columns. Without names, all columns except the key.
     /// - Throws: ``StoreError/Code/missingColumn`` for a name that the model does not have.
     public static func updateSQL(_ columns: String...) throws -> String { schema.update(try positions(columns)) }
 
@@ -46,7 +50,7 @@ extension Model {
 
     /// ``updateSQL(_:)`` with the values of this object.
     ///
-    /// - Throws: ``StoreError/Code/missingColumn`` for a name that the model does not have,
+    /// - Throws: ``StoreError/Code/missingColumn`` for a name that the model does not have;
     ///   ``StoreError/Code/unstorable`` for a value that cannot be stored.
     public func updateStatement(_ columns: String...) throws -> SQL {
         let positions = try Self.positions(columns)

@@ -1,33 +1,34 @@
 import GRDB
 import Journal
 
-/// A row that a full-text search found.
+/// A row that matches a full-text search.
 public struct SearchHit<M: Model>: Sendable {
     /// The live object of the row.
     public let object: M
-    /// FTS5's bm25: smaller is better, and mostly below 0 (https://sqlite.org/fts5.html#the_bm25_function).
+    /// FTS5's bm25 score: smaller is better, and most scores are negative
+    /// (https://sqlite.org/fts5.html#the_bm25_function).
     public let rank: Double
-    /// The part of the text around the words found, with the marks around them.
+    /// The part of the text around the matched words, with marks around them.
     public let snippet: String
 }
 
-/// How a search marks what it found.
+/// The marks that a search puts around matched words, and the length of a snippet.
 public struct SearchMarks: Hashable, Sendable {
-    /// Stands before each word that was found.
+    /// The text before each matched word.
     public var start: String
-    /// Stands behind each word that was found.
+    /// The text after each matched word.
     public var end: String
-    /// Stands where text was left out.
+    /// The text in place of omitted text.
     public var ellipsis: String
-    /// The most words in a snippet, 1...64.
+    /// The maximum number of words in a snippet, 1...64.
     public var words: Int
 
     /// - Parameters:
-    ///   - start: Stands before each word that was found.
-    ///   - end: Stands behind it.
-    ///   - ellipsis: Stands where text was left out.
-    ///   - words: The most words in a snippet; less than 1 counts as 1, more than 64 as 64, FTS5's own limit
-    ///     (https://sqlite.org/fts5.html#the_snippet_function).
+    ///   - start: The text before each matched word.
+    ///   - end: The text after each matched word.
+    ///   - ellipsis: The text in place of omitted text.
+    ///   - words: The maximum number of words in a snippet. Less than 1 counts as 1; more than 64, FTS5's own
+    ///     limit, counts as 64 (https://sqlite.org/fts5.html#the_snippet_function).
     public init(start: String = "[", end: String = "]", ellipsis: String = "…", words: Int = 16) {
         self.start = start
         self.end = end
@@ -39,25 +40,26 @@ public struct SearchMarks: Hashable, Sendable {
 extension Model {
     /// Searches a full-text index of the model's table, best hits first.
     ///
-    /// A hit is always a row of today: what the index holds of an older state, for instance in a database opened for reading
-    /// only, is left out.
+    /// A hit always has the text that the index matched: index entries that are older than their rows are
+    /// left out, for instance in a database that is opened for reading only.
     ///
     /// ```swift
     /// let hits = try Article.search("local first", weights: ["title": 5], in: db)
     /// ```
     ///
     /// - Parameters:
-    ///   - query: What to look for; a plain literal means all its words.
-    ///   - name: The index's name; needed when the table has several.
-    ///   - weights: How much more a word counts in a column, or property; 1 for those left out.
-    ///   - marks: What surrounds the words that were found, and how long a snippet is.
-    ///   - limit: The most hits, 0 or more.
-    ///   - offset: How many of the best hits are left out.
-    ///   - database: Where the rows are.
-    /// - Returns: Empty when nothing is found, and for a query without a word.
-    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of the name, or has several and none is named;
-    ///   `missingColumn` for a weight of a column that the index does not have, or that is no finite number; `sql` for a raw
-    ///   query with a mistake; `undecodable` for a row that does not fit the model; `closed`.
+    ///   - query: What to search for. A plain string literal means all its words.
+    ///   - name: The name of the index. Required when the table has several.
+    ///   - weights: The weight of a match by column or property; 1 for those that are not named.
+    ///   - marks: The marks around matched words, and the length of a snippet.
+    ///   - limit: The maximum number of hits, 0 or more.
+    ///   - offset: The number of best hits to skip.
+    ///   - database: The database to search.
+    /// - Returns: The hits; empty when nothing matches, and for a query without words.
+    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of that name, or has several
+    ///   and `name` is nil; `missingColumn` for a weight of a column that the index does not have, or a
+    ///   weight that is not a finite number; `sql` for a syntax error in a raw query; `undecodable` for a row
+    ///   that does not fit the model; `closed`.
     public static func search(
         _ query: TextQuery, index name: String? = nil, weights: [String: Double] = [:],
         marks: SearchMarks = SearchMarks(), limit: Int = 100, offset: Int = 0, in database: Database
@@ -69,17 +71,19 @@ extension Model {
         }
     }
 
-    /// The whole text of each indexed column of the rows found, with marks around the words: by the names of the columns.
+    /// Searches like ``search(_:index:weights:marks:limit:offset:in:)``, and returns the whole text of each
+    /// indexed column, by column name, with marks around the matched words.
     ///
     /// - Parameters:
-    ///   - query: What to look for; a plain literal means all its words.
-    ///   - name: The index's name; needed when the table has several.
-    ///   - marks: What surrounds the words that were found; the rest of it does not count here.
-    ///   - limit: The most hits, 0 or more.
-    ///   - database: Where the rows are.
-    /// - Returns: Best hits first; empty when nothing is found, and for a query without a word.
-    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of the name, or has several and none
-    ///   is named; `sql` for a raw query with a mistake; `undecodable` for a row that does not fit the model; `closed`.
+    ///   - query: What to search for. A plain string literal means all its words.
+    ///   - name: The name of the index. Required when the table has several.
+    ///   - marks: The marks around matched words. Its `ellipsis` and `words` have no effect here.
+    ///   - limit: The maximum number of hits, 0 or more.
+    ///   - database: The database to search.
+    /// - Returns: The best hits first; empty when nothing matches, and for a query without words.
+    /// - Throws: ``StoreError``: `missingTable` when the table has no text index of that name, or has several
+    ///   and `name` is nil; `sql` for a syntax error in a raw query; `undecodable` for a row that does not
+    ///   fit the model; `closed`.
     public static func highlights(
         _ query: TextQuery, index name: String? = nil, marks: SearchMarks = SearchMarks(), limit: Int = 100,
         in database: Database
@@ -126,7 +130,8 @@ extension Model {
                     }
                     return rows
                 }
-                // Live objects are never deleted ones, of which a look at the newest commit may know already.
+                // `objects(for:)` leaves out rows that a newer commit has deleted, so hits are matched by
+                // key.
                 let objects = try context.objects(for: rows.map(\.fields), of: Self.self)
                 let byKey = Dictionary(objects.map { ($0.id.exact, $0) }, uniquingKeysWith: { first, _ in first })
                 return rows.compactMap { row in
@@ -140,7 +145,7 @@ extension Model {
 }
 
 extension TextIndexDefinition {
-    /// One factor for each column.
+    /// The weights in the order of the index's columns.
     fileprivate func weights(_ weights: [String: Double], _ schema: ModelSchema) throws -> [Double] {
         var factors = columns.map { _ in 1.0 }
         for (name, factor) in weights {
@@ -157,7 +162,7 @@ extension TextIndexDefinition {
 }
 
 extension TextIndexStore {
-    /// The index of this name, or the only one of the table.
+    /// Finds the index of this name, or the table's only index.
     fileprivate func index(_ name: String?, of table: String) throws -> TextIndexDefinition {
         let indexes = try all().filter { SQLText.same($0.table, table) }
         if let name {
@@ -178,7 +183,7 @@ extension TextIndexStore {
 }
 
 extension Database {
-    /// Brings the text indexes up to date before a search, as far as the place that it is called from allows.
+    /// Updates the text indexes before a search, as far as the calling thread's access allows.
     fileprivate func prepareSearch(_ table: String) throws {
         switch ThreadContext.access(to: self) {
         case nil:
@@ -188,7 +193,7 @@ extension Database {
             try context.confirm()
             let store = TextIndexStore(context.db)
             if try store.isBehind(checked: 0) { try store.follow() }
-        // A snapshot stays as it is; stale hits are left out of it.
+        // A snapshot cannot change; the search leaves out stale hits.
         default: return
         }
     }

@@ -1,5 +1,5 @@
-/// An index for full-text search over text columns of a table (https://sqlite.org/fts5.html), declared at a model or in a
-/// version of the schema (``SchemaStep/textIndex(_:on:)``).
+/// A full-text search index over text columns of a table (https://sqlite.org/fts5.html), declared in a model
+/// or in a version of the schema (``SchemaStep/textIndex(_:on:)``).
 ///
 /// ```swift
 /// @Model
@@ -13,38 +13,42 @@
 /// for hit in try Article.search("local first", in: db) { print(hit.object.title, hit.snippet) }
 /// ```
 ///
-/// It follows every write: those of programs on this file by triggers, those that arrive from peers by the journal.
+/// The index follows every write: triggers index the writes of programs on this file, and the journal shows
+/// which rows arrived from peers.
 public struct TextIndex: Hashable, Codable, Sendable {
-    /// How text is cut into words (https://sqlite.org/fts5.html#tokenizers).
+    /// How text is split into words (https://sqlite.org/fts5.html#tokenizers).
     public struct Tokenizer: Hashable, Codable, Sendable {
         /// The value of FTS5's `tokenize` option.
         public let sql: String
 
-        /// Another one, in FTS5's own words.
+        /// A tokenizer given as the value of FTS5's `tokenize` option.
         public init(sql: String) { self.sql = sql }
 
-        /// Words of any language; case and diacritics do not matter.
+        /// Words of any language. Case and diacritics are ignored.
         public static let words = Tokenizer(sql: "unicode61 remove_diacritics 2")
-        /// Like ``words``; "running" finds "run".
+        /// Like ``words``, with English word stems: "running" finds "run".
         public static let english = Tokenizer(sql: "porter unicode61 remove_diacritics 2")
-        /// Every three characters in a row: finds parts of words, from three characters on.
+        /// Every sequence of three characters: finds parts of words that have at least three characters.
         public static let substrings = Tokenizer(sql: "trigram")
     }
 
-    /// Names of properties, or of columns.
+    /// Names of properties or columns.
     public let columns: [String]
-    /// How text is cut into words.
+    /// How text is split into words.
     public let tokenizer: Tokenizer
-    /// Lengths of the starts of words that are indexed too, so that a search by prefix is fast.
+    /// The lengths, in characters, of the prefixes of words that are indexed too, which makes prefix searches
+    /// fast.
     public let prefixes: [Int]
     private let givenName: String?
 
     /// - Parameters:
-    ///   - columns: Names of properties, or of columns.
-    ///   - tokenizer: What counts as a word.
-    ///   - prefixes: Lengths of the starts of words that are indexed too, so that a search by prefix is fast: 1...999 characters,
-    ///     31 lengths at most (https://sqlite.org/fts5.html#prefix_indexes). Others fail where the index is made.
-    ///   - name: The name of the FTS5 table; `<table>_search` when it is nil. Needed for a second index of a table.
+    ///   - columns: Names of properties or columns.
+    ///   - tokenizer: How text is split into words.
+    ///   - prefixes: The lengths of the prefixes of words that are indexed too, which makes prefix searches
+    ///     fast: at most 31 lengths of 1...999 characters (https://sqlite.org/fts5.html#prefix_indexes).
+    ///     Other values fail when the index is created.
+    ///   - name: The name of the FTS5 table; `<table>_search` when nil. Required for a second index of a
+    ///     table.
     public init(_ columns: String..., tokenizer: Tokenizer = .words, prefixes: [Int] = [], name: String? = nil) {
         self.columns = columns
         self.tokenizer = tokenizer
@@ -52,6 +56,6 @@ public struct TextIndex: Hashable, Codable, Sendable {
         givenName = name
     }
 
-    /// The name of the FTS5 table, which SQL may query too.
+    /// The name of the FTS5 table, which SQL can query too.
     public func name(table: String) -> String { givenName ?? "\(table)_search" }
 }

@@ -1,25 +1,27 @@
 import GRDB
 import Journal
 
-/// One full-text index of a file, and the SQL that keeps it.
+/// One full-text index of a file, and the SQL that maintains it.
 ///
-/// Three parts: the FTS5 table `<name>`; `_journal_docs_<name>`, the text of each row as it was indexed, with the row's key; and
-/// triggers. A write of the table changes the documents, and triggers of the documents change the FTS5 table, whose external
-/// content they are.
+/// An index has three parts: the FTS5 table `<name>`; the table `_journal_docs_<name>`, which holds each
+/// row's text as it was indexed (the row's document) and the row's key; and triggers. A write of the model's
+/// table changes the documents. Triggers on the documents change the FTS5 table, whose external content the
+/// documents are.
 ///
-/// The documents are there because rows that come from peers are written with triggers off (so that nothing echoes into the
-/// journal): when the index follows, the old text is gone from the table, and FTS5 forgets a document only when it is told its
-/// old text. They also give a row of any key, and of a table WITHOUT ROWID, the number that FTS5 knows it by.
+/// Two facts make the documents necessary. Rows that come from peers are written with triggers off, so that
+/// the writes are not journalled again. When the index follows them, the table no longer has the old text,
+/// but FTS5 removes a document only when it is given the old text. Second, FTS5 needs an integer for each
+/// row, also for a row of any other key and of a table WITHOUT ROWID.
 struct TextIndexDefinition: Hashable {
     let name: String
     let table: String
     let columns: [String]
     let tokenizer: String
     let prefixes: [Int]
-    /// True when a model declares it, so that it goes when the model no longer does.
+    /// True when a model declares the index, so that it is dropped when the model declares it no more.
     var isModels = false
 
-    /// The prefix keeps it away from capture.
+    /// Capture ignores tables whose names have this prefix.
     var documents: String { "_journal_docs_\(name)" }
 
     private var quotedName: String { SQLText.quote(identifier: name) }
@@ -66,7 +68,7 @@ struct TextIndexDefinition: Hashable {
 
     // MARK: - The triggers of the table
 
-    /// They must not start with the prefix of capture, which takes such triggers for its own.
+    /// The names must not start with capture's prefix, because capture drops such triggers.
     private var triggerNames: [String] { ["insert", "update", "delete"].map { "\(name)_\($0)" } }
 
     var insertTrigger: String { triggerNames[0] }
@@ -99,7 +101,7 @@ struct TextIndexDefinition: Hashable {
         ]
     }
 
-    /// Writes documents; equal ones are left alone.
+    /// The statement that inserts or updates documents. Documents that are equal already are not written.
     private func upsert(_ table: TableInspection, source: String) -> String {
         let documentKeys = TextIndexDefinition.documentKeys(table).joined(separator: ", ")
         let assignments = quotedColumns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -110,16 +112,17 @@ struct TextIndexDefinition: Hashable {
 
     // MARK: - Following
 
-    /// The statements that bring documents to what the table holds.
+    /// The statements that make the documents match the table.
     ///
-    /// - Parameter keys: A SELECT of the keys to look at, in the order of the table's key; nil for all.
+    /// - Parameter keys: A SELECT of the keys to compare, in the order of the table's key; nil for all rows.
     func refresh(_ table: TableInspection, keys source: String?) -> [String] {
         let keys = keys(table)
         let documentKeys = TextIndexDefinition.documentKeys(table)
         let filter = source.map { " AND (\(documentKeys.joined(separator: ", "))) IN (\($0))" } ?? ""
         let isThere = zip(documentKeys, keys).map { "t.\($1) IS \(quotedDocuments).\($0)" }.joined(separator: " AND ")
         let row = (keys + quotedColumns).map { "t.\($0)" }.joined(separator: ", ")
-        // Without a WHERE, the parser would take ON CONFLICT for a join's ON (https://sqlite.org/lang_upsert.html).
+        // Without a WHERE, the parser would take ON CONFLICT for a join's ON
+        // (https://sqlite.org/lang_upsert.html).
         let chosen = source.map { "(\(keys.map { "t.\($0)" }.joined(separator: ", "))) IN (\($0))" } ?? "true"
         return [
             "DELETE FROM \(quotedDocuments) WHERE NOT EXISTS (SELECT 1 FROM \(quotedTable) AS t WHERE \(isThere))\(filter)",
@@ -127,7 +130,8 @@ struct TextIndexDefinition: Hashable {
         ]
     }
 
-    /// The tables of a search: the FTS5 table, the documents, and the rows whose text is still the indexed one.
+    /// The join of a search: the FTS5 table, the documents, and the rows whose text still equals the indexed
+    /// text.
     func join(_ table: TableInspection) -> String {
         let keys = zip(TextIndexDefinition.documentKeys(table), keys(table)).map {
             "\(quotedTable).\($1) = \(quotedDocuments).\($0)"

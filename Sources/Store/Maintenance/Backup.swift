@@ -6,34 +6,37 @@ import Journal
     import Glibc
 #endif
 
-/// How far a backup has come.
+/// The progress of a backup.
 public struct BackupProgress: Hashable, Sendable {
-    /// Pages that are copied so far; 4 096 bytes each, as a rule.
+    /// The number of pages copied so far. A page usually has 4 096 bytes.
     public let completedPages: Int
-    /// Pages of the whole database at the moment that is copied.
+    /// The number of pages of the whole database when the copy began.
     public let totalPages: Int
-    /// The part that is copied, 0...1.
+    /// The copied fraction, 0...1.
     public var fraction: Double { totalPages == 0 ? 1 : Double(completedPages) / Double(totalPages) }
 }
 
 extension Database {
-    /// Copies the database to another file while it is in use: one moment of it, whatever is written meanwhile
-    /// (https://sqlite.org/backup.html).
+    /// Copies the database to another file while it is in use. The copy shows one consistent state, whatever
+    /// is written during the backup (https://sqlite.org/backup.html).
     ///
-    /// The copy has the identity of this replica: it is for restoring it, not for a second one, which `syncd` makes from a peer.
+    /// The copy has the identity of this replica: use it to restore this replica, not to create a second one.
+    /// To create another replica, let `syncd` copy one from a peer.
     ///
     /// ```swift
     /// try db.backup(to: "/backups/people.sqlite") { print("\(Int($0.fraction * 100)) %") }
     /// ```
     ///
     /// - Parameters:
-    ///   - path: The new file. It appears under this name when it is complete, and not at all when something fails.
-    ///   - replacing: True to replace a file that is there.
-    ///   - pagesPerStep: How many pages are copied between two calls of `progress`; less than 1 counts as 1.
-    ///   - progress: What it throws ends the backup.
-    /// - Throws: What `progress` throws, and ``StoreError``: `alreadyExists`; `busy` inside of an access to this database, and when
-    ///   somebody has the file to replace open; `notFound` when the directory is missing or cannot be written; `full`; `closed`;
-    ///   `sqlite` when the copy cannot be renamed. A file that was there before is whole then.
+    ///   - path: The new file. It appears under this name when it is complete; after a failure it does not
+    ///     appear.
+    ///   - replacing: True to replace an existing file.
+    ///   - pagesPerStep: The number of pages copied between two calls of `progress`; less than 1 counts as 1.
+    ///   - progress: Called after each step. An error that it throws ends the backup.
+    /// - Throws: What `progress` throws, and ``StoreError``: `alreadyExists`; `busy` inside an access to this
+    ///   database, and when any process has the file to be replaced open; `notFound` when the directory is
+    ///   missing or not writable; `full`; `closed`; `sqlite` when the copy cannot be renamed. An existing
+    ///   file stays intact then.
     public func backup(
         to path: String, replacing: Bool = false, pagesPerStep: Int = 1_000,
         progress: @escaping (BackupProgress) throws -> Void = { _ in }
@@ -47,8 +50,9 @@ extension Database {
             Database.remove(partial)
             do {
                 try copy(to: partial, pagesPerStep, progress)
-                // The log of the file that was there would be read into the new one. Opening that file folds its log in, so it is
-                // whole should the machine stop here.
+                // SQLite would replay the old file's log into the new file, so the log is removed. Opening
+                // the old file first checkpoints its log, so that the old file is complete if the machine
+                // stops here.
                 if FileManager.default.fileExists(atPath: path) { try Database.refuseOpen(path, "backing up") }
                 Database.removeLogs(path)
                 guard rename(partial, path) == 0 else {
@@ -70,7 +74,7 @@ extension Database {
         if let unlock = options.unlock { configuration.prepareDatabase { try unlock(Connection(grdb: $0)) } }
         let target = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? target.close() }
-        // What is thrown at the last step would be lost: the copy is complete then.
+        // GRDB ignores an error of the last step, because the copy is complete then.
         var refusal: (any Error)?
         try replica.withConnections { connections in
             try connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
@@ -87,7 +91,7 @@ extension Database {
         try target.close()
     }
 
-    /// Deletes a database with its log and its lock file. Nobody may have it open.
+    /// Deletes a database file with its log and its lock file. No process may have it open.
     ///
     /// ```swift
     /// try db.close()
@@ -95,11 +99,12 @@ extension Database {
     /// ```
     ///
     /// - Returns: False when there was no file.
-    /// - Throws: ``StoreError/Code/busy`` when this process or another one has it open; nothing is deleted then.
+    /// - Throws: ``StoreError/Code/busy`` when this process or another one has the file open; nothing is
+    ///   deleted then.
     @discardableResult
     public static func deleteFiles(at path: String) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else { return false }
-        // What is beside a symbolic link is not what belongs to the database.
+        // The log lies beside the target of a symbolic link, not beside the link.
         let file = SystemFiles().resolved(path)
         try refuseOpen(file, "deleting files")
         remove(file)
@@ -121,7 +126,7 @@ extension Database {
                 .busy, "the database is open", hint: "Close it in every process first.", operation: operation,
                 sqliteCode: error.extendedResultCode.rawValue)
         } catch {
-            // What is no database, or is damaged, may go too.
+            // A file that is damaged or is no database can be deleted too.
         }
     }
 

@@ -1,4 +1,4 @@
-/// How long a database keeps the live objects of a model that nobody holds.
+/// How long a database keeps live objects of a model that the program does not hold.
 ///
 /// ```swift
 /// extension Person {
@@ -6,15 +6,15 @@
 /// }
 /// ```
 public enum CachePolicy: Sendable {
-    /// Not at all: an object goes when its last holder goes. The default.
+    /// Not at all: an object is released with its last reference. The default.
     case weak
-    /// The last ones that were read or made, this many.
+    /// The most recently fetched or created objects, up to this number.
     case recent(Int)
-    /// All of them, until ``Database/evictAll()``. For small tables that are looked up often.
+    /// All objects, until ``Database/evictAll()``. For small tables that are read often.
     case all
 }
 
-/// The objects that a policy keeps.
+/// The objects that a cache policy keeps.
 struct KeptObjects {
     private let limit: Int
     private var objects: [any AnyObject & Sendable] = []
@@ -28,9 +28,9 @@ struct KeptObjects {
         }
     }
 
-    /// Keeps `object`, in the place of the oldest one when there are enough.
+    /// Keeps `object`, and drops the oldest one when the limit is reached.
     ///
-    /// - Returns: The one that is no longer kept. The caller holds a lock, under which it must not be released.
+    /// - Returns: The dropped object. The caller must release it after unlocking its lock.
     mutating func append(_ object: any AnyObject & Sendable) -> (any AnyObject & Sendable)? {
         guard limit > 0 else { return nil }
         if objects.count < limit {

@@ -1,7 +1,7 @@
-/// What happens to an unsaved value whose column the database has changed since the edit began: by a save, a bulk update, another
-/// process or another machine.
+/// How a save treats an unsaved value whose column has changed in the database since the edit began: by
+/// another save, a bulk update, another process or another machine.
 ///
-/// Columns that only one side has changed are never in question: each keeps its change.
+/// A column that only one side has changed is no conflict: it keeps that change.
 public struct ConflictPolicy<M: Model>: Sendable {
     enum Rule: Sendable {
         case keepLocal
@@ -11,14 +11,16 @@ public struct ConflictPolicy<M: Model>: Sendable {
 
     let rule: Rule
 
-    /// The edit's value wins, as the later write. The default, and what replication does with two writes of one column.
+    /// The edit's value wins, because it is the later write. The default; replication resolves two writes of
+    /// one column in the same way.
     public static var keepLocal: ConflictPolicy { ConflictPolicy(rule: .keepLocal) }
 
     /// The database's value wins, and the edit of that column is dropped.
     public static var takeDatabase: ConflictPolicy { ConflictPolicy(rule: .takeDatabase) }
 
-    /// `resolve` decides. It gets the merged row, in which the columns in question hold the database's values, and what there
-    /// is to choose from. It runs inside of the save; what it throws fails the save.
+    /// `resolve` decides. It receives the merged row, in which the conflicting columns hold the database's
+    /// values, and the three versions of the row. It runs inside the save; an error that it throws fails the
+    /// save.
     ///
     /// ```swift
     /// let edit = bob.edit(onConflict: .merge { merged, conflict in
@@ -30,7 +32,7 @@ public struct ConflictPolicy<M: Model>: Sendable {
     ) -> ConflictPolicy { ConflictPolicy(rule: .merge(resolve)) }
 }
 
-/// A row that an unsaved edit and the database have changed in the same columns.
+/// A row of which an unsaved edit and the database have changed the same columns.
 public struct Conflict<M: Model>: Sendable {
     /// The values from which the edit began.
     public let base: M.Fields
@@ -42,7 +44,7 @@ public struct Conflict<M: Model>: Sendable {
     public let columns: Set<String>
 }
 
-/// The meeting of an edit with a row that has changed since: a pure function.
+/// The three-way merge of an edit with a row that has changed since the edit began: a pure function.
 struct ThreeWay<M: Model> {
     let base: M.Fields
     let local: M.Fields
@@ -56,7 +58,7 @@ struct ThreeWay<M: Model> {
         mine.intersection(database._changes(from: base)).intersection(local._changes(from: database))
     }
 
-    /// The row as it is to be written.
+    /// The row to write.
     func merged(_ policy: ConflictPolicy<M>) throws -> M.Fields {
         let contested = contested
         var merged = database

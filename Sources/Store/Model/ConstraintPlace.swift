@@ -2,7 +2,7 @@ import GRDB
 import Journal
 
 extension WriteContext {
-    /// Says which column a constraint was about, where SQLite's message does not: CHECK and foreign keys.
+    /// Adds the column to the error of a constraint whose message names none: CHECK and foreign keys.
     func located<M: Model>(_ error: any Error, _ type: M.Type, _ fields: M.Fields) -> any Error {
         guard let error = error as? StoreError else { return error }
         switch error.code {
@@ -12,7 +12,8 @@ extension WriteContext {
         }
     }
 
-    /// The one column that the failed condition names; nil when it has a name of its own, or names several.
+    /// The only column that the failed condition mentions; nil when the constraint has a name, or the
+    /// condition mentions several columns.
     private func checkedColumn(_ message: String, _ schema: ModelSchema) -> String? {
         let words = Set(
             message.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { SQLText.foldedName(String($0)) })
@@ -20,7 +21,7 @@ extension WriteContext {
         return named.count == 1 ? named[0].name : nil
     }
 
-    /// The first column whose value no parent has.
+    /// The first foreign key column whose value no parent row has.
     private func orphanColumn<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> String? {
         for key in try ForeignKeyColumns.all(of: M.schema.table, db) {
             let positions = key.children.compactMap { name in
@@ -40,7 +41,7 @@ extension WriteContext {
         return nil
     }
 
-    /// Names the table whose rows refer to a row that cannot go.
+    /// Adds the table and column whose rows refer to the row that cannot be deleted.
     func referrer<M: Model>(_ error: any Error, _ type: M.Type, _ fields: M.Fields) -> any Error {
         guard let error = error as? StoreError, error.code == .foreignKey,
             let referrer = try? referringTable(type, fields)
@@ -87,7 +88,7 @@ private struct ForeignKeyColumns {
         return try Dictionary(grouping: rows) { row -> Int in row["id"] }.sorted { $0.key < $1.key }.map { _, rows in
             let parent: String = rows[0]["table"]
             let named = rows.compactMap { row -> String? in row["to"] }
-            // Without names, the parent's primary key is meant.
+            // A key that names no parent columns refers to the parent's primary key.
             let key =
                 named.count == rows.count
                 ? named

@@ -1,23 +1,23 @@
 import Journal
 
 extension Model {
-    /// Makes a row and returns its live object.
+    /// Creates a row and returns its live object.
     ///
     /// The key is generated when it is not set (``makePrimaryKey()``).
     ///
     /// - Parameters:
-    ///   - database: Where the row goes.
-    ///   - fill: Sets the values. Properties that are neither optional nor have a default value must be set.
-    /// - Throws: ``StoreError``: `missingValue`, `primaryKey`, `unique`, `notNull`, `check`, `foreignKey`, `keyCollision`, …;
-    ///   what `fill` throws. No row and no object exists then.
+    ///   - database: The database of the new row.
+    ///   - fill: Sets the values. Properties that are not optional and have no default value must be set.
+    /// - Throws: ``StoreError``: `missingValue`, `primaryKey`, `unique`, `notNull`, `check`, `foreignKey`,
+    ///   `keyCollision` and others; what `fill` throws. No row and no object is created then.
     @discardableResult
     public static func create(in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }) throws -> Self {
         try database.write(Self.self, "creating") { try $0.create(Self.self, nil, fill) }
     }
 
-    /// Makes a row with this key.
+    /// Creates a row with this key and returns its live object.
     ///
-    /// - Throws: As ``create(in:_:)``, with `primaryKey` when there is a row with this key already.
+    /// - Throws: What ``create(in:_:)`` throws; `primaryKey` when a row with this key exists.
     @discardableResult
     public static func create(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
@@ -25,10 +25,11 @@ extension Model {
         try database.write(Self.self, "creating") { try $0.create(Self.self, id, fill) }
     }
 
-    /// Makes a row for each element, in one transaction: all of them, or none.
+    /// Creates a row for each element, in one transaction: all of them, or none.
     ///
     /// - Returns: The objects, in the order of the elements.
-    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be made; no row is made then.
+    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be created; no row is created
+    ///   then.
     @discardableResult
     public static func create<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
@@ -42,22 +43,26 @@ extension Model {
         }
     }
 
-    /// Makes a row for each element, in one transaction, and no objects: the fast way to load many rows.
+    /// Creates a row for each element, in one transaction, without live objects: the fast way to load many
+    /// rows.
     ///
     /// ```swift
     /// try Person.insert(from: names, in: db) { $0.name = $1 }
     /// ```
     ///
-    /// Keys are generated and `willInsert` runs as in ``create(from:in:_:)``; `didInsert` does not, for want of an object.
+    /// Keys are generated and `willInsert` runs as in ``create(from:in:_:)``. `didInsert` does not run,
+    /// because there is no object.
     ///
-    /// - Returns: How many rows were made.
-    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be made; no row is made then.
+    /// - Returns: The number of rows created.
+    /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be created; no row is created
+    ///   then.
     @discardableResult
     @inlinable
     public static func insert<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
     ) throws -> Int {
-        // Inlined for the sake of the sequence: where its type is not known, a step of it costs as much as binding a row.
+        // Inlined because of the sequence: a step of a sequence whose type is not known at compile time costs
+        // as much as binding a row.
         var iterator = elements.makeIterator()
         return try insert(in: database) { fields in
             guard let element = iterator.next() else { return false }
@@ -66,7 +71,7 @@ extension Model {
         }
     }
 
-    /// - Parameter fillNext: False when there is no further row.
+    /// - Parameter fillNext: Fills the next row; returns false when there is none.
     @usableFromInline
     static func insert(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {
         do {
@@ -78,25 +83,25 @@ extension Model {
         }
     }
 
-    /// The object of the row with this key; when there is none, the row is written with `fill`. See ``findOrMake(_:in:_:)`` for a
-    /// row that is to be saved later.
+    /// Returns the object of the row with this key. When there is no such row, creates it with `fill`. See
+    /// ``findOrMake(_:in:_:)`` for a row that is saved later.
     ///
-    /// - Throws: As ``create(in:_:)`` for a row that is made, and as ``fetch(_:in:)`` for one that is there. Nothing is
-    ///   written then.
+    /// - Throws: What ``create(in:_:)`` throws for a new row, and what ``fetch(_:in:)`` throws for an
+    ///   existing one. Nothing is written then.
     @discardableResult
     public static func findOrCreate(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }
         return try database.write(Self.self, "creating") { context in
-            // Looked for again under the write lock.
+            // Another writer may have created the row before this transaction took the write lock.
             try context.find(Self.self, id) ?? context.create(Self.self, id, fill)
         }
     }
 }
 
 extension WriteContext {
-    /// How many generated keys may turn out to be taken before it is called a failure.
+    /// The number of generated keys that may be in use already before an insert fails.
     static let keyAttempts = 16
 
     func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
@@ -134,7 +139,7 @@ extension WriteContext {
         return object
     }
 
-    /// Writes the row of an object that was made in memory.
+    /// Inserts the row of an object that was made in memory.
     func insert<M: Model>(_ object: M, _ fields: inout M.Fields) throws {
         let key = fields._key
         try M.willInsert(&fields)
@@ -159,11 +164,12 @@ extension WriteContext {
             hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
     }
 
-    /// Says which column refused its value.
+    /// Adds the column to the error of a value that could not be bound.
     func unstorable<M: Model>(_ type: M.Type, _ fields: M.Fields, _ error: any Error) -> any Error {
         guard error is ColumnMismatch else { return error }
         let column = M.schema.columns.indices.first { position in
-            // A statement with one parameter is not at hand; binding to NULL's SELECT is cheap on this path.
+            // Binds each column to a statement of its own to find the one that fails; this is cheap on an
+            // error path.
             guard let probe = try? PreparedStatement(db, "SELECT ?") else { return false }
             return probe.run { probe in
                 do {

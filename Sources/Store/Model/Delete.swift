@@ -1,10 +1,12 @@
 import Journal
 
 extension Model {
-    /// Deletes the row. The object keeps its last values, and ``isDeleted`` is true from the commit on.
+    /// Deletes the row. The object keeps its last values. ``isDeleted`` is true after the commit.
     ///
-    /// - Returns: True when there was a row; false, without a change or an event, when it was deleted before.
-    /// - Throws: ``StoreError``, such as `foreignKey` when other rows refer to it; nothing is deleted then.
+    /// - Returns: True when the row existed; false, without a change or an event, when it was deleted
+    ///   already.
+    /// - Throws: ``StoreError``, such as `foreignKey` when other rows refer to this one; nothing is deleted
+    ///   then.
     @discardableResult
     public func delete() throws -> Bool {
         try database.write(Self.self, "deleting") { try $0.delete(self) }
@@ -12,9 +14,9 @@ extension Model {
 
     /// Deletes many rows in one transaction: all of them, or none.
     ///
-    /// - Returns: How many rows were there.
-    /// - Throws: As ``delete()``, for the first row that cannot go, and ``StoreError/Code/otherDatabase`` for an object
-    ///   of another database; no row is deleted then.
+    /// - Returns: The number of deleted rows.
+    /// - Throws: What ``delete()`` throws, for the first row that cannot be deleted, and
+    ///   ``StoreError/Code/otherDatabase`` for an object of another database; no row is deleted then.
     @discardableResult
     public static func delete(_ objects: some Sequence<Self>, in database: Database) throws -> Int {
         try database.transaction {
@@ -26,15 +28,16 @@ extension Model {
         }
     }
 
-    /// True when the row is deleted, by whomever. Inside of a transaction that deleted it, at once; elsewhere from the commit
-    /// on. A row that comes again under the same key makes it false again, and so does ``make(_:in:_:)`` with that key.
+    /// True when the row is deleted, whichever writer deleted it. The deleting transaction sees true at once,
+    /// all others after the commit. The value becomes false again when a row appears under the same key, or
+    /// when ``make(_:in:_:)`` is called with that key.
     public var isDeleted: Bool { rowState == .deleted }
 
-    /// True when the row is there, as far as the calling thread can see.
+    /// True when the row exists, as seen by the calling thread.
     public var existsInDatabase: Bool { rowState == .persisted }
 
-    /// Why the object could not follow the last change of its row: the row now holds a value that a property's type cannot
-    /// take. nil when all is well.
+    /// The error that kept the object from following the last change of its row: the row holds a value that a
+    /// property's type cannot decode. nil when the object is up to date.
     public var refreshError: StoreError? { _withState { $0.refreshError } }
 }
 
@@ -44,7 +47,7 @@ extension WriteContext {
             let (fields, status) = try current(object)
             guard status == .present else { return false }
             try object.willDelete()
-            // As in `update`: the hook may have gone on after the end of the transaction.
+            // As in `update`: the hook may have caught an error after which SQLite had ended the transaction.
             try checkOpen()
             let touched = try PreparedStatement(db, M.schema.delete).run { statement -> Int in
                 try M.Fields._bindKey(fields._key, to: statement.parameters, at: 0)

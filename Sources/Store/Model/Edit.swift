@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Changes to one row that are not saved yet: for a form, or for whatever takes longer than a transaction may.
+/// Changes to one row that are not saved yet, for a form or another task that takes longer than a transaction
+/// may.
 ///
-/// It reads like the object, with its own changes on top: a property that was not edited follows the row. The object itself, and
-/// everyone else, sees nothing of it before ``save()``.
+/// An edit reads like the object, with the edit's changes on top: a property that was not edited follows the
+/// row. The object and all other code see nothing of the edit before ``save()``.
 ///
 /// ```swift
 /// let edit = bob.edit()
@@ -12,17 +13,18 @@ import Synchronization
 /// try edit.save()
 /// ```
 ///
-/// When the row changes in the meantime, by whomever, each column keeps the change of whoever changed it; where both did,
-/// the ``ConflictPolicy`` decides. Any thread may use it.
+/// When another writer changes the row in the meantime, each column keeps the change of the side that changed
+/// it. Where both sides changed a column, the ``ConflictPolicy`` decides. Any thread may use an edit.
 @dynamicMemberLookup
 public final class Edit<M: Model>: PendingChange {
     private struct State {
-        /// What the row held when the edit began. For columns that were not edited, what it holds now.
+        /// For edited columns, the row's values when the edit began. For all others, the row's current
+        /// values.
         var base: M.Fields
         var draft: M.Fields
         /// True while the object has never been saved.
         var isNew: Bool
-        /// Columns whose edits the policy gave up.
+        /// Columns whose edits were dropped by the policy ``ConflictPolicy/takeDatabase``.
         var overruled = ColumnSet()
     }
 
@@ -47,7 +49,7 @@ public final class Edit<M: Model>: PendingChange {
         state = Mutex(initial)
     }
 
-    /// That of the object.
+    /// The database of the object.
     public var database: Database { object.database }
 
     /// A value of the row, edited or not.
@@ -64,7 +66,7 @@ public final class Edit<M: Model>: PendingChange {
     /// The names of the columns that differ from the row.
     public var changedColumns: Set<String> { current { Set(M.schema.names($0.draft._changes(from: $0.base))) } }
 
-    /// The names of the columns that were edited, and that the database has changed too since then.
+    /// The names of the edited columns that the database has changed too since the edit began.
     public var conflicts: Set<String> {
         let row = row
         return state.withLock { state in
@@ -75,13 +77,13 @@ public final class Edit<M: Model>: PendingChange {
         }
     }
 
-    /// Gives up all changes.
+    /// Drops all changes.
     public func discardChanges() {
         current { state in
             state.draft = state.base
             state.overruled = ColumnSet()
         }
-        // A column in question holds the old value as its base.
+        // The base of a conflicting column is the old value, so take the row's.
         let row = row
         state.withLock { state in
             guard let row else { return }
@@ -90,7 +92,7 @@ public final class Edit<M: Model>: PendingChange {
         }
     }
 
-    /// Gives up the change of one column: `edit.discardChange(\.name)`.
+    /// Drops the change of one column: `edit.discardChange(\.name)`.
     public func discardChange(_ path: PartialKeyPath<M.Columns>) {
         let column = M.positions(of: [path])
         let row = row
@@ -106,11 +108,12 @@ public final class Edit<M: Model>: PendingChange {
 
     /// Writes the changed columns; inserts the row of an object that was made in memory.
     ///
-    /// Afterwards the edit has no changes, and can go on. In a transaction that is rolled back, it has them again.
+    /// Afterwards the edit has no changes and can be used further. When the transaction is rolled back, the
+    /// edit has its changes again.
     ///
     /// - Returns: True when something was written.
-    /// - Throws: ``StoreError/Code/deleted`` when the row is gone, other ``StoreError``s as a save does, and what the policy
-    ///   throws. Row and edit are as before then.
+    /// - Throws: ``StoreError/Code/deleted`` when the row is deleted; what a save and the policy throw. The
+    ///   row and the edit are unchanged then.
     @discardableResult
     public func save() throws -> Bool {
         try database.write(M.self, "saving") { context in
@@ -134,14 +137,14 @@ public final class Edit<M: Model>: PendingChange {
         }
     }
 
-    /// What ``Database/save(_:)`` calls: the same as ``save()``.
+    /// Saves like ``save()``, for ``Database/save(_:)``.
     ///
-    /// - Throws: As ``save()``.
+    /// - Throws: What ``save()`` throws.
     public func saveChanges() throws -> Bool { try save() }
 
     // MARK: - Following the row
 
-    /// The row as the calling thread sees it; nil when there is none.
+    /// The row as seen by the calling thread; nil when there is none.
     private var row: M.Fields? {
         object._withState { state in
             let visible = state.visible
@@ -157,11 +160,11 @@ public final class Edit<M: Model>: PendingChange {
         }
     }
 
-    /// Takes over what the row has changed, but for columns in question, which wait for the save.
+    /// Takes over the changes of the row, except in conflicting columns, which are resolved by the save.
     private static func follow(_ state: inout State, _ row: M.Fields?, _ policy: ConflictPolicy<M>) {
         guard let row else { return }
         if state.isNew {
-            // The row came from elsewhere. What had been filled in counts as edited.
+            // Another writer inserted the row. The values that were filled in count as edits.
             let key = state.base._key
             state.base = M.Fields()
             state.base._key = key
@@ -183,7 +186,7 @@ public final class Edit<M: Model>: PendingChange {
     }
 }
 
-/// Gives an edit its changes back when the transaction that saved them is rolled back.
+/// Restores the changes of an edit when the transaction that saved them is rolled back.
 private struct EditUndo: UndoStep {
     let restore: () -> Void
 
@@ -203,6 +206,6 @@ extension WriteContext {
 }
 
 extension Model {
-    /// Begins changes that are to be saved later; see ``Edit``.
+    /// Begins an ``Edit``: changes that are saved later.
     public func edit(onConflict policy: ConflictPolicy<Self> = .keepLocal) -> Edit<Self> { Edit(self, policy) }
 }

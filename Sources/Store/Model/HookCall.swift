@@ -1,4 +1,4 @@
-/// A `did…` hook that waits for the commit.
+/// A `did…` hook that runs after the commit.
 struct HookCall {
     enum Kind {
         case inserted

@@ -1,14 +1,14 @@
 extension Model {
-    // The defaults of the hooks: nothing.
-    /// Lets every row be made as it is.
+    // The default hooks, which do nothing.
+    /// Accepts every new row unchanged.
     ///
     /// - Throws: Nothing.
     public static func willInsert(_ fields: inout Fields) throws {}
-    /// Lets every save through as it is.
+    /// Accepts every save unchanged.
     ///
     /// - Throws: Nothing.
     public func willUpdate(_ fields: inout Fields) throws {}
-    /// Lets every row be deleted.
+    /// Accepts every deletion.
     ///
     /// - Throws: Nothing.
     public func willDelete() throws {}

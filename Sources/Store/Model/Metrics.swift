@@ -1,21 +1,21 @@
 import Synchronization
 
-/// What a database holds in memory, and how often that spared a query. For logs and dashboards.
+/// Counts of what a database keeps in memory, and of the queries that this saved. For logs and dashboards.
 public struct StoreMetrics: Sendable, Equatable {
-    /// Live objects that someone holds, by the models' names.
+    /// The number of live objects, by name of the model.
     public let liveObjects: [String: Int]
-    /// Results of ``Database/cached(_:ignoringColumns:_:)`` and `Query.cached`.
+    /// The number of cached results of ``Database/cached(_:ignoringColumns:_:)`` and `Query.cached`.
     public let cachedResults: Int
-    /// How often a cached result was given since the database was opened.
+    /// The number of times a cached result was returned since the database was opened.
     public let cacheHits: Int
-    /// How often one was asked for and had to be computed; inside of a transaction or a read, which cache nothing, it
-    /// does not count.
+    /// The number of times a result had to be computed. Calls inside a transaction or a read cache nothing
+    /// and do not count.
     public let cacheMisses: Int
-    /// SELECTs run so far, those by key included.
+    /// The number of SELECTs run so far, including those by key.
     public let queries: Int
 }
 
-/// Counts without a lock.
+/// Lock-free counters.
 final class Counters: Sendable {
     private let queries = Atomic<Int>(0)
     private let hits = Atomic<Int>(0)
@@ -33,7 +33,7 @@ final class Counters: Sendable {
 }
 
 extension Database {
-    /// What is in memory now.
+    /// The current counts.
     public var metrics: StoreMetrics {
         let counts = counters.values
         var live: [String: Int] = [:]
@@ -43,8 +43,9 @@ extension Database {
             queries: counts.queries)
     }
 
-    /// Releases everything that is kept in memory without being held by others: objects that a ``CachePolicy`` keeps, and cached
-    /// results. For times when memory is short. Objects that someone holds stay what they are.
+    /// Releases everything that the database keeps in memory beyond what the program holds: objects that a
+    /// ``CachePolicy`` keeps, and cached results. For times when memory is short. Objects that the program
+    /// holds are not affected.
     public func evictAll() {
         cache.removeAll()
         for registry in allInstances() { registry.evict() }

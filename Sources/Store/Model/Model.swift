@@ -1,90 +1,101 @@
 import Observation
 
-/// A live object that stands for one row. Written by ``Model(table:)``; not to be adopted by hand.
+/// A live object that represents one row. ``Model(table:)`` writes the conformance; do not write it by hand.
 ///
-/// There is one object for each row and database, as long as someone holds it. Its properties may be read on any thread and
-/// follow every commit: saves, bulk updates, raw SQL, other processes, other machines. They change in memory only after the
-/// commit; inside of a transaction, the code of the transaction itself sees its own changes at once.
+/// There is one object for each row and database, as long as it is referenced. Its properties can be read on
+/// any thread and follow every commit: saves, bulk updates, raw SQL, other processes, other machines. They
+/// change in memory only after the commit. Inside a transaction, the code of the transaction sees its own
+/// changes at once.
 ///
-/// Properties take part in `withObservationTracking`: its `onChange` runs after the commit that changed one of them, on the
-/// thread that saw the commit.
+/// Properties take part in `withObservationTracking`: `onChange` runs after the commit that changed one of
+/// them, on the thread that published the commit.
 public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable where ID == Fields.ID {
-    /// The values of one row, as a struct: a property for each of the class.
+    /// The values of one row, as a struct with a property for each property of the class.
     associatedtype Fields: ModelFields
 
-    /// Where the row is. The object keeps the database alive, and is of no use after ``Database/close()`` but for its
-    /// last values.
+    /// The database of the row. The object keeps the database alive. After ``Database/close()`` only the
+    /// object's last values remain usable.
     var database: Database { get }
-    /// The primary key. It stays the same for as long as the object lives.
+    /// The primary key. It does not change while the object lives.
     var id: ID { get }
 
-    /// An object over a storage of its own. For what the macro writes; ``create(in:_:)``, `make` and the fetches make
-    /// objects.
+    /// Creates an object with its own storage. Only the macro's code calls this; ``create(in:_:)``, `make`
+    /// and the fetches return objects.
     init(_storage: consuming ModelStorage<Fields>)
 
-    // What runs once for each row. Written out in the model's own module, where its types are known, these are a good deal
-    // faster than generic code can be.
-    /// An object with these values.
+    // These requirements run once for each row. The macro writes them out in the model's own module, where
+    // its types are known, because generic code would be considerably slower.
+    /// Makes an object with these values.
     static func _make(_ fields: Fields, _ start: RegistrationContext) -> Self
-    /// An object with the values of the row on which `row` stands.
+    /// Makes an object with the values of the cursor's current row.
     ///
-    /// - Throws: ``StoreError/Code/undecodable``, with the column, for a value that its property's type cannot take.
+    /// - Throws: ``StoreError/Code/undecodable``, with the column, for a value that its property's type
+    ///   cannot decode.
     static func _read(_ row: RowCursor, _ start: RegistrationContext) throws -> Self
-    /// Takes the committed row that `other` was made of; true when this object's row is there afterwards.
+    /// Takes over the committed row from which `other` was made. Returns true when this object's row exists
+    /// afterwards.
     func _offer(_ other: Self, asOf position: Int64) -> Bool
-    /// What objects are found by.
+    /// The key by which objects are found.
     var _exactKey: ExactKey { get }
-    /// What the calling thread sees.
+    /// The status of the row as seen by the calling thread.
     var _status: RowStatus { get }
 
-    /// Runs `body` with what the object holds, under the object's lock: it must neither block nor ask for another lock.
-    /// What it has changed when it throws stays changed.
+    /// Runs `body` with the object's state, under the object's lock: it must neither block nor take another
+    /// lock. Changes that it made before it throws remain.
     func _withState<Result: Sendable>(_ body: (inout ModelState<Fields>) throws -> Result) rethrows -> Result
-    /// True when a property was read, so that someone may observe it.
+    /// True when a property was read, so that an observer may exist.
     var _isObserved: Bool { get }
-    /// Notes that ``rowState`` is read.
+    /// Records a read of ``rowState`` for observers.
     func _observeState()
-    /// Tells those who observe the object what has changed.
+    /// Notifies the object's observers of changes.
     func _announce(_ changes: ColumnSet, transients: Bool, status: Bool)
 
-    /// Makes the key of a new row that was given none. The default takes a random positive Int64, or a UUID of version 7.
+    /// Generates the key of a new row for which the caller sets none. The default is a random positive Int64,
+    /// or a UUID of version 7.
     ///
-    /// A key that is taken already is thrown away, and the next one asked for.
+    /// When the key is in use already, this is called again for another one.
     ///
-    /// - Returns: nil when the caller of `create` has to give the key.
-    /// - Throws: What the model's own implementation throws; no row is made then.
+    /// - Returns: nil when the caller of `create` must set the key.
+    /// - Throws: What the model's own implementation throws; no row is created then.
     static func makePrimaryKey() throws -> ID?
 
-    /// How long objects are kept that nobody holds; ``CachePolicy/weak`` by default.
+    /// How long objects that the program does not hold are kept; ``CachePolicy/weak`` by default.
     static var cachePolicy: CachePolicy { get }
 
-    /// The indexes that an automatic schema keeps (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
+    /// The indexes that an automatic schema creates and maintains
+    /// (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
     static var indexes: [Index] { get }
 
-    /// The full-text indexes that an automatic schema keeps. None by default.
+    /// The full-text indexes that an automatic schema creates and maintains. None by default.
     static var textIndexes: [TextIndex] { get }
 
-    // Hooks, for `create`, `save`, `delete` and what is built on them: not for SQL, other processes or peers, whose changes
-    // `changes(in:)` tells. A `will…` runs in the transaction and may throw, which refuses the write and undoes what
-    // the hook has written itself; a `did…` runs after the commit, never after a rollback.
+    // Hooks run for `create`, `save`, `delete` and the methods that use them. They do not run for SQL, other
+    // processes or peers; `changes(in:)` reports those changes. A `will…` hook runs in the transaction. When
+    // it throws, the write is refused, and what the hook itself wrote is undone. A `did…` hook runs after the
+    // commit, never after a rollback.
 
-    /// Called before a row is made, after the caller has set the values. May change them. Throwing refuses the row.
+    /// Called before a row is inserted, after the caller has set the values. It may change them. Throwing
+    /// refuses the row.
     ///
-    /// - Throws: Any error: `create` throws it on.
+    /// - Throws: Any error; `create` rethrows it.
     static func willInsert(_ fields: inout Fields) throws
-    /// Called before changed values are written; `self` still holds the old ones. May change them. Throwing refuses the save.
+    /// Called before changed values are written; `self` still holds the old ones. It may change the new ones.
+    /// Throwing refuses the save.
     ///
-    /// - Throws: Any error: `save` throws it on.
+    /// - Throws: Any error; `save` rethrows it.
     func willUpdate(_ fields: inout Fields) throws
-    /// Called before the row is deleted. Throwing refuses it.
+    /// Called before the row is deleted. Throwing refuses the deletion.
     ///
-    /// - Throws: Any error: `delete` throws it on.
+    /// - Throws: Any error; `delete` rethrows it.
     func willDelete() throws
-    /// Called after the commit that made the row, on the thread that committed.
+    /// Called after the commit that inserted the row, on the thread that committed.
     func didInsert()
+    /// - Called after the commit that changed the row, on the thread that committed.
+    ///
     /// - Parameter columns: The names of the columns that were written.
     func didUpdate(_ columns: Set<String>)
-    /// Called after the commit that deleted the row, on the thread that committed. `self` keeps the last values.
+    /// Called after the commit that deleted the row, on the thread that committed. `self` keeps the last
+    /// values.
     func didDelete()
 }
 
@@ -104,73 +115,76 @@ extension Model {
     public static func makePrimaryKey() throws -> ID? { ID.generated() }
 }
 
-/// The values of one row, as `save` and `create` hand them out for change. Written by ``Model(table:)``.
+/// The values of one row, which `save` and `create` hand to their block to be changed. ``Model(table:)``
+/// writes the conformance.
 ///
-/// The members with an underscore are for Store alone.
+/// The members with an underscore are for Store only.
 public protocol ModelFields: Sendable {
-    /// The type of the primary key: the property's own, or the model's struct `ID` of several.
+    /// The type of the primary key: the type of its property, or the model's struct `ID` for a key of several
+    /// columns.
     associatedtype ID: ModelKey
 
-    /// The values before anything is set: initial values where the properties have one, nil where they are optional,
-    /// placeholders where they are required.
+    /// Creates the values before anything is set: default values where the properties have one, nil where
+    /// they are optional, placeholders where they are required.
     init()
     /// Reads the columns in the schema's order.
     ///
-    /// - Throws: ``StoreError/Code/undecodable``, with the column, for the first value that its property's type cannot
-    ///   take.
+    /// - Throws: ``StoreError/Code/undecodable``, with the column, for the first value that its property's
+    ///   type cannot decode.
     init(_row row: RowCursor) throws
 
     /// The primary key among these values.
     var _key: ID { get set }
-    /// The key that these stored values stand for; the inverse of `_keyValues`.
+    /// Decodes a key from its stored values; the inverse of `_keyValues`.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value of another class, and when there are fewer than the key has columns.
+    /// - Throws: ``ColumnMismatch`` for a value of another storage class, and when there are fewer values
+    ///   than key columns.
     static func _key(of values: KeyValues) throws -> ID
-    /// Binds the key's columns to parameters from `parameter` on, counted from 0.
+    /// Binds the key's columns to consecutive parameters, beginning with `parameter`, counted from 0.
     ///
-    /// - Throws: As ``ParameterCursor/bind(value:at:)``; parameters bound before that stay bound.
+    /// - Throws: What ``ParameterCursor/bind(value:at:)`` throws; parameters bound before the error stay
+    ///   bound.
     static func _bindKey(_ key: ID, to statement: ParameterCursor, at parameter: Int) throws
     /// The stored values of a key, in the order of the schema's key.
     ///
     /// - Throws: ``ColumnMismatch`` for a key that its coding cannot store.
     static func _keyValues(_ key: ID) throws -> [Value]
 
-    /// Binds one column, by its position in the schema, to a parameter, counted from 0. A position that the schema does
-    /// not have binds nothing.
+    /// Binds the column at this position in the schema to a parameter, counted from 0. A position outside the
+    /// schema binds nothing.
     ///
-    /// - Throws: As ``ParameterCursor/bind(value:at:)``.
+    /// - Throws: What ``ParameterCursor/bind(value:at:)`` throws.
     func _bind(_ column: Int, to statement: ParameterCursor, at parameter: Int) throws
-    /// Binds every column in the schema's order, from parameter 0 on.
+    /// Binds every column in the schema's order, beginning with parameter 0.
     ///
-    /// - Throws: As ``ParameterCursor/bind(value:at:)``, for the first column that cannot be bound; those before it
-    ///   stay bound.
+    /// - Throws: What ``ParameterCursor/bind(value:at:)`` throws, for the first column that cannot be bound;
+    ///   earlier columns stay bound.
     func _bindAll(to statement: ParameterCursor) throws
 
     /// The columns whose stored values differ from those of `old`.
     func _changes(from old: Self) -> ColumnSet
-    /// Takes over the values of these columns.
+    /// Copies the values of these columns from `other`.
     mutating func _take(_ columns: ColumnSet, from other: Self)
-    /// Takes over the properties without a column.
+    /// Copies the properties without a column from `other`.
     mutating func _takeTransient(from other: Self)
-    /// Rounds what storing rounds.
+    /// Rounds the values to what the database stores.
     mutating func _normalize()
 
-    /// Required columns that were not set yet.
+    /// The required columns that are not set yet.
     var _unset: ColumnSet { get }
 
     /// How each column is stored, in the schema's order.
     static var _storage: [ColumnStorage] { get }
-    /// Who makes the key of a row that was given none.
+    /// The source of keys for rows without one.
     static var _keySource: KeySource { get }
-    /// What is stored in a column; `_set` is its inverse.
+    /// Returns the stored value of a column; `_set` is the inverse. A position outside the schema gives NULL.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that its coding cannot store. A position that the schema does not have
-    ///   gives NULL.
+    /// - Throws: ``ColumnMismatch`` for a value that its coding cannot store.
     func _value(_ column: Int) throws -> Value
-    /// Sets a property to what is stored in a column; a position that the schema does not have sets nothing.
+    /// Sets a property from the stored value of its column. A position outside the schema sets nothing.
     ///
-    /// - Throws: ``ColumnMismatch`` when `value` does not stand for a value of the property's type, which then keeps
-    ///   its own.
+    /// - Throws: ``ColumnMismatch`` when the property's type cannot decode `value`; the property then keeps
+    ///   its value.
     mutating func _set(_ column: Int, to value: Value) throws
 }
 
@@ -179,22 +193,24 @@ extension ModelFields {
     public static var _keySource: KeySource { .random }
 }
 
-/// A type that stands for the rows of a table: a live ``Model``, or a ``ValueModel``. Written by ``Model(table:)``.
+/// A type that represents the rows of a table: a live ``Model``, or a ``ValueModel``. ``Model(table:)``
+/// writes the conformance.
 public protocol TableModel: Sendable {
-    /// One ``Column`` for each stored property, of the property's name; queries name them by key paths such as `\.name`.
+    /// A type with one ``Column`` for each stored property, of the same name; queries name them by key paths
+    /// such as `\.name`.
     associatedtype Columns: Sendable
 
-    /// Table, columns and key, at run time.
+    /// The table, its columns and its key, at run time.
     static var schema: ModelSchema { get }
     /// The columns, for raw SQL: `"\(Person.columns.name) LIKE 'A%'"`.
     static var columns: Columns { get }
 }
 
-/// A value that a row decodes into by column names. Written by ``Model(table:)`` on a struct.
+/// A value that is decoded from a row by column names. ``Model(table:)`` on a struct writes the conformance.
 public protocol ValueModel: TableModel {
-    /// The value of a row. A property whose column the row lacks keeps its default value, or nil.
+    /// Decodes a row. A property whose column the row lacks takes its default value, or nil.
     ///
-    /// - Throws: ``StoreError``: `missingColumn` for a property that has neither, `undecodable` for a value that its
-    ///   property's type cannot take.
+    /// - Throws: ``StoreError``: `missingColumn` for a property whose column is missing and that is not
+    ///   optional and has no default value; `undecodable` for a value that its property's type cannot decode.
     init(_row row: NamedRow) throws
 }

@@ -1,20 +1,21 @@
 import Foundation
 
-/// The type of a primary key: an integer, a String, a UUID, Data, or the struct `ID` of a model with several key columns.
+/// The type of a primary key: an integer, a String, a UUID, Data, or the struct `ID` of a model with several
+/// key columns.
 public protocol ModelKey: Hashable, Sendable {
-    /// What keys are compared by: the exact content. Swift holds the two normal forms of one word for equal; SQLite keeps
-    /// them as two rows.
+    /// The exact content, by which keys are compared. Swift treats the two Unicode normal forms of a text as
+    /// equal; SQLite stores them as two rows.
     var exact: ExactKey { get }
 
-    /// Appends bytes that no other key of the same type appends.
+    /// Appends bytes that are unique to this key among all keys of its type.
     func appendExact(to bytes: inout [UInt8])
 
-    /// A new random key; nil for a type that cannot be generated.
+    /// Returns a new random key; nil for a type that cannot be generated.
     static func generated() -> Self?
 }
 
 extension ModelKey {
-    /// nil: keys of this type must be given.
+    /// Returns nil: the caller must give keys of this type.
     public static func generated() -> Self? { nil }
 
     /// The bytes of ``appendExact(to:)``.
@@ -25,18 +26,19 @@ extension ModelKey {
     }
 }
 
-/// The exact content of a key, in one type for the keys of all models: tables of objects need no knowledge of the model's own.
+/// The exact content of a key, in one type for the keys of all models, so that tables of objects need not
+/// know the model's own key type.
 public enum ExactKey: Hashable, Sendable {
     /// An integer of any width.
     case integer(Int64)
-    /// The 16 bytes of a UUID as two words, in the order of this machine.
+    /// The 16 bytes of a UUID as two words, in the byte order of this machine.
     case uuid(UInt64, UInt64)
-    /// A text, by its bytes.
+    /// A text, compared by its bytes.
     case text(ExactText)
-    /// Data; or what the columns of a composite key append, one after another.
+    /// Data, or the concatenated bytes of the columns of a composite key.
     case bytes([UInt8])
 
-    // Written out for speed: keys of one model are all of one case, so the case need not be hashed.
+    // Written by hand for speed: all keys of one model have the same case, so the case need not be hashed.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .integer(let number): hasher.combine(number)
@@ -53,23 +55,24 @@ extension ModelKey where Self: FixedWidthInteger {
     /// ``ExactKey/integer(_:)``.
     public var exact: ExactKey { .integer(Int64(truncatingIfNeeded: self)) }
 
-    /// The bytes of the integer, the most significant first; as many as the type has.
+    /// Appends the bytes of the integer in big-endian order, as many as the type has.
     public func appendExact(to bytes: inout [UInt8]) {
         withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
     }
 }
 
 extension Int64: ModelKey {
-    /// A random number from 1 to 2^63-1: two machines that never meet give two rows two keys.
+    /// Returns a random number from 1 to 2^63-1, so that two machines give two rows different keys without
+    /// communication.
     public static func generated() -> Int64? { .random(in: 1...Int64.max) }
 }
 
 extension Int: ModelKey {
-    /// A random number from 1 to 2^63-1.
+    /// Returns a random number from 1 to 2^63-1.
     public static func generated() -> Int? { .random(in: 1...Int.max) }
 }
 
-// Too small for random keys that never meet: these must be given.
+// Random values of these types would collide too often, so the caller must give keys of these types.
 extension Int32: ModelKey {}
 extension Int16: ModelKey {}
 extension Int8: ModelKey {}
@@ -77,7 +80,7 @@ extension UInt32: ModelKey {}
 extension UInt16: ModelKey {}
 extension UInt8: ModelKey {}
 
-/// A text that is equal to another when their bytes are.
+/// A text that is equal to another one exactly when their UTF-8 bytes are equal.
 public struct ExactText: Hashable, Sendable {
     let text: String
 
@@ -93,13 +96,14 @@ extension String: ModelKey {
     /// ``ExactKey/text(_:)``.
     public var exact: ExactKey { .text(ExactText(text: self)) }
 
-    /// The length in bytes of UTF-8, then the bytes: no text followed by another looks like a third.
+    /// Appends the length in bytes of UTF-8, then the bytes. The length keeps two consecutive texts from
+    /// being equal to two others, such as "ab", "c" and "a", "bc".
     public func appendExact(to bytes: inout [UInt8]) {
         utf8.count.appendExact(to: &bytes)
         bytes.append(contentsOf: utf8)
     }
 
-    /// A UUID of version 7 in lower-case text.
+    /// Returns a UUID of version 7 as lower-case text.
     public static func generated() -> String? { UUID.timeOrdered().lowercaseText }
 }
 
@@ -111,10 +115,10 @@ extension UUID: ModelKey {
         }
     }
 
-    /// The 16 bytes.
+    /// Appends the 16 bytes.
     public func appendExact(to bytes: inout [UInt8]) { bytes.append(contentsOf: self.bytes) }
 
-    /// A UUID of version 7.
+    /// Returns a UUID of version 7.
     public static func generated() -> UUID? { timeOrdered() }
 }
 
@@ -122,7 +126,7 @@ extension Data: ModelKey {
     /// ``ExactKey/bytes(_:)``.
     public var exact: ExactKey { .bytes([UInt8](self)) }
 
-    /// The length in bytes, then the bytes.
+    /// Appends the length in bytes, then the bytes.
     public func appendExact(to bytes: inout [UInt8]) {
         count.appendExact(to: &bytes)
         bytes.append(contentsOf: self)
@@ -130,8 +134,8 @@ extension Data: ModelKey {
 }
 
 extension UUID {
-    /// A UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then 74 random bits. New keys lie close
-    /// together in an index.
+    /// Returns a UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds, then 74 random bits. The
+    /// time prefix keeps new keys close together in an index.
     static func timeOrdered(at date: Date = Date()) -> UUID {
         let milliseconds = UInt64(max(0, min(date.timeIntervalSince1970 * 1_000, 0xFFFF_FFFF_FFFF)))
         let high = milliseconds << 16 | 0x7000 | UInt64.random(in: 0...0x0FFF)

@@ -6,12 +6,12 @@ public struct ColumnDescription: Hashable, Sendable {
     public let name: String
     /// The property's name in the model.
     public let property: String
-    /// The property's type as the source spells it.
+    /// The property's type as written in the source.
     public let type: String
-    /// True when the property is optional: NULL is nil.
+    /// True when the property is optional; NULL decodes as nil.
     public let isOptional: Bool
 
-    /// For what the macro writes.
+    /// Only the macro's code calls this.
     public init(_ name: String, property: String, type: String, isOptional: Bool) {
         self.name = name
         self.property = property
@@ -20,11 +20,12 @@ public struct ColumnDescription: Hashable, Sendable {
     }
 }
 
-/// What a model knows of its table, at run time: `Person.schema`.
+/// A model's description of its table, at run time: `Person.schema`.
 public final class ModelSchema: Sendable {
-    /// The table's name, as the model spells it.
+    /// The table's name, as written in the model.
     public let table: String
-    /// In the order of the source; their positions are what the members with an underscore name columns by.
+    /// The columns in the order of the source. The members with an underscore identify columns by their
+    /// position here.
     public let columns: [ColumnDescription]
     /// Positions of the primary key in ``columns``; empty for a struct without one.
     public let key: [Int]
@@ -33,7 +34,7 @@ public final class ModelSchema: Sendable {
     let quotedColumns: [String]
     /// The table's name as SQL, quoted.
     let quotedTable: String
-    /// The key as SQL: one quoted column, or several in parentheses, a row value.
+    /// The key as SQL: one quoted column, or a row value of several columns in parentheses.
     let quotedKey: String
     let select: String
     let selectByKey: String
@@ -42,12 +43,12 @@ public final class ModelSchema: Sendable {
     /// `key1 = ? AND key2 = ?`
     let keyCondition: String
 
-    /// For what the macro writes.
+    /// Only the macro's code calls this.
     ///
     /// - Parameters:
     ///   - table: The table's name, unquoted.
-    ///   - columns: At least one, each name once.
-    ///   - key: Positions in `columns`, in the key's order; empty for a struct.
+    ///   - columns: At least one column. Names must be unique.
+    ///   - key: The positions of the key columns in `columns`, in the key's order; empty for a struct.
     public init(table: String, columns: [ColumnDescription], key: [Int]) {
         self.table = table
         self.columns = columns
@@ -58,10 +59,10 @@ public final class ModelSchema: Sendable {
         quotedColumns = names
         quotedTable = quoted
         quotedKey = keys.count == 1 ? keys[0] : "(\(keys.joined(separator: ", ")))"
-        // Qualified: SQLite takes an unknown bare name in double quotes for a string literal
-        // (https://sqlite.org/quirks.html#dblquote), and a missing column would read as its own name.
+        // Names are qualified because SQLite treats an unknown unqualified name in double quotes as a string
+        // literal (https://sqlite.org/quirks.html#dblquote): a missing column would read as its own name.
         select = "SELECT \(names.map { "\(quoted).\($0)" }.joined(separator: ", ")) FROM \(quoted)"
-        // ABORT is spelled out because it overrides a conflict clause in the schema: REPLACE would delete other rows.
+        // An explicit ABORT overrides a conflict clause in the schema: REPLACE would delete other rows.
         insert =
             "INSERT OR ABORT INTO \(quoted) (\(names.joined(separator: ", "))) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
         keyCondition = keys.map { "\(quoted).\($0) = ?" }.joined(separator: " AND ")
@@ -69,7 +70,7 @@ public final class ModelSchema: Sendable {
         delete = "DELETE FROM \(quoted) WHERE \(keyCondition)"
     }
 
-    /// The statement that writes these columns of one row; the key's parameters come last.
+    /// The statement that updates these columns of one row; the key's parameters come last.
     func update(_ columns: [Int]) -> String {
         let assignments = columns.map { "\(quotedColumns[$0]) = ?" }
         return "UPDATE OR ABORT \(quotedTable) SET \(assignments.joined(separator: ", ")) WHERE \(keyCondition)"
@@ -77,7 +78,8 @@ public final class ModelSchema: Sendable {
 
     /// A column as SQL, qualified by the quoted name of the table or of its alias.
     ///
-    /// Never without: SQLite takes an unknown bare name in double quotes for a string literal.
+    /// The qualifier is required: SQLite treats an unknown unqualified name in double quotes as a string
+    /// literal.
     func qualified(_ column: Int, by table: String) -> String { "\(table).\(quotedColumns[column])" }
 
     /// All columns as SQL, for a SELECT of one model's rows.

@@ -3,16 +3,17 @@ import Synchronization
 
 /// The lock-backed storage of a live object.
 ///
-/// A registrar for observers is made when the first property is read, by whomever: Observation does not tell whether anyone
-/// tracks. An object that is only fetched has none, and what changes in it is told to nobody.
+/// The registrar for observers is created when the first property is read on any thread, because Observation
+/// does not tell whether anyone tracks the read. An object that was only fetched has no registrar, and its
+/// changes notify nobody.
 public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
-    /// The database that the row is in.
+    /// The database of the row.
     public let database: Database
     @usableFromInline let state: Mutex<ModelState<Fields>>
     /// An ``ObserverBox``, retained once; 0 while there is none.
     @usableFromInline let observers = Atomic<UInt>(0)
 
-    /// A storage with the values of one row, and where they come from.
+    /// Creates a storage with the values of one row and their source.
     @inlinable
     public init(_ fields: Fields, _ start: RegistrationContext) {
         database = start.database
@@ -20,10 +21,10 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
             ModelState(fields: fields, status: start.status, asOf: start.position, epoch: start.epoch))
     }
 
-    /// Takes the committed values of another storage, read at journal position `position`; older ones than the present
-    /// are ignored.
+    /// Takes over the committed values of another storage, which were read at journal position `position`.
+    /// Values that are older than the current ones are ignored.
     ///
-    /// - Returns: True when the row is there afterwards, as far as the calling thread can see.
+    /// - Returns: True when the row exists afterwards, as seen by the calling thread.
     @inlinable
     public borrowing func offer(_ other: borrowing ModelStorage, asOf position: Int64) -> Bool {
         let row = other.state.withLock { $0.fields }
@@ -33,9 +34,9 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
-    /// The key, of whatever state.
+    /// The key, in every state.
     @inlinable public borrowing func key() -> Fields.ID { state.withLock { $0.fields._key } }
-    /// Where the row stands, as far as the calling thread can see.
+    /// The status of the row as seen by the calling thread.
     @inlinable public borrowing func status() -> RowStatus { state.withLock { $0.visibleStatus } }
 
     deinit {
@@ -50,8 +51,8 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         }
     }
 
-    /// Runs `body` under the object's lock, with what it holds: it must neither block nor ask for another lock. What it
-    /// has changed when it throws stays changed.
+    /// Runs `body` with the object's state, under the object's lock: it must neither block nor take another
+    /// lock. Changes that it made before it throws remain.
     @inlinable
     public borrowing func withState<Result: Sendable>(
         _ body: (inout ModelState<Fields>) throws -> Result
@@ -61,15 +62,15 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
 
     // MARK: - Observers
 
-    /// True when a property was read, so that someone may observe it.
+    /// True when a property was read, so that an observer may exist.
     public var isObserved: Bool { observers.load(ordering: .acquiring) != 0 }
 
-    /// Notes that a property is read.
+    /// Records a read of a property for observers.
     public borrowing func observe<M: Observable, Value>(_ object: M, _ path: KeyPath<M, Value>) {
         observerBox()._withUnsafeGuaranteedRef { $0.registrar.access(object, keyPath: path) }
     }
 
-    /// Tells observers that a property has changed.
+    /// Notifies observers of a change of a property.
     public borrowing func announce<M: Observable, Value>(_ object: M, _ path: KeyPath<M, Value>) {
         guard let box = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) else { return }
         box._withUnsafeGuaranteedRef {
@@ -84,7 +85,7 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         let (isMine, original) = observers.compareExchange(
             expected: 0, desired: UInt(bitPattern: made.toOpaque()), ordering: .acquiringAndReleasing)
         if isMine { return made }
-        // Another thread was faster.
+        // Another thread has stored its box first.
         made.release()
         return ObserverBox.pointed(by: original) ?? made
     }

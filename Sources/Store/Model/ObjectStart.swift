@@ -1,4 +1,5 @@
-/// From what an object starts: where its values come from.
+/// The context in which a fetched object is added to the cache: its database, its row's status, the journal
+/// position at which the row was read, and the epoch of the last write.
 public struct RegistrationContext: Sendable {
     @usableFromInline let database: Database
     @usableFromInline let status: RowStatus

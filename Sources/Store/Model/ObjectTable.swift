@@ -1,17 +1,18 @@
-/// The live objects of one model by key, held weakly.
+/// The live objects of one model by key, as weak references.
 ///
-/// Of one type for all models: what runs once for each row must not look up generic metadata.
+/// This type is not generic, so that work that runs once for each row needs no generic metadata.
 struct ObjectTable {
     private struct Weak {
         weak var object: (any AnyObject & Sendable)?
 
-        /// Changes nothing; a mutating call reads a dictionary's value in place, where copying a weak reference costs more than
-        /// all the rest of a lookup.
+        /// Changes nothing. It is mutating because a mutating call reads a dictionary's value in place;
+        /// copying a weak reference would cost more than the rest of a lookup.
         mutating func load() -> (any AnyObject & Sendable)? { object }
     }
 
     private var objects: [ExactKey: Weak] = [:]
-    /// The number of entries at which the dead ones are swept out: so that each costs a constant amount.
+    /// The number of entries at which entries of released objects are removed. It doubles with the size, so
+    /// the amortised cost of each entry is constant.
     private var sweepAt = 64
     private var recent: [Weak] = []
     /// Objects that the model's cache policy keeps.
@@ -21,22 +22,23 @@ struct ObjectTable {
 
     var isEmpty: Bool { objects.isEmpty }
 
-    /// How many objects there are at most: some of them may have been released.
+    /// An upper bound of the number of objects: some may have been released.
     var count: Int { objects.count }
 
     subscript(key: ExactKey) -> (any AnyObject & Sendable)? {
         mutating get {
-            // In place: through the key's own subscript the weak reference would be copied.
+            // Reads in place: the subscript by key would copy the weak reference.
             guard let index = objects.index(forKey: key) else { return nil }
             return objects.values[index].load()
         }
     }
 
-    /// Every object that someone holds.
+    /// Every object that is still referenced.
     var all: [any AnyObject & Sendable] { objects.values.compactMap(\.object) }
 
-    /// - Parameter isRecent: True while a transaction runs that may have to look at the object at its end.
-    /// - Returns: An object that is no longer kept. The caller holds a lock, under which it must not be released.
+    /// - Parameter isRecent: True while a transaction runs that may have to mark the object as stale at its
+    ///   end.
+    /// - Returns: An object that the cache policy drops. The caller must release it after unlocking its lock.
     mutating func register(_ object: any AnyObject & Sendable, _ key: ExactKey, isRecent: Bool) -> (
         any AnyObject & Sendable
     )? {
@@ -49,7 +51,7 @@ struct ObjectTable {
         return kept.append(object)
     }
 
-    /// Makes room for `count` objects more.
+    /// Reserves capacity for `count` more objects.
     mutating func reserve(_ count: Int) {
         guard objects.count + count >= sweepAt else { return }
         objects = objects.filter { $0.value.object != nil }
@@ -63,6 +65,7 @@ struct ObjectTable {
         return recent.compactMap(\.object)
     }
 
-    /// Releases what is kept without being held by others; the caller does so when no lock is held.
+    /// Returns the objects that the cache policy kept, and keeps them no more. The caller releases them when
+    /// no lock is held.
     mutating func takeKept() -> [any AnyObject & Sendable] { kept.removeAll() }
 }

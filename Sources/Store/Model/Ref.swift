@@ -1,9 +1,9 @@
 import Journal
 
-/// A property that refers to a row of another model by its key.
+/// A property type that refers to a row of another model by its key.
 ///
-/// The reference holds the key alone, so it costs no query; the object is looked up when it is asked for, and everyone who
-/// asks gets the same one.
+/// The reference holds only the key, so reading it costs no query. The object is looked up on request, and
+/// all callers get the same object.
 ///
 /// ```swift
 /// @Model
@@ -16,19 +16,20 @@ import Journal
 /// let items = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)
 /// ```
 ///
-/// It is stored as the other model stores its key. That key is a single column.
+/// It is stored as the other model stores its key, which must be a single column.
 public struct Ref<Target: Model>: Hashable, Sendable where Target.ID: ColumnValue {
-    /// The key of the row that is referred to, whether there is such a row or not.
+    /// The key of the referenced row, whether or not the row exists.
     public let id: Target.ID
 
-    /// A reference to the row with this key. Nothing is looked up.
+    /// Creates a reference to the row with this key. Nothing is looked up.
     public init(_ id: Target.ID) { self.id = id }
-    /// A reference to the row of `object`, of whatever database: it holds the key alone.
+    /// Creates a reference to the row of `object`. Only the key is kept, so the object may belong to another
+    /// database.
     public init(_ object: Target) { id = object.id }
 
-    /// The object of the row, when there is such a row.
+    /// Returns the object of the row; nil when the row does not exist.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws, for this row.
     public func find(in database: Database) throws -> Target? { try Target.find(id, in: database) }
 
     public static func == (a: Ref, b: Ref) -> Bool { a.id.exact == b.id.exact }
@@ -36,7 +37,7 @@ public struct Ref<Target: Model>: Hashable, Sendable where Target.ID: ColumnValu
 }
 
 extension Ref: ColumnValue {
-    /// Reads the key as the other model stores it.
+    /// Decodes the key as the other model stores it.
     ///
     /// - Throws: ``ColumnMismatch`` for a value that is no key of that model.
     public init(columnValue: Value) throws {
@@ -50,7 +51,7 @@ extension Ref: ColumnValue {
 
     /// Binds the key as the other model stores it.
     ///
-    /// - Throws: As ``ParameterCursor/bind(value:at:)``.
+    /// - Throws: What ``ParameterCursor/bind(value:at:)`` throws.
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try Target.Fields._bindKey(id, to: statement, at: position)
     }
@@ -60,7 +61,7 @@ extension Ref: ColumnValue {
 }
 
 extension Ref: ColumnPlaceholder where Target.ID: ColumnPlaceholder {
-    /// A reference to the key type's own placeholder.
+    /// A reference to the placeholder of the key type.
     public static var columnPlaceholder: Ref { Ref(.columnPlaceholder) }
 }
 

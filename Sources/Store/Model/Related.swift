@@ -1,37 +1,40 @@
 extension Model {
-    /// The object that a reference refers to; nil when the row is gone. Without a query while someone holds the object.
+    /// Returns the object that a reference refers to; nil when the row does not exist. An object that is in
+    /// memory needs no query.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws, for this row.
     public func related<Target>(_ reference: KeyPath<Self, Ref<Target>>) throws -> Target? {
         try self[keyPath: reference].find(in: database)
     }
 
-    /// The object that a reference refers to; nil when the reference is nil, or the row is gone.
+    /// Returns the object that a reference refers to; nil when the reference is nil or the row does not
+    /// exist.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``, for this one row.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws, for this row.
     public func related<Target>(_ reference: KeyPath<Self, Ref<Target>?>) throws -> Target? {
         try self[keyPath: reference]?.find(in: database)
     }
 
-    /// The rows of another model that refer to this one: `bob.related(Item.self, by: \.owner)`.
+    /// Queries the rows of another model that refer to this one: `bob.related(Item.self, by: \.owner)`.
     public func related<Source>(_ type: Source.Type, by reference: ColumnPath<Source, Ref<Self>>) -> Query<Source>
     where ID: ColumnValue { Source.where(reference == Ref(self)) }
 
-    /// The rows of another model that refer to this one, by a reference that may be nil.
+    /// Queries the rows of another model that refer to this one by an optional reference.
     public func related<Source>(_ type: Source.Type, by reference: ColumnPath<Source, Ref<Self>?>) -> Query<Source>
     where ID: ColumnValue { Source.where(reference == Ref(self)) }
 }
 
-/// Objects with the one that each refers to: `Item.query.including(\.owner).all(in: db)`. Two queries for any number of rows,
-/// and one more for each further 500 that nobody holds yet.
+/// Objects, each with the object that it refers to: `Item.query.including(\.owner).all(in: db)`. Runs two
+/// queries, and one more for each further 500 referenced objects that are not in memory.
 public struct Including<M: Model, Target: Model>: Sendable where Target.ID: ColumnValue {
     fileprivate let query: Query<M>
     fileprivate let reference: ReferenceColumn<M, Target>
 
-    /// The pairs, on one snapshot, in the order of the query. The second is nil when the reference is, or the row is
-    /// gone.
+    /// Returns the pairs, read on one snapshot, in the order of the query. The second element is nil when the
+    /// reference is nil or the row does not exist.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``: one row of either model that does not decode fails all of it.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws. One row of either model that cannot be decoded fails the
+    ///   whole call.
     public func all(in database: Database) throws -> [(M, Target?)] {
         try database.read {
             let objects = try query.all(in: database)
@@ -42,16 +45,18 @@ public struct Including<M: Model, Target: Model>: Sendable where Target.ID: Colu
     }
 }
 
-/// Objects with those that refer to each: `Person.query.including(Item.self, by: \.owner).all(in: db)`. Two queries.
+/// Objects, each with the objects that refer to it:
+/// `Person.query.including(Item.self, by: \.owner).all(in: db)`. Runs two queries.
 public struct IncludingMany<M: Model, Source: Model>: Sendable where M.ID: ColumnValue {
     fileprivate let query: Query<M>
     fileprivate let reference: ReferenceColumn<Source, M>
     fileprivate let condition: @Sendable ([Ref<M>]) -> Condition<Source>
 
-    /// Each object with its group, on one snapshot, in the order of the query; the group is empty when nothing refers
-    /// to it.
+    /// Returns each object with its group, read on one snapshot, in the order of the query. The group is
+    /// empty when no row refers to the object.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``: one row of either model that does not decode fails all of it.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws. One row of either model that cannot be decoded fails the
+    ///   whole call.
     public func all(in database: Database) throws -> [(M, [Source])] {
         try database.read {
             let objects = try query.all(in: database)
@@ -65,7 +70,7 @@ public struct IncludingMany<M: Model, Source: Model>: Sendable where M.ID: Colum
     }
 }
 
-/// The column of a reference, read out of an object.
+/// The column of a reference, which reads the reference from an object.
 private struct ReferenceColumn<M: Model, Target: Model>: Sendable where Target.ID: ColumnValue {
     let position: Int
 
@@ -75,17 +80,17 @@ private struct ReferenceColumn<M: Model, Target: Model>: Sendable where Target.I
 }
 
 extension Query where M: Model {
-    /// Each object with the one that its reference refers to.
+    /// Fetches each object with the object that its reference refers to.
     public func including<Target>(_ reference: ColumnPath<M, Ref<Target>>) -> Including<M, Target> {
         Including(query: self, reference: ReferenceColumn(position: M.columns[keyPath: reference].position))
     }
 
-    /// Each object with the one that its reference refers to; nil where the reference is.
+    /// Fetches each object with the object that its reference refers to; nil where the reference is nil.
     public func including<Target>(_ reference: ColumnPath<M, Ref<Target>?>) -> Including<M, Target> {
         Including(query: self, reference: ReferenceColumn(position: M.columns[keyPath: reference].position))
     }
 
-    /// Each object with the rows of another model that refer to it, in the order of their keys.
+    /// Fetches each object with the rows of another model that refer to it, in the order of their keys.
     public func including<Source>(
         _ type: Source.Type, by reference: ColumnPath<Source, Ref<M>>
     ) -> IncludingMany<M, Source> where M.ID: ColumnValue {
@@ -97,7 +102,8 @@ extension Query where M: Model {
         }
     }
 
-    /// The same, by a reference that may be nil.
+    /// Fetches each object with the rows of another model that refer to it by an optional reference, in the
+    /// order of their keys.
     public func including<Source>(
         _ type: Source.Type, by reference: ColumnPath<Source, Ref<M>?>
     ) -> IncludingMany<M, Source> where M.ID: ColumnValue {
@@ -111,20 +117,21 @@ extension Query where M: Model {
 }
 
 extension Sequence where Element: Model {
-    /// The objects that these objects refer to, by reference, in one query for each 500 of them. Hold the result as long as
-    /// they are used: what nobody holds is released, and read again.
+    /// Returns the objects that these objects refer to, by reference, with one query for each 500 of them.
+    /// Hold the result while the objects are in use: an object without references is released and must be
+    /// read again.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``: one row that does not decode fails all of it.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws. One row that cannot be decoded fails the whole call.
     public func related<Target>(
         _ reference: KeyPath<Element, Ref<Target>>, in database: Database
     ) throws -> [Ref<Target>: Target] {
         try Target.referred(by: map { $0[keyPath: reference] }, in: database)
     }
 
-    /// The objects that these objects refer to, by reference; references that are nil, and rows that are gone, are left
-    /// out.
+    /// Returns the objects that these objects refer to, by reference. References that are nil and references
+    /// to missing rows are left out.
     ///
-    /// - Throws: As ``Model/fetch(_:in:)``: one row that does not decode fails all of it.
+    /// - Throws: What ``Model/fetch(_:in:)`` throws. One row that cannot be decoded fails the whole call.
     public func related<Target>(
         _ reference: KeyPath<Element, Ref<Target>?>, in database: Database
     ) throws -> [Ref<Target>: Target] {

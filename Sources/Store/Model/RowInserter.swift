@@ -1,8 +1,8 @@
 import Journal
 
-/// Writes new rows of one model in a transaction, by one statement.
+/// Inserts rows of one model in a transaction with one prepared statement.
 ///
-/// What is the same for each row is looked up once; what remains for each is binding, the step, and a count.
+/// What all rows share is looked up once. The work for each row is the binding, the step and a count.
 struct RowInserter<M: Model> {
     private let context: WriteContext
     private let statement: PreparedStatement
@@ -40,9 +40,10 @@ struct RowInserter<M: Model> {
 
     /// Writes a row whose values are complete.
     ///
-    /// - Parameter isMinted: True lets SQLite choose the key, which `fields` has afterwards.
+    /// - Parameter isMinted: True lets SQLite generate the key. `fields` has the key afterwards.
     mutating func write(_ fields: inout M.Fields, isMinted: Bool) throws {
-        // As in `update`: the caller's code may have gone on after the end of the transaction.
+        // As in `update`: the caller's code may have caught an error after which SQLite had ended the
+        // transaction.
         if !statement.isInsideTransaction { try context.checkOpen() }
         defer { statement.reset() }
         do {
@@ -56,7 +57,7 @@ struct RowInserter<M: Model> {
         let touched = statement.totalChanges - before
         if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(statement.lastRowid)])) }
         if generation != context.logGeneration {
-            // The caller's code has changed the schema between two rows.
+            // The caller's code changed the schema between two rows.
             log = try context.log(of: context.database.instances(of: M.self))
             generation = context.logGeneration
         }
@@ -64,10 +65,10 @@ struct RowInserter<M: Model> {
         context.count(log, rowsTouched: touched)
     }
 
-    /// Lets go of the last row's values, which the statement keeps a copy of.
+    /// Clears the bindings, of which the statement keeps a copy after the last row.
     func finish() { statement.clearBindings() }
 
-    /// A generated key that no held object has. Whether a row has it, the INSERT itself finds out.
+    /// Returns a generated key that no object in memory has. The INSERT finds out whether a row has it.
     private func unusedKey() throws -> M.ID {
         let instances = context.database.instances(of: M.self)
         for _ in 0..<WriteContext.keyAttempts {

@@ -1,15 +1,16 @@
-/// Where the row of a live object stands, as far as the calling thread can see.
+/// The state of a live object's row, as seen by the calling thread.
 public enum RowState: Sendable {
-    /// Made in memory, and not saved; or saved in a transaction of another thread that has not committed.
+    /// The object was made in memory and not saved, or was saved in another thread's transaction that has not
+    /// committed.
     case new
-    /// The row is in the file.
+    /// The row exists in the file.
     case persisted
-    /// The row was deleted, by whomever.
+    /// The row was deleted by any writer.
     case deleted
 }
 
 extension Model {
-    /// Where the row stands: ``RowState/new``, ``RowState/persisted`` or ``RowState/deleted``.
+    /// The state of the row: ``RowState/new``, ``RowState/persisted`` or ``RowState/deleted``.
     public var rowState: RowState {
         _observeState()
         return _withState { state in
@@ -26,6 +27,7 @@ extension Model {
 }
 
 extension Model {
-    /// A snapshot of the values, as the calling thread sees them: a Sendable struct that follows nothing.
+    /// A snapshot of the values, as seen by the calling thread: a Sendable struct that does not change with
+    /// the row.
     public var values: Fields { _withState { $0.visible.fields } }
 }

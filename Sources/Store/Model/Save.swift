@@ -1,21 +1,23 @@
 import Journal
 
 extension Model {
-    /// Changes the row: `edit` gets its values, and what is different afterwards is written.
+    /// Changes the row: `edit` receives its values, and the values that `edit` changes are written.
     ///
     /// ```swift
     /// try bob.save { $0.name = "Robert" }
     /// ```
     ///
-    /// Only changed columns are written, in one UPDATE; nothing when no value changed. `edit` starts from the values that
-    /// were committed last, by whomever, so `$0.count += 1` never loses an update. It runs while the write lock is held.
+    /// Only changed columns are written, in one UPDATE; nothing is written when no value changed. `edit`
+    /// starts from the last committed values of any writer and runs while the write lock is held, so
+    /// `$0.count += 1` never loses an update.
     ///
     /// - Returns: True when something was written.
-    /// - Throws: ``StoreError``: `deleted` when the row is gone; `keyChanged` when the key differs afterwards; the code of
-    ///   a constraint that refuses the values, with the column where it can be told; `unstorable` for a value that its
-    ///   column cannot hold; `writeInsideRead`, `readOnly`, `busy`, `closed`; for an object that was never saved also what
-    ///   ``create(in:_:)`` throws. And what `edit` and the model's `willUpdate` throw. The objects and the file are then as
-    ///   before, what `edit` or the hook had written themselves included; also inside of a transaction that goes on.
+    /// - Throws: ``StoreError``: `deleted` when the row is deleted; `keyChanged` when `edit` changes the key;
+    ///   the code of a constraint that refuses the values, with the column where it is known; `unstorable`
+    ///   for a value that its column cannot hold; `writeInsideRead`, `readOnly`, `busy`, `closed`; for an
+    ///   object that was never saved also what ``create(in:_:)`` throws. Also what `edit` and the model's
+    ///   `willUpdate` throw. The objects and the file are unchanged then. Everything that `edit` or the hook
+    ///   wrote is undone too, even inside a transaction that continues.
     @discardableResult
     public func save(_ edit: (inout Fields) throws -> Void) throws -> Bool {
         try database.write(Self.self, "saving") { try $0.save(self, edit) }
@@ -23,9 +25,9 @@ extension Model {
 
     /// Changes many rows in one transaction: all of them, or none.
     ///
-    /// - Returns: How many rows were written.
-    /// - Throws: As ``save(_:)``, for the first object that cannot be saved, and ``StoreError/Code/otherDatabase`` for
-    ///   one of another database; no row is changed then.
+    /// - Returns: The number of rows written.
+    /// - Throws: What ``save(_:)`` throws, for the first object that cannot be saved, and
+    ///   ``StoreError/Code/otherDatabase`` for an object of another database; no row is changed then.
     @discardableResult
     public static func save(
         _ objects: some Sequence<Self>, in database: Database, _ edit: (inout Fields) throws -> Void
@@ -41,15 +43,15 @@ extension Model {
 }
 
 extension Model {
-    /// Changes the row with this key: finds it and saves it, in one transaction.
+    /// Changes the row with this key: finds it and saves it in one transaction.
     ///
     /// ```swift
     /// try Person.modify(id, in: db) { $0.visits += 1 }
     /// ```
     ///
-    /// - Returns: The object; nil, and `edit` was not called, when there is no such row.
-    /// - Throws: As ``save(_:)``, and ``StoreError/Code/undecodable`` for a row that does not decode as the model;
-    ///   nothing is changed then.
+    /// - Returns: The object; nil when there is no such row, and `edit` is not called then.
+    /// - Throws: What ``save(_:)`` throws, and ``StoreError/Code/undecodable`` for a row that the model
+    ///   cannot decode; nothing is changed then.
     @discardableResult
     public static func modify(
         _ id: ID, in database: Database, _ edit: (inout Fields) throws -> Void
@@ -78,7 +80,7 @@ extension WriteContext {
             }
             draft._normalize()
             let edited = draft._changes(from: base)
-            // The block may have saved the same object itself: what it changed there stays.
+            // The block may have saved the same object itself; those changes stay.
             let (now, _) = try values(of: object)
             var fields = now
             fields._take(edited, from: draft)
@@ -101,7 +103,7 @@ extension WriteContext {
         }
     }
 
-    /// The values from which a save starts. An object that was never saved starts from those that it was made with.
+    /// The values from which a save starts: those of the row, or of an object that was never saved its own.
     private func values<M: Model>(of object: M) throws -> (fields: M.Fields, status: RowStatus) {
         let (fields, status) = try current(object)
         guard status != .deleted else {
@@ -119,7 +121,8 @@ extension WriteContext {
     }
 
     private func update<M: Model>(_ object: M, _ fields: M.Fields, _ changes: ColumnSet) throws {
-        // The block, or the hook, may have gone on after SQLite has ended the transaction: this would be one of its own.
+        // The block or the hook may have caught an error after which SQLite had ended the transaction. The
+        // UPDATE would then run in a transaction of its own.
         try checkOpen()
         let columns = changes.positions
         let touched = try PreparedStatement(db, M.schema.update(columns)).run { statement -> Int in
@@ -136,7 +139,7 @@ extension WriteContext {
             return statement.totalChanges - before
         }
         if touched == 0 {
-            // Only in a table without capture can the row have gone unnoticed.
+            // Only in a table without capture can a row be deleted unnoticed.
             show(object, nil, status: .deleted)
             throw StoreError(.deleted, "the row is gone", hint: "Look at `isDeleted`, or create the row anew.")
         }

@@ -1,23 +1,26 @@
 import Journal
 
 extension Model {
-    /// Makes an object in memory, to be saved later: its row does not exist yet.
+    /// Makes an object in memory that is saved later: its row does not exist yet.
     ///
-    /// It is the live object of its key from now on, in the state ``RowState/new``. ``save(onConflict:)`` inserts the row, and so
-    /// does ``save(_:)``, with further values. An object that nobody holds any more, and that was not saved, is gone.
+    /// It becomes the live object of its key, in the state ``RowState/new``. ``save(onConflict:)`` inserts
+    /// the row; ``save(_:)`` inserts it with further values. An unsaved object is lost when its last
+    /// reference is released.
     ///
     /// ```swift
     /// let bob = try Person.make(in: db) { $0.name = "Bob" }
     /// try bob.save()
     /// ```
     ///
-    /// A key that is not given is generated. It is neither that of a row nor of an object in memory.
+    /// When no key is given, one is generated that neither a row nor an object in memory has.
     ///
-    /// An object of the given key whose row is deleted, and that someone still holds, is used again: it gets the new values, and
-    /// ``isDeleted`` is false. So is it made by a transaction that has deleted it; a rollback takes that back.
+    /// When an object of the given key is still in memory and its row is deleted, that object is used again:
+    /// it takes the new values, and ``isDeleted`` becomes false. This also holds inside the transaction that
+    /// deleted the row; a rollback undoes it.
     ///
-    /// - Throws: ``StoreError/Code/keyCollision`` after many generated keys that are taken; ``StoreError/Code/primaryKey`` when
-    ///   an object with the given key is in memory already, and not deleted (see ``findOrMake(_:in:_:)``); what `fill` throws.
+    /// - Throws: ``StoreError/Code/keyCollision`` when 16 generated keys in a row are in use;
+    ///   ``StoreError/Code/primaryKey`` when an object with the given key is in memory and not deleted (see
+    ///   ``findOrMake(_:in:_:)``); what `fill` throws.
     public static func make(
         _ id: ID? = nil, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
@@ -42,10 +45,11 @@ extension Model {
         throw StoreError.keyCollision(schema.table)
     }
 
-    /// The object of the row with this key, or the one that was made in memory; a new one, as by ``make(_:in:_:)``, when there is
-    /// neither. Nothing is written before it is saved.
+    /// Returns the object of the row with this key, or the unsaved object with this key. When there is
+    /// neither, makes a new one, as ``make(_:in:_:)`` does. Nothing is written before the object is saved.
     ///
-    /// - Throws: As ``fetch(_:in:)`` for a row that is there; what `fill` throws. No object is made then.
+    /// - Throws: What ``fetch(_:in:)`` throws for an existing row; what `fill` throws. No object is made
+    ///   then.
     public static func findOrMake(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
@@ -56,13 +60,13 @@ extension Model {
         return try database.instances(of: Self.self).unsaved(fields, in: database).object
     }
 
-    /// Saves an object that was made in memory, as it is.
+    /// Saves an object that was made in memory.
     ///
-    /// When a row with its key came from elsewhere in the meantime, the two are merged: a value that was filled in counts as an
-    /// edit of the property's default value.
+    /// When another writer has inserted a row with its key in the meantime, the two are merged: a value that
+    /// was filled in counts as an edit of the property's default value.
     ///
     /// - Returns: True when something was written; false for an object without unsaved values.
-    /// - Throws: ``StoreError``, as for ``create(in:_:)``; the object stays as it is then.
+    /// - Throws: What ``create(in:_:)`` throws, as ``StoreError``; the object is unchanged then.
     @discardableResult
     public func save(onConflict policy: ConflictPolicy<Self> = .keepLocal) throws -> Bool {
         try database.write(Self.self, "saving") { context in
@@ -79,7 +83,7 @@ extension Model {
 }
 
 extension Database {
-    /// A generated key that neither a row nor an object in memory has.
+    /// Returns a generated key that neither a row nor an object in memory has.
     func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
         let instances = instances(of: type)
         for _ in 0..<WriteContext.keyAttempts {
@@ -96,10 +100,10 @@ extension Database {
     /// try db.save([bob, edit, item])
     /// ```
     ///
-    /// - Returns: How many rows were written.
-    /// - Throws: What each change throws when it is saved alone, for the first that fails;
-    ///   ``StoreError/Code/otherDatabase`` for one of another database. No row is written then, and edits keep their
-    ///   changes.
+    /// - Returns: The number of rows written.
+    /// - Throws: What saving a single change throws, for the first one that fails;
+    ///   ``StoreError/Code/otherDatabase`` for a change of another database. No row is written then, and
+    ///   edits keep their changes.
     @discardableResult
     public func save(_ changes: [any PendingChange]) throws -> Int {
         try transaction {
@@ -114,9 +118,9 @@ extension Database {
 
     /// Deletes objects of any models in one transaction: all of them, or none.
     ///
-    /// - Returns: How many rows were there.
-    /// - Throws: As ``Model/delete()``, for the first row that cannot go; ``StoreError/Code/otherDatabase`` for an
-    ///   object of another database. No row is deleted then.
+    /// - Returns: The number of deleted rows.
+    /// - Throws: What ``Model/delete()`` throws, for the first row that cannot be deleted;
+    ///   ``StoreError/Code/otherDatabase`` for an object of another database. No row is deleted then.
     @discardableResult
     public func delete(_ objects: [any Model]) throws -> Int {
         try transaction {
@@ -135,19 +139,20 @@ extension Database {
     }
 }
 
-/// Something that ``Database/save(_:)`` saves: a live object that was made in memory, or an ``Edit``.
+/// A change that ``Database/save(_:)`` can save: a live object that was made in memory, or an ``Edit``.
 public protocol PendingChange: Sendable {
-    /// Where it is to be saved.
+    /// The database in which it is saved.
     var database: Database { get }
     /// - Returns: True when something was written.
-    /// - Throws: ``StoreError``, and what hooks and conflict policies throw; the row and the change are as before then.
+    /// - Throws: ``StoreError``, and what hooks and conflict policies throw; the row and the change are
+    ///   unchanged then.
     func saveChanges() throws -> Bool
 }
 
 extension Model {
-    /// Saves an object that was made in memory, as ``save(onConflict:)`` does by default.
+    /// Saves an object that was made in memory, like ``save(onConflict:)`` with its default policy.
     ///
-    /// - Throws: As ``save(onConflict:)``.
+    /// - Throws: What ``save(onConflict:)`` throws.
     public func saveChanges() throws -> Bool { try save() }
 
     static func generateKey() throws -> ID {

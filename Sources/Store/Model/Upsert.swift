@@ -1,17 +1,17 @@
 import Journal
 
 extension Model {
-    /// Writes a row under its key, whether there is one already or not: `INSERT … ON CONFLICT (key) DO UPDATE`.
+    /// Inserts a row, or updates the existing row with its key: `INSERT … ON CONFLICT (key) DO UPDATE`.
     ///
-    /// A row that is there gets all the values, those left at their defaults too; columns that do not change are not journalled.
-    /// Only a row of the same key is ever changed: a value that another row holds in a unique column is an error, and that row
-    /// stays. Hooks of the model do not run.
+    /// An existing row takes all the values, including those left at their defaults; unchanged columns are
+    /// not journalled. Only a row with the same key is changed: a value that another row holds in a unique
+    /// column is an error, and that row stays. The model's hooks do not run.
     ///
     /// ```swift
     /// let bob = try Person.upsert(7, in: db) { $0.name = "Bob" }
     /// ```
     ///
-    /// - Throws: ``StoreError/Code/unique`` and the like; nothing is changed then.
+    /// - Throws: ``StoreError/Code/unique`` and other constraint errors; nothing is changed then.
     @discardableResult
     public static func upsert(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void
@@ -25,11 +25,11 @@ extension Model {
         return object
     }
 
-    /// Writes a row for each element, in one transaction; `fill` sets the key too.
+    /// Inserts or updates a row for each element, in one transaction. `fill` also sets the key.
     ///
     /// - Returns: The objects, in the order of the elements.
-    /// - Throws: As for one row, ``StoreError/Code/missingValue`` included, for the first element that cannot be
-    ///   written; no row is changed then.
+    /// - Throws: What ``upsert(_:in:_:)`` throws, and ``StoreError/Code/missingValue``, for the first element
+    ///   that cannot be written; no row is changed then.
     @discardableResult
     public static func upsert<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
@@ -76,10 +76,10 @@ extension WriteContext {
 }
 
 extension ModelSchema {
-    /// Inserts a row, or updates the one of the same key where a value differs.
+    /// The statement that inserts a row, or updates the row with the same key when a value differs.
     ///
-    /// ABORT for the insert overrides a conflict clause in the schema: REPLACE would delete other rows. A conflict on another
-    /// unique index than the key's is an error (https://sqlite.org/lang_upsert.html).
+    /// ABORT in the INSERT overrides a conflict clause in the schema: REPLACE would delete other rows. A
+    /// conflict on a unique index other than the key's is an error (https://sqlite.org/lang_upsert.html).
     var upsert: String {
         let others = columns.indices.filter { !key.contains($0) }
         let target = key.map { quotedColumns[$0] }.joined(separator: ", ")

@@ -1,4 +1,4 @@
-/// Which rows of a commit a listener wants to hear of.
+/// The filter of a listener: selects the rows of a commit that it is sent.
 struct ChangeFilter<M: Model>: Sendable {
     /// Updates must touch one of these; nil for any column.
     var columns: Set<String>?
@@ -7,7 +7,7 @@ struct ChangeFilter<M: Model>: Sendable {
     /// nil for any row.
     var ids: Set<ExactKey>?
 
-    /// What is left of `change`; nil when nothing is.
+    /// Returns the part of `change` that passes; nil when nothing does.
     func apply(_ change: ModelChange<M>) -> ModelChange<M>? {
         if columns == nil, ignored.isEmpty, ids == nil { return change }
         var filtered = change

@@ -1,9 +1,9 @@
 import Journal
 
-/// Gathers the ``CommitSummary`` of one transaction, or of one look at the journal.
+/// Collects the ``CommitSummary`` of one transaction, or of one read of the journal.
 ///
-/// What is rolled back to a savepoint stays in it: caches are emptied once too often then, and live queries find that nothing
-/// has changed.
+/// The summary keeps changes that were rolled back to a savepoint. This only costs a needless drop of cached
+/// results, and live queries find that nothing has changed.
 struct CommitLog {
     private struct Pattern: Hashable {
         let shape: Int64

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// Something that was computed from the database, and wants to know when it may have changed.
+/// A value computed from the database that must be told when it may have changed.
 protocol Dependent: AnyObject, Sendable {
-    /// Called for each commit, before its events are delivered, under the pipeline's lock: no query, no code of the caller.
+    /// Called for each commit, before its events are delivered, under the pipeline's lock: it must neither
+    /// query nor run code of the caller.
     func committed(_ summary: CommitSummary)
 
     /// True while no commit could concern it.
@@ -12,7 +13,7 @@ protocol Dependent: AnyObject, Sendable {
     func finish()
 }
 
-/// Everyone who depends on what commits change: caches and live queries. Held weakly.
+/// The caches and live queries that depend on commits, as weak references.
 final class Dependents: Sendable {
     private struct Weak {
         weak var dependent: (any Dependent)?
@@ -25,10 +26,11 @@ final class Dependents: Sendable {
 
     private let state = Mutex(State())
 
-    /// The number of commits handled. A value computed while it grew may be older than the last of them.
+    /// The number of commits handled. A value whose computation overlapped an increase may be older than the
+    /// last commit.
     var commits: Int { state.withLock { $0.commits } }
 
-    /// True when nobody wants to know which tables and columns commits change.
+    /// True when no dependent needs the tables and columns that commits change.
     var isIdle: Bool { state.withLock { $0.dependents.allSatisfy { $0.dependent?.isIdle ?? true } } }
 
     func add(_ dependent: some Dependent) {
@@ -40,7 +42,7 @@ final class Dependents: Sendable {
 
     func committed(_ summary: CommitSummary) {
         if summary.isEmpty { return }
-        // Held until the lock is free: the last reference may go away here.
+        // Kept until the lock is released, because the last reference may go away here.
         let dependents = state.withLock { state in
             state.commits += 1
             return state.dependents.compactMap(\.dependent)

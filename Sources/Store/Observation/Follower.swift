@@ -1,19 +1,19 @@
 import GRDB
 import Journal
 
-/// Reads journal entries and hands each to the logs of the models that stand for its table.
+/// Reads journal entries and passes each to the logs of the models of its table.
 ///
-/// Belongs to one transaction, or to one look at the journal. Entries are told apart into commits: a commit ends at a
-/// transaction mark, where the origin changes, and at the end of a snapshot.
+/// Belongs to one transaction, or to one read of the journal. Entries are grouped into commits: a commit ends
+/// at a transaction mark, where the origin changes, and at the end of a snapshot.
 final class Follower {
     let database: Database
     private var logs: [ObjectIdentifier: any ChangeLog] = [:]
     private(set) var group = 0
-    /// That of the newest entry that was read.
+    /// The origin of the newest entry that was read.
     private(set) var lastOrigin: OriginID?
-    /// Which tables and columns have changed, of models and others alike.
+    /// The tables and columns that have changed, with or without a model.
     var commits = CommitLog()
-    /// While true, what is noted sends no events; objects, caches and live queries follow all the same.
+    /// While true, recorded changes send no events; objects, caches and live queries still follow.
     var isSilent = false {
         didSet {
             for log in logs.values { log.isSilent = isSilent }
@@ -34,17 +34,17 @@ final class Follower {
         return log
     }
 
-    /// Ends a commit: what is noted from now on belongs to the next.
+    /// Ends a commit: later changes belong to the next one.
     func closeGroup() { group += 1 }
 
-    /// How many entries the journal must hold for each object that could be meant, before reading the objects' rows is
-    /// cheaper than reading the entries. Measured: a row by its key takes about as long as four entries.
+    /// The number of journal entries per object above which reading the objects' rows is cheaper than reading
+    /// the entries. Measured: reading a row by its key takes about as long as reading four entries.
     private static let entriesPerObject: Int64 = 4
 
-    /// Notes all entries after `position`, of which `last` is the newest one, in the snapshot of `db`.
+    /// Records all entries after `position` in the snapshot of `db`, whose newest entry is `last`.
     ///
-    /// When nobody wants to know more than what the held objects look like now, and there are few of them, the entries are not
-    /// read.
+    /// The entries are not read when only the current values of the objects in memory are needed and these
+    /// objects are few.
     ///
     /// - Returns: The objects that may have changed.
     func follow(
@@ -89,17 +89,18 @@ final class Follower {
 
     func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
 
-    /// Sends the events of what was noted after position `seen`.
+    /// Sends the events of the changes after position `seen`.
     ///
-    /// - Parameter position: The last position of a transaction's own entries. A look at the journal, which can come between the
-    ///   commit and this, has told all of them when `seen` is not before it; of tables without capture it knows nothing.
+    /// - Parameter position: The last position of a transaction's own entries. A read of the journal can come
+    ///   between the commit and this call; it has sent all their events when `seen` is not before `position`.
+    ///   It cannot see tables without capture.
     func deliver(after seen: Int64, upTo position: Int64 = .max) {
         for log in logs.values where seen < position || !log.isTracked { log.deliver(after: seen) }
     }
 
     // MARK: - Savepoints
 
-    /// How far every log had come.
+    /// The length of every log at one time.
     struct Mark {
         let counts: [ObjectIdentifier: Int]
         let group: Int

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The positions and numbers that order commits, reads and registrations.
+/// The positions and counters that order commits, reads and registrations.
 ///
-/// - `announced`: the journal position up to which changes are being handled, or have been.
+/// - `announced`: the journal position up to which changes are being handled or have been handled.
 /// - `applied`: the position up to which they have been handled; never above `announced`.
-/// - `announcedNotices`, `appliedNotices`: the same for the notices of settled rows, which have numbers of their own.
-/// - `epoch`: the number of writes begun; `writer` is that of the one that runs, 0 between two.
+/// - `announcedNotices`, `appliedNotices`: the same for visibility notices, which have numbers of their own.
+/// - `epoch`: the number of writes begun. `writer` is the number of the running write, and 0 when none runs.
 final class LiveClock: Sendable {
     let announced = Atomic<Int64>(0)
     let applied = Atomic<Int64>(0)
@@ -20,7 +20,7 @@ final class LiveClock: Sendable {
     func announceNotices(_ id: Int64) { announcedNotices.max(id, ordering: .sequentiallyConsistent) }
     func applyNotices(_ id: Int64) { appliedNotices.max(id, ordering: .sequentiallyConsistent) }
 
-    /// The number of a write that begins.
+    /// Begins a write and returns its number.
     func beginWrite() -> Int {
         let number = epoch.add(1, ordering: .sequentiallyConsistent).newValue
         writer.store(number, ordering: .sequentiallyConsistent)

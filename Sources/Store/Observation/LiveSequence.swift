@@ -2,19 +2,21 @@ import Dispatch
 import Journal
 import Synchronization
 
-/// The value of a computation over a database, now and after every commit that changes it.
+/// The value of a computation over a database: the current value, then a new one after every commit that
+/// changes it.
 ///
-/// The first element comes at once. Computing happens when the reader asks for the next element, so a slow reader skips what
-/// came in between, and a reader that has gone costs nothing. Ends when the database is closed.
+/// The first element is available immediately. A value is computed when the reader asks for the next element,
+/// so a slow reader skips intermediate values, and an abandoned sequence costs nothing. The sequence ends
+/// when the database is closed.
 ///
-/// For one consumer; ask for another sequence for another.
+/// For one consumer; make a sequence for each.
 public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
     public typealias Failure = any Error
 
     let database: Database
     let ignored: Set<String>
     let compute: @Sendable () throws -> (value: Element, region: ReadRegion)
-    /// Makes what tells whether an element shows something else than the one before it.
+    /// Makes a filter that returns true for each element that differs from the one before it.
     let makeFilter: @Sendable () -> (Element) -> Bool
 
     public func makeAsyncIterator() -> AsyncIterator {
@@ -29,13 +31,13 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next value; nil when the database is closed or the task cancelled.
         ///
-        /// - Throws: What the computation throws. The call after that waits for the next commit, of whatever table, and
-        ///   computes anew.
+        /// - Throws: What the computation throws. The next call waits for the next commit of any table, and
+        ///   computes again.
         public func next() async throws -> Element? { try await next(isolation: nil) }
 
-        /// As ``next()``, for a loop on an actor.
+        /// Like ``next()``, for a loop on an actor.
         ///
-        /// - Throws: As ``next()``.
+        /// - Throws: What ``next()`` throws.
         public func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while await watcher.wait() {
                 if database.isClosed { return nil }
@@ -49,7 +51,7 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
                         return value
                     }
                 } catch {
-                    // Closed while it was computed.
+                    // The database was closed during the computation.
                     if database.isClosed { return nil }
                     throw error
                 }
@@ -60,10 +62,10 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Wakes one reader when a commit touches what was read last.
+/// Wakes one reader when a commit touches what the last computation read.
 final class Watcher: Dependent {
     private struct State {
-        /// nil while a computation runs: what it will have read is not known yet.
+        /// nil while a computation runs, because what it will read is not known yet.
         var region: ReadRegion?
         var isTouched = true
     }
@@ -79,10 +81,10 @@ final class Watcher: Dependent {
         if database.isClosed { signal.finish() }
     }
 
-    /// Waits until there is something to compute; false at the end.
+    /// Waits until a computation is due; returns false when the database is closed or the task is cancelled.
     func wait() async -> Bool { await signal.next() != nil }
 
-    /// Notes that a computation begins: from now on everything counts.
+    /// Marks the beginning of a computation: every commit counts until its region is known.
     func begin() {
         state.withLock {
             $0.region = nil
@@ -90,7 +92,7 @@ final class Watcher: Dependent {
         }
     }
 
-    /// Notes what the computation has read.
+    /// Sets what the computation has read.
     func watch(_ region: ReadRegion) { state.withLock { $0.region = region } }
 
     func committed(_ summary: CommitSummary) {
@@ -107,7 +109,7 @@ final class Watcher: Dependent {
     func finish() { signal.finish() }
 }
 
-/// Runs `body` where it may block: SQLite must not hold one of the few threads of the task pool.
+/// Runs `body` on a thread where it may block. SQLite must not block the few threads of the task pool.
 func offPool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
@@ -115,14 +117,15 @@ func offPool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) 
 }
 
 extension Database {
-    /// The value of `compute`, now and after every commit that changes what it reads.
+    /// Returns the value of `compute`: the current one, then a new one after every commit that changes what
+    /// it reads.
     ///
     /// ```swift
     /// for try await total in db.live({ try db.value(Int.self, "SELECT sum(age) FROM Person") }) { print(total ?? 0) }
     /// ```
     ///
     /// - Parameters:
-    ///   - ignored: Columns, of whatever table, whose updates do not count.
+    ///   - ignored: Columns, of any table, whose updates do not count.
     ///   - compute: Runs on one snapshot, on any thread.
     public func live<T: Sendable & Equatable>(
         ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
@@ -140,8 +143,9 @@ extension Database {
 }
 
 extension Database {
-    /// Like the sequence of values that can be compared; each commit that touches what `compute` reads gives an element, whether
-    /// it shows something else or not: pairs of a join, objects with those that they refer to.
+    /// Returns the value of `compute` like the overload for Equatable values. Values that cannot be compared,
+    /// such as pairs of a join, or objects with those that they refer to, give an element for each commit
+    /// that touches what `compute` reads, even when the result is the same.
     @_disfavoredOverload
     public func live<T: Sendable>(
         ignoringColumns ignored: Set<String> = [], _ compute: @escaping @Sendable () throws -> T
@@ -152,8 +156,8 @@ extension Database {
 }
 
 extension Query where M: Model {
-    /// The live objects of the rows, now and after every commit that changes which they are, their order, or a value of one of
-    /// them.
+    /// Returns the live objects of the rows: the current ones, then the new ones after every commit that
+    /// changes the set of rows, their order, or a value of one of them.
     ///
     /// ```swift
     /// for try await people in Person.where(\.age > 60).order(by: \.name).live(in: db) { show(people) }
@@ -161,7 +165,7 @@ extension Query where M: Model {
     ///
     /// - Parameters:
     ///   - ignored: Columns whose updates do not count.
-    ///   - database: Where the rows are.
+    ///   - database: The database of the rows.
     public func live(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) -> LiveSequence<[M]> {
         let shown = M.schema.columns.indices.filter { !M.positions(of: ignored).contains($0) }
         return LiveSequence(
@@ -183,6 +187,6 @@ extension Query where M: Model {
 }
 
 extension Query where M: ValueModel & Equatable {
-    /// The rows as values, now and after every commit that changes them.
+    /// Returns the rows as values: the current ones, then the new ones after every commit that changes them.
     public func live(in database: Database) -> LiveSequence<[M]> { database.live { try self.all(in: database) } }
 }

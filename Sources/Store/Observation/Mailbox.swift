@@ -2,8 +2,8 @@ import Synchronization
 
 /// A bounded queue from the commits of a database to one asynchronous reader.
 ///
-/// The writer never waits. When the reader falls behind by `limit` elements, further ones are dropped and the last one kept
-/// is marked, so that the reader knows.
+/// The writer never waits. When `limit` elements are waiting, further elements are dropped, and the last
+/// waiting one is marked as incomplete.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -37,7 +37,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: element)
     }
 
-    /// Lets the reader take what is waiting, and then ends.
+    /// Ends the queue after the reader has taken the waiting elements.
     func finish() {
         let reader = state.withLock { state in
             state.isFinished = true
@@ -47,13 +47,14 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: nil)
     }
 
-    /// The next element; nil at the end, when the task is cancelled, and for a second reader while one is waiting.
+    /// Returns the next element; nil at the end, when the task is cancelled, and for a second reader while
+    /// one is waiting.
     func next() async -> Element? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Element?, Never>) in
                 let answer: Element?? = state.withLock { state in
                     if !state.elements.isEmpty { return .some(state.elements.removeFirst()) }
-                    // Cancelled after the handler ran: the handler found no reader to wake.
+                    // The cancellation handler may have run before this point and found no reader to wake.
                     if state.isFinished || state.reader != nil || Task.isCancelled { return .some(nil) }
                     state.reader = continuation
                     return nil

@@ -1,25 +1,25 @@
 import Journal
 
-/// What happened to one row in one commit.
+/// The change of one row by one commit.
 public struct RowChange<M: Model>: Sendable {
-    /// What became of the row, from before the commit to after it.
+    /// The kind of change, from the state before the commit to the state after it.
     public enum Kind: Sendable {
-        /// It was not there before, and is now.
+        /// The row did not exist before, and exists after.
         case inserted
-        /// It was there, and is: columns differ, or it was deleted and made again.
+        /// The row existed before and after: columns differ, or it was deleted and inserted again.
         case updated
-        /// It was there, and is no more.
+        /// The row existed before, and does not exist after.
         case deleted
     }
 
     /// The row's primary key.
     public let id: M.ID
-    /// What became of the row.
+    /// The kind of change.
     public let kind: Kind
     /// The names of the changed columns; every column for an inserted row, none for a deleted one.
     public let columns: Set<String>
-    /// The row's values before the commit. Known when someone held the row's live object, or the commit changed it by way of
-    /// one; nil otherwise, and for an inserted row.
+    /// The row's values before the commit. They are known when the row's live object was in memory, or when
+    /// the commit changed the row through its object; otherwise, and for an inserted row, this is nil.
     public internal(set) var old: M.Fields?
 
     init(id: M.ID, kind: Kind, columns: Set<String>) {
@@ -32,40 +32,41 @@ public struct RowChange<M: Model>: Sendable {
     public func touches<V>(_ path: ColumnPath<M, V>) -> Bool { columns.contains(M.columns[keyPath: path].name) }
 }
 
-/// Where a change was made.
+/// The place where a change was made.
 public enum ChangeOrigin: Hashable, Sendable {
-    /// On this file, by whatever process.
+    /// On this file, by any process.
     case local
-    /// On another machine; it came by replication.
+    /// On another machine; the change came by replication.
     case remote(OriginID)
 }
 
-/// What one commit did to the rows of one model.
+/// The changes of one model's rows by one commit.
 ///
-/// Sent after the commit, once for each model and commit, never for a rollback or for a statement that changed nothing.
-/// What several statements of one transaction did to a row is told as one change.
+/// Sent after the commit, once for each model and commit; never for a rollback, or for a statement that
+/// changed nothing. Changes of one row by several statements of a transaction are combined into one change.
 public struct ModelChange<M: Model>: Sendable {
-    /// The rows that changed, each once, in the order in which the commit first touched them; ``rowLimit`` at most.
+    /// The changed rows, each once, in the order in which the commit first touched them; at most
+    /// ``rowLimit``.
     public internal(set) var changes: [RowChange<M>]
     /// Where the commit was made.
     public let origin: ChangeOrigin
 
-    /// False when something was left out: the listener fell behind by more than ``queueLimit`` commits, a commit changed
-    /// more than ``rowLimit`` rows, or a key did not decode. Read the table again then.
+    /// False when changes are missing: the listener fell behind by more than ``queueLimit`` commits, a commit
+    /// changed more than ``rowLimit`` rows, or a key could not be decoded. Read the table again then.
     public internal(set) var isComplete: Bool
 
-    /// The most commits that wait for a slow listener.
+    /// The maximum number of commits that wait for a slow listener.
     public static var queueLimit: Int { 1_024 }
-    /// The most rows of one commit that are told.
+    /// The maximum number of rows that are reported for one commit.
     public static var rowLimit: Int { 100_000 }
 
     /// The keys of all changed rows, in the order of ``changes``.
     public var ids: [M.ID] { changes.map(\.id) }
-    /// The keys of the rows that are new.
+    /// The keys of the inserted rows.
     public var inserted: [M.ID] { ids(.inserted) }
-    /// The keys of the rows that were there and are.
+    /// The keys of the updated rows.
     public var updated: [M.ID] { ids(.updated) }
-    /// The keys of the rows that are gone.
+    /// The keys of the deleted rows.
     public var deleted: [M.ID] { ids(.deleted) }
 
     /// The columns that any of the changes touched.
@@ -74,10 +75,10 @@ public struct ModelChange<M: Model>: Sendable {
     private func ids(_ kind: RowChange<M>.Kind) -> [M.ID] { changes.filter { $0.kind == kind }.map(\.id) }
 }
 
-/// The changes of one model, commit by commit, from the moment of the call on. Ends when the database is closed, at once when it
-/// is closed already.
+/// The changes of one model, commit by commit, beginning with the call that made the sequence. Ends when the
+/// database is closed; ends immediately when it is closed already.
 ///
-/// For one consumer; ask for another sequence for another.
+/// For one consumer; make a sequence for each.
 public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
     public typealias Element = ModelChange<M>
 
@@ -86,11 +87,11 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription<M>
 
-        /// The next commit's change; nil when the database is closed, the task cancelled, or another reader is waiting
-        /// already.
+        /// Returns the next commit's change; nil when the database is closed, the task is cancelled, or
+        /// another reader is waiting already.
         public func next() async -> ModelChange<M>? { await subscription.mailbox.next() }
 
-        /// As ``next()``, for a loop on an actor.
+        /// Like ``next()``, for a loop on an actor.
         public func next(isolation actor: isolated (any Actor)?) async -> ModelChange<M>? {
             await subscription.mailbox.next()
         }
@@ -99,7 +100,7 @@ public struct ModelChanges<M: Model>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: subscription) }
 }
 
-/// Keeps a mailbox in a registry for as long as someone may read it.
+/// Keeps a mailbox in a registry while a reader of the sequence may exist.
 final class Subscription<M: Model>: Sendable {
     let mailbox = Mailbox<ModelChange<M>>(limit: ModelChange<M>.queueLimit) { $0.isComplete = false }
     private let registry: LiveInstances<M>
@@ -107,7 +108,7 @@ final class Subscription<M: Model>: Sendable {
     init(_ database: Database, _ filter: ChangeFilter<M>) {
         registry = database.instances(of: M.self)
         registry.subscribe(mailbox, filter)
-        // After it was registered: a close before that has missed it.
+        // A `close()` before the registration did not reach this mailbox, so check after it.
         if database.isClosed { mailbox.finish() }
     }
 
@@ -115,7 +116,8 @@ final class Subscription<M: Model>: Sendable {
 }
 
 extension Model {
-    /// The changes of this model from now on, after each commit: by this process, by others, by replication.
+    /// Returns the changes of this model after this call, commit by commit: those of this process, of other
+    /// processes, and of replication.
     ///
     /// ```swift
     /// for await change in Person.changes(in: db) {
@@ -124,7 +126,8 @@ extension Model {
     /// ```
     public static func changes(in database: Database) -> ModelChanges<Self> { changes(in: database, ChangeFilter()) }
 
-    /// The changes that touch one of `columns`; inserted and deleted rows are always told.
+    /// Returns the changes of this model. Updates are reported only when they touch one of `columns`;
+    /// inserted and deleted rows always.
     ///
     /// ```swift
     /// for await change in Person.changes(in: db, columns: [\.name, \.age]) { … }
@@ -133,17 +136,17 @@ extension Model {
         in database: Database, columns: [PartialKeyPath<Columns>]
     ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(columns: names(of: columns))) }
 
-    /// The changes but for updates that touch nothing else than `ignored`.
+    /// Returns the changes of this model, except updates that touch only `ignored` columns.
     public static func changes(
         in database: Database, ignoring ignored: [PartialKeyPath<Columns>]
     ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(ignored: names(of: ignored))) }
 
-    /// The changes of the rows with these keys.
+    /// Returns the changes of the rows with these keys.
     public static func changes(in database: Database, ids: some Sequence<ID>) -> ModelChanges<Self> {
         changes(in: database, ChangeFilter(ids: Set(ids.map(\.exact))))
     }
 
-    /// The changes of the row with this key.
+    /// Returns the changes of the row with this key.
     public static func changes(in database: Database, id: ID) -> ModelChanges<Self> { changes(in: database, ids: [id]) }
 
     private static func changes(in database: Database, _ filter: ChangeFilter<Self>) -> ModelChanges<Self> {

@@ -1,6 +1,6 @@
 import Journal
 
-/// What a transaction, or a look at the journal, has found to have changed in one model.
+/// The changes of one model in a transaction, or in a read of the journal.
 protocol ChangeLog: AnyObject {
     var isTracked: Bool { get set }
     /// While true, nothing is recorded for listeners.
@@ -8,14 +8,14 @@ protocol ChangeLog: AnyObject {
     /// The number of records; a mark for ``truncate(to:)``.
     var count: Int { get }
     func note(_ entry: TailEntry, group: Int)
-    /// Notes that any row may have changed.
+    /// Records that any row may have changed.
     func noteAnyRow(origin: OriginID?, group: Int, seq: Int64)
-    /// The held objects that noted entries touched; the list starts anew.
+    /// Returns the objects in memory that the recorded entries touched, and empties the list.
     func takeAffected() -> [any Refreshable]
     func truncate(to count: Int)
-    /// Records up to here agree with the journal.
+    /// Marks all records so far as agreeing with the journal.
     func confirm()
-    /// Forgets what was recorded since ``confirm()``: the journal tells it better.
+    /// Drops what was recorded since ``confirm()``; the journal is read instead.
     func dropUnconfirmed()
     /// Sends one event for each group of records after position `seen`.
     func deliver(after seen: Int64)
@@ -23,17 +23,17 @@ protocol ChangeLog: AnyObject {
 
 /// The log of one model.
 ///
-/// Records come from the journal's entries, or straight from the saves of a transaction, when a count proves that the
-/// journal holds nothing else. They are kept only while someone listens.
+/// Records come from the journal's entries, or directly from the saves of a transaction when a count proves
+/// that the journal holds nothing else. They are kept only while there is a listener.
 final class ModelLog<M: Model>: ChangeLog {
     private struct Record {
-        /// nil for a key that does not decode as the model's.
+        /// nil for a key that the model cannot decode.
         let id: M.ID?
         let operation: Journal.Operation
         let columns: Set<String>
         let origin: OriginID?
         let group: Int
-        /// The journal position; the greatest number for what this process has just written itself.
+        /// The journal position; `Int64.max` for a write of the running transaction.
         let seq: Int64
     }
 
@@ -51,7 +51,7 @@ final class ModelLog<M: Model>: ChangeLog {
 
     var count: Int { records.count }
 
-    /// True while someone wants to know what is noted.
+    /// True while a listener needs the records.
     var isRecording: Bool { registry.hasListeners && !isSilent }
 
     func note(_ entry: TailEntry, group: Int) {
@@ -155,7 +155,8 @@ final class ModelLog<M: Model>: ChangeLog {
             }
             changes[exact] = merge(changes[exact], id, record)
         }
-        // A key that was inserted and deleted is in the order without a change; one that came again stands there twice.
+        // A key that was inserted and then deleted is in the order without a change; a key that was then
+        // inserted again is in the order twice.
         let sent = order.compactMap { changes.removeValue(forKey: $0) }
         if sent.isEmpty, isComplete { return nil }
         let origin = records.first?.origin.map { ChangeOrigin.remote($0) } ?? .local

@@ -1,11 +1,12 @@
 import Journal
 
 extension Model {
-    /// The changes of this object's row from now on: `bob.changes()`.
+    /// Returns the changes of this object's row after this call: `bob.changes()`.
     public func changes() -> ModelChanges<Self> { Self.changes(in: database, id: id) }
 
-    /// The object's values, now and after every commit that changes one of them; nil when the row is deleted, and again values
-    /// when it comes back.
+    /// Returns the object's values: the current ones, then the new ones after every commit that changes one
+    /// of them. The element is nil when the row is deleted, and has values again when the row is inserted
+    /// again.
     ///
     /// ```swift
     /// for try await values in bob.live() { print(values?.name ?? "deleted") }
@@ -16,7 +17,7 @@ extension Model {
             database: database, ignored: [],
             compute: {
                 try database.tracked {
-                    // Notes the table as read, and asks for the row when the object does not know it.
+                    // Marks the table as read, and reads the row when the object does not know it.
                     _ = try Self.find(object.id, in: database)
                     return object._withState { $0.status == .present ? $0.fields : nil }
                 }
@@ -38,11 +39,12 @@ extension Model {
 }
 
 extension Database {
-    /// Takes up changes of the file that no journal tells: in tables without capture, by another process; or after the file was
-    /// worked on with capture switched off. Every object that is held is read again, cached results are dropped, live queries
-    /// look again, and observers of objects whose values differ are told. Everything else is taken up without a call.
+    /// Applies changes of the file that the journal does not show: changes by another process in tables
+    /// without capture, or changes made while capture was switched off. Reads every object in memory again,
+    /// drops cached results, runs live queries again, and notifies observers of objects whose values differ.
+    /// All other changes are applied without a call.
     ///
-    /// - Throws: As ``refresh()``.
+    /// - Throws: What ``refresh()`` throws.
     public func notifyExternalChange() throws {
         try refresh()
         recheck(allInstances().flatMap { $0.all() })

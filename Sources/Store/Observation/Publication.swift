@@ -1,7 +1,8 @@
-/// What a commit, or a look at the journal, has changed in live objects: told to observers when no lock is held any more.
+/// The changes of live objects by a commit, or by a read of the journal. Observers are notified when no lock
+/// is held.
 final class Publication {
     private let database: Database
-    /// True when someone listens to changes, who wants to know the values before.
+    /// True when there is a listener, which needs the values before the change.
     private let keepsImages: Bool
     private var announcements: [() -> Void] = []
 
@@ -10,10 +11,10 @@ final class Publication {
         keepsImages = database.allInstances().contains { $0.hasListeners }
     }
 
-    /// True when someone may want to know what changes in `object`: only then the values are worth a copy.
+    /// True when the changes of `object` may be needed: only then the values are copied.
     func wants(_ object: some Model) -> Bool { keepsImages || object._isObserved }
 
-    /// Notes what a row was and is.
+    /// Records the values of a row before and after its change.
     ///
     /// - Parameter transients: True when properties without a column may have changed too.
     func note<M: Model>(
@@ -28,13 +29,13 @@ final class Publication {
         announcements.append { object._announce(changes, transients: transients, status: isStatusNew) }
     }
 
-    /// Drops the values before: the events that wanted them are sent.
+    /// Drops the values before the changes, because the events that need them are sent.
     func eventsAreSent() {
         guard keepsImages else { return }
         for registry in database.allInstances() { registry.dropImages() }
     }
 
-    /// Tells the observers. They run code of the caller: no lock may be held.
+    /// Notifies the observers. They run code of the caller, so no lock may be held.
     func announce() {
         let due = announcements
         announcements = []

@@ -1,11 +1,11 @@
 import GRDB
 import Journal
 
-/// What a computation has read: tables and columns, as SQLite's compiler reports them, and tables whose objects were found in
-/// memory.
+/// The tables and columns that a computation has read, as SQLite's compiler reports them, and the tables
+/// whose objects were found in memory.
 struct ReadRegion: Sendable {
     private var region = DatabaseRegion()
-    /// By the names' folded form.
+    /// Folded names of tables.
     private var tables: Set<String> = []
 
     mutating func formUnion(_ region: DatabaseRegion) { self.region.formUnion(region) }
@@ -16,9 +16,9 @@ struct ReadRegion: Sendable {
 
     mutating func insert(table: String) { tables.insert(SQLText.foldedName(table)) }
 
-    /// True when one of the commit's changes may have changed what was read.
+    /// True when one of the commit's changes may have changed a value that was read.
     ///
-    /// - Parameter ignored: Columns, by folded name, whose changes do not count.
+    /// - Parameter ignored: The folded names of columns whose changes do not count.
     func isTouched(by summary: CommitSummary, ignoring ignored: Set<String>) -> Bool {
         if summary.isUnknown { return true }
         return summary.tables.contains { table, change in
@@ -33,7 +33,7 @@ struct ReadRegion: Sendable {
     }
 }
 
-/// Gathers the region of one computation. Confined to the thread that runs it.
+/// Collects the region of one computation. Confined to the thread that runs it.
 final class RegionTracker {
     private(set) var region = ReadRegion()
 
@@ -42,19 +42,20 @@ final class RegionTracker {
     func merge(_ region: ReadRegion) { self.region.formUnion(region) }
 }
 
-/// Which tables and columns a commit has changed; no keys and no values.
+/// The tables and columns that a commit has changed, without keys and values.
 struct CommitSummary: Sendable {
     struct Change: Sendable {
-        /// The table's name as the journal or the model spells it.
+        /// The table's name as written in the journal or the model.
         let name: String
         var isInsertedOrDeleted = false
         /// The columns that updates have changed.
         var columns: Set<String> = []
     }
 
-    /// By the tables' folded names.
+    /// The changes by folded table name.
     private(set) var tables: [String: Change] = [:]
-    /// True after SQL on tables without capture, of which no journal tells anything.
+    /// True when changes are possible that the journal does not show, such as those of SQL on tables without
+    /// capture.
     var isUnknown = false
 
     var isEmpty: Bool { tables.isEmpty && !isUnknown }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Results of queries and computations, each until a commit touches what it was made of.
+/// The cached results of queries and computations. Each is kept until a commit touches what it was computed
+/// from.
 ///
-/// Invariant: an entry is not older than the last commit that touches it. An entry is stored only when no commit was handled
-/// since before its computation began.
+/// Invariant: an entry is not older than the last commit that touches it. An entry is stored only when no
+/// commit was handled after its computation began.
 final class ResultCache: Dependent {
     private struct Entry {
         let value: any Sendable
@@ -17,7 +18,7 @@ final class ResultCache: Dependent {
         var uses = 0
     }
 
-    /// The most results that are kept; the one that was not asked for longest goes first.
+    /// The maximum number of results. The least recently used one is dropped first.
     static let limit = 1_000
 
     private let state = Mutex(State())
@@ -36,7 +37,7 @@ final class ResultCache: Dependent {
             state.entries[key] = entry
             return entry.value
         }
-        // Unwrapped first: a missing entry must not pass for a nil of an optional T.
+        // Unwrapped before the cast: a missing entry must not be taken for a nil of an optional T.
         guard let value, let known = value as? T else {
             counters.countLookup(hit: false)
             return nil
@@ -49,7 +50,7 @@ final class ResultCache: Dependent {
         _ value: any Sendable, for key: CacheKey, region: ReadRegion, ignoring ignored: Set<String>,
         if isCurrent: () -> Bool
     ) {
-        // What goes away may release objects: not under the lock.
+        // Dropped results may release objects, which must not happen under the lock.
         var evicted: [Entry?] = []
         state.withLock { state in
             guard isCurrent() else { return }
@@ -86,9 +87,9 @@ final class ResultCache: Dependent {
     }
 }
 
-/// Names a cached result.
+/// The key of a cached result.
 struct CacheKey: Hashable, @unchecked Sendable {
-    // Sendable: it is made of Sendable values only, which the type eraser no longer shows.
+    // Sendable because it consists only of Sendable values, which the type eraser hides from the compiler.
     private let parts: [AnyHashable]
 
     init(_ parts: any (Hashable & Sendable)...) { self.parts = parts.map { AnyHashable($0) } }

@@ -1,11 +1,11 @@
 import GRDB
 import Journal
 
-/// Reads which rows their tables show otherwise than before though the journal has no change of them: a merge sets rows aside,
-/// and brings them back, because of changes of other rows.
+/// Reads the visibility notices: rows whose visibility changed without a journal entry of their own, because
+/// a merge held them back or showed them again after changes of other rows.
 enum VisibilityTail {
-    /// The number of the newest notice in the snapshot of `db`; 0 in a file that has none, such as one of an earlier release
-    /// that is only read.
+    /// The number of the newest notice in the snapshot of `db`; 0 in a file that has none, such as a file of
+    /// an earlier release that is opened for reading only.
     static func lastID(_ db: GRDB.Database) throws -> Int64 {
         do {
             return try VisibilityNotice.lastID(db)
@@ -16,9 +16,9 @@ enum VisibilityTail {
 }
 
 extension Follower {
-    /// Notes the rows that have been settled after notice `id`, as a commit of its own.
+    /// Records the rows of the notices after notice `id` as a separate commit.
     ///
-    /// - Parameter seq: The journal position that their records are given.
+    /// - Parameter seq: The journal position for their records.
     /// - Returns: The objects that may have changed.
     func followNotices(
         after id: Int64, seq: Int64, in db: GRDB.Database, tail: JournalTail
@@ -33,7 +33,7 @@ extension Follower {
         if let notices {
             for notice in notices { try note(notice, seq: seq, in: db, tail: tail) }
         } else {
-            // Some are gone already: any row of any table may look otherwise.
+            // Some notices are deleted already, so any row of any table may have changed.
             commits.noteUnknown()
             for registry in database.allInstances() where !registry.isIdle {
                 log(of: registry).noteAnyRow(origin: lastOrigin, group: group, seq: seq)

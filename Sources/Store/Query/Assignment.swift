@@ -1,20 +1,20 @@
-/// One column's new value in an UPDATE: `.set(\.age, to: 30)`, `.set(\.age, to: \.age + 1)`.
+/// The new value of one column in an UPDATE: `.set(\.age, to: 30)`, `.set(\.age, to: \.age + 1)`.
 public struct Assignment<M: TableModel>: Sendable {
     let column: Int
     let value: Template<M>
 
-    /// The column gets `value`, stored as the property stores it. The update throws ``StoreError/Code/unstorable`` for
-    /// a value that it cannot.
+    /// Sets the column to `value`, stored as the property stores it. The update throws
+    /// ``StoreError/Code/unstorable`` for a value that the property cannot store.
     public static func set<V>(_ path: ColumnPath<M, V>, to value: V) -> Assignment {
         Assignment(column: M.columns[keyPath: path].position, value: Template(value, storedAs: path))
     }
 
-    /// The column gets what SQLite computes from the row as it was before the update.
+    /// Sets the column to a value that SQLite computes from the row as it was before the update.
     public static func set<V>(_ path: ColumnPath<M, V>, to value: ColumnExpression<M, V>) -> Assignment {
         Assignment(column: M.columns[keyPath: path].position, value: value.template)
     }
 
-    /// The assignments behind `SET`.
+    /// The assignments after `SET`.
     static func list(_ assignments: [Assignment]) throws -> SQL {
         guard let first = assignments.first else {
             throw StoreError(

@@ -1,21 +1,24 @@
 import Journal
 
 extension Database {
-    /// The value that `compute` made last under `key`; computed anew when something that it read has changed since.
+    /// Returns the cached value of `compute` under `key`, and computes it again when something that it read
+    /// has changed.
     ///
-    /// What it reads is found out while it runs: tables and columns of every query, raw SQL and joins included. A commit of
-    /// anyone who changes them, also of another process or machine, drops the value before its events are delivered. Inside of
-    /// a transaction, and of a read, which see a moment of their own, nothing is cached. A failure is not cached.
+    /// The tables and columns that it reads are recorded while it runs, including those of raw SQL and joins.
+    /// A commit of any thread, process or machine that changes them drops the value before its events are
+    /// delivered. Nothing is cached inside a transaction or a read, which see their own snapshot. Errors are
+    /// not cached.
     ///
     /// ```swift
     /// let total = try db.cached("total") { try Person.query.sum(\.age, in: db) }
     /// ```
     ///
     /// - Parameters:
-    ///   - key: Names the computation, together with the type of its value. Two that differ need two keys.
-    ///   - ignored: Columns, of whatever table, whose updates do not drop the value.
-    ///   - compute: Makes the value, from what it reads in this database alone.
-    /// - Throws: What `compute` throws, and ``StoreError/Code/closed``. What is cached stays as it was.
+    ///   - key: Identifies the computation, together with the type of its value. Different computations need
+    ///     different keys.
+    ///   - ignored: Columns, of any table, whose updates do not drop the value.
+    ///   - compute: Computes the value only from what it reads in this database.
+    /// - Throws: What `compute` throws, and ``StoreError/Code/closed``. The cached value is unchanged then.
     public func cached<T: Sendable>(
         _ key: some Hashable & Sendable, ignoringColumns ignored: Set<String> = [], _ compute: () throws -> T
     ) throws -> T {
@@ -35,7 +38,7 @@ extension Database {
         return value
     }
 
-    /// Runs `compute` on one snapshot, and tells what it has read.
+    /// Runs `compute` on one snapshot, and returns its value and what it has read.
     func tracked<T>(_ compute: () throws -> T) throws -> (value: T, region: ReadRegion) {
         try access { context in
             let outer = context.tracker
@@ -50,18 +53,18 @@ extension Database {
 }
 
 extension Query where M: Model {
-    /// The live objects of the rows, as they were found last. They are asked for again only after a commit that may have changed
-    /// which they are, or their order: an insert, a delete, or an update of a column that the query chooses or orders by. The
-    /// objects' own values follow anyway.
+    /// Returns the live objects of the rows from the cache. The query runs again only after a commit that may
+    /// have changed the set of rows or their order: an insert, a delete, or an update of a column by which
+    /// the query selects or orders. The objects' own values follow every commit.
     ///
     /// ```swift
     /// let old = try Person.where(\.age > 60).order(by: \.name).cached(ignoring: [\.name], in: db)
     /// ```
     ///
     /// - Parameters:
-    ///   - ignored: Columns whose updates leave the result as it is.
-    ///   - database: Where the rows are.
-    /// - Throws: ``StoreError``, as ``Query`` says. What is cached stays as it was.
+    ///   - ignored: Columns whose updates do not drop the result.
+    ///   - database: The database of the rows.
+    /// - Throws: ``StoreError``, as described at ``Query``. The cached result is unchanged then.
     public func cached(ignoring ignored: [PartialKeyPath<M.Columns>] = [], in database: Database) throws -> [M] {
         let keys = try select(SQL(raw: M.schema.keyList(from: M.schema.quotedTable)))
         let values = try keys.bindings.map { try $0.columnValue }
@@ -69,7 +72,8 @@ extension Query where M: Model {
         let key = CacheKey("query", ObjectIdentifier(M.self), keys.text, values, names)
         return try database.cached(key, ignoring: names) {
             try database.access { context in
-                // Not run: what it reads is what the choice and the order of the rows depend on.
+                // Prepared but not run: it reads exactly the columns on which the selection and the order of
+                // the rows depend.
                 let tracker = RegionTracker()
                 tracker.note(try context.prepare(keys.text).region)
                 return (try all(in: database), tracker.region)

@@ -1,8 +1,8 @@
 import Foundation
 import Journal
 
-/// One column of a model, with the type of its property and the way in which that is stored. Queries name it by a key path
-/// of the model's `Columns`.
+/// One column of a model, with the type of its property and its storage. Queries name it by a key path of the
+/// model's `Columns`.
 ///
 /// ```swift
 /// let adults = Person.where(\.age >= 18).order(by: \.name)
@@ -14,14 +14,15 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     let encode: @Sendable (Value) throws -> Journal.Value
     let read: @Sendable (RowCursor, Int) throws -> Value
 
-    /// For what the macro writes: the column at `position` of the schema, stored as its type stores itself.
+    /// Creates the column at `position` of the schema, stored as its type stores itself. Only the macro's
+    /// code calls this.
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
         encode = { try $0.columnValue }
         read = { try $0.read($1) }
     }
 
-    /// For what the macro writes: the column at `position` of the schema, stored by `coding`.
+    /// Creates the column at `position` of the schema, stored by `coding`. Only the macro's code calls this.
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
         encode = { try Coding.encode($0) }
@@ -31,7 +32,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The column's name in the table.
     public var name: String { M.schema.columns[position].name }
 
-    /// True when the values are decimal numbers, whose texts stand in another order than the numbers.
+    /// True when the values are decimal numbers: as text, they sort in another order than the numbers.
     var isDecimal: Bool { Value.self == Decimal.self || Value.self == Decimal?.self }
 }
 
@@ -46,7 +47,7 @@ protocol AnyColumn: Sendable {
 extension Column: AnyColumn {}
 
 extension TableModel {
-    /// The columns that `paths` name.
+    /// The positions of the columns that `paths` name.
     static func positions(of paths: [PartialKeyPath<Columns>]) -> ColumnSet {
         ColumnSet(paths.compactMap { (columns[keyPath: $0] as? any AnyColumn)?.position })
     }

@@ -1,7 +1,7 @@
 /// A value that SQLite computes from the columns of a row: `\.count + 1`.
 ///
-/// Arithmetic is SQLite's: an integer that overflows becomes a REAL, which an integer property refuses to read. With a `Decimal`
-/// it is exact; a result that a `Decimal` cannot hold fails the statement.
+/// SQLite computes: an integer that overflows becomes a REAL, which an integer property refuses to read.
+/// Arithmetic with a `Decimal` is exact; a result that a `Decimal` cannot hold fails the statement.
 public struct ColumnExpression<M: TableModel, Value: Sendable>: Sendable {
     let template: Template<M>
 
@@ -26,7 +26,8 @@ public struct ColumnExpression<M: TableModel, Value: Sendable>: Sendable {
     }
 }
 
-/// What SQL computes. Decimal numbers are stored as text; SQLite's own signs would take them for doubles.
+/// An arithmetic operation. Decimal numbers are stored as text, which SQLite's own operators would treat as
+/// doubles.
 private enum Arithmetic {
     case addition, subtraction, multiplication
 
@@ -47,36 +48,36 @@ private enum Arithmetic {
     }
 }
 
-/// The column plus a number, as SQLite adds (``ColumnExpression``).
+/// The column plus a number, computed by SQLite (``ColumnExpression``).
 public func + <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .addition, Template(value, storedAs: path))
 }
-/// The column plus a number, as SQLite adds (``ColumnExpression``); NULL where the column is.
+/// The column plus a number, computed by SQLite (``ColumnExpression``); NULL where the column is NULL.
 public func + <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .addition, Template(value, storedAs: path))
 }
-/// The column less a number, as SQLite subtracts (``ColumnExpression``).
+/// The column minus a number, computed by SQLite (``ColumnExpression``).
 public func - <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .subtraction, Template(value, storedAs: path))
 }
-/// The column less a number, as SQLite subtracts (``ColumnExpression``); NULL where the column is.
+/// The column minus a number, computed by SQLite (``ColumnExpression``); NULL where the column is NULL.
 public func - <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .subtraction, Template(value, storedAs: path))
 }
-/// The column times a number, as SQLite multiplies (``ColumnExpression``).
+/// The column times a number, computed by SQLite (``ColumnExpression``).
 public func * <M, V: Numeric>(path: ColumnPath<M, V>, value: V) -> ColumnExpression<M, V> {
     .compute(path, .multiplication, Template(value, storedAs: path))
 }
-/// The column times a number, as SQLite multiplies (``ColumnExpression``); NULL where the column is.
+/// The column times a number, computed by SQLite (``ColumnExpression``); NULL where the column is NULL.
 public func * <M, V: Numeric>(path: ColumnPath<M, V?>, value: V) -> ColumnExpression<M, V?> {
     .compute(path, .multiplication, Template(value, storedAs: path))
 }
 
-/// The column's text with `text` behind it.
+/// The column's text followed by `text`.
 public func + <M>(path: ColumnPath<M, String>, text: String) -> ColumnExpression<M, String> {
     .combine(Template(column: path), "||", Template("\(text)"))
 }
-/// The column's text with `text` behind it; NULL where the column is.
+/// The column's text followed by `text`; NULL where the column is NULL.
 public func + <M>(path: ColumnPath<M, String?>, text: String) -> ColumnExpression<M, String?> {
     .combine(Template(column: path), "||", Template("\(text)"))
 }

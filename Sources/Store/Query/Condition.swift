@@ -1,24 +1,24 @@
 /// A condition on the rows of one model.
 ///
-/// Made by comparing columns, combined by `&&`, `||` and `!`, and mixed with raw SQL:
+/// Comparisons of columns make conditions. `&&`, `||` and `!` combine them, also with raw SQL:
 ///
 /// ```swift
 /// Person.where(\.age > 30 && \.name == nil)
 /// Person.where(.in(\.id, ids) || .sql("lower(name) = \(name)"))
 /// ```
 ///
-/// `==` and `!=` follow Swift where a value is nil: `\.name == nil` is `IS NULL`, and a row with NULL is different from every
-/// value. The other comparisons never hold for NULL.
+/// `==` and `!=` treat nil as Swift does: `\.name == nil` is `IS NULL`, and a row with NULL differs from
+/// every value. The other comparisons are never true for NULL.
 public struct Condition<M: TableModel>: Sendable {
     let template: Template<M>
 
-    /// Raw SQL, with `$T` for the table and `$PK` for the key.
+    /// A condition in raw SQL, with `$T` for the table and `$PK` for the key.
     public static func sql(_ sql: SQL) -> Condition {
-        // The end of a comment must not swallow the parenthesis.
+        // The newline ends a comment, which would otherwise include the parenthesis.
         Condition(template: "(" + Template(sql) + "\n)")
     }
 
-    /// Every row.
+    /// True for every row.
     public static var all: Condition { Condition(template: Template("1")) }
 
     // MARK: - Comparing
@@ -29,7 +29,7 @@ public struct Condition<M: TableModel>: Sendable {
         Condition(template: Template(column: path) + " \(comparison) " + value)
     }
 
-    /// Compares by size.
+    /// Compares by the order of the values.
     static func order<V>(
         _ path: ColumnPath<M, V>, _ comparison: String, _ value: Template<M>
     ) -> Condition {
@@ -50,9 +50,10 @@ public struct Condition<M: TableModel>: Sendable {
 
     // MARK: - Lists and ranges
 
-    /// The column holds one of `values`; no value, no row. A list of any length is one query.
+    /// The column holds one of `values`; without values, no row matches. A list of any length is one query.
     ///
-    /// - Throws: The query throws ``StoreError/Code/argumentCount`` for more than 30 000 values that are stored as REAL.
+    /// - Throws: Nothing; the query throws ``StoreError/Code/argumentCount`` for more than 30 000 values that
+    ///   are stored as REAL.
     public static func `in`<V>(_ path: ColumnPath<M, V>, _ values: some Sequence<V>) -> Condition {
         Condition(template: ValueList(values.map { Template($0, storedAs: path) }).contains(Template(column: path)))
     }
@@ -62,14 +63,15 @@ public struct Condition<M: TableModel>: Sendable {
         path >= range.lowerBound && path <= range.upperBound
     }
 
-    /// The column holds a value of the range, both ends included; never NULL.
+    /// The column holds a value of the range, both ends included; false for NULL.
     public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: ClosedRange<V>) -> Condition {
         path >= range.lowerBound && path <= range.upperBound
     }
 
     // MARK: - Texts
 
-    /// SQLite's LIKE: `%` stands for any text, `_` for one character, and ASCII letters match in either case.
+    /// SQLite's LIKE: `%` matches any text, `_` matches one character, and ASCII letters match in either
+    /// case.
     public static func like(_ path: ColumnPath<M, String>, _ pattern: String) -> Condition {
         compare(path, "LIKE", Template("\(pattern)"))
     }
@@ -90,8 +92,8 @@ public func || <M>(a: Condition<M>, b: Condition<M>) -> Condition<M> {
     Condition(template: "(" + a.template + " OR " + b.template + ")")
 }
 
-/// The condition does not hold. A comparison with NULL is neither true nor false, and its contrary is not either:
-/// `!(\.age > 30)` leaves out rows without an age, as `\.age > 30` does.
+/// The condition does not hold. A comparison with NULL is neither true nor false, and neither is its
+/// negation: `!(\.age > 30)` leaves out rows without an age, as `\.age > 30` does.
 public prefix func ! <M>(a: Condition<M>) -> Condition<M> {
     Condition(template: "NOT (" + a.template + ")")
 }
@@ -100,63 +102,63 @@ public prefix func ! <M>(a: Condition<M>) -> Condition<M> {
 
 /// The column holds `value`, stored as the property stores it.
 public func == <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .equal(path, value) }
-/// The column holds `value`; nil stands for NULL.
+/// The column holds `value`; nil means NULL.
 public func == <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .equal(path, value) }
-/// The column holds something else than `value`.
+/// The column does not hold `value`.
 public func != <M, V>(path: ColumnPath<M, V>, value: V) -> Condition<M> { .different(path, value) }
-/// The column holds something else than `value`; NULL is different from every value, and nil stands for NULL.
+/// The column does not hold `value`. NULL differs from every value, and nil means NULL.
 public func != <M, V>(path: ColumnPath<M, V?>, value: V?) -> Condition<M> { .different(path, value) }
 
-/// The column is smaller than `value`, as SQLite orders: decimals by their size, texts by the column's collation.
+/// The column is less than `value` in SQLite's order: decimals by value, texts by the column's collation.
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, "<", Template(value, storedAs: path))
 }
-/// The column is smaller than `value`; never holds for NULL.
+/// The column is less than `value`; false for NULL.
 public func < <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, "<", Template(value, storedAs: path))
 }
-/// The column is smaller than, or equal to, `value`, as SQLite orders: decimals by their size, texts by the column's
+/// The column is less than or equal to `value` in SQLite's order: decimals by value, texts by the column's
 /// collation.
 public func <= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, "<=", Template(value, storedAs: path))
 }
-/// The column is smaller than, or equal to, `value`; never holds for NULL.
+/// The column is less than or equal to `value`; false for NULL.
 public func <= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, "<=", Template(value, storedAs: path))
 }
-/// The column is greater than `value`, as SQLite orders: decimals by their size, texts by the column's collation.
+/// The column is greater than `value` in SQLite's order: decimals by value, texts by the column's collation.
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, ">", Template(value, storedAs: path))
 }
-/// The column is greater than `value`; never holds for NULL.
+/// The column is greater than `value`; false for NULL.
 public func > <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, ">", Template(value, storedAs: path))
 }
-/// The column is greater than, or equal to, `value`, as SQLite orders: decimals by their size, texts by the column's
+/// The column is greater than or equal to `value` in SQLite's order: decimals by value, texts by the column's
 /// collation.
 public func >= <M, V: Comparable>(path: ColumnPath<M, V>, value: V) -> Condition<M> {
     .order(path, ">=", Template(value, storedAs: path))
 }
-/// The column is greater than, or equal to, `value`; never holds for NULL.
+/// The column is greater than or equal to `value`; false for NULL.
 public func >= <M, V: Comparable>(path: ColumnPath<M, V?>, value: V) -> Condition<M> {
     .order(path, ">=", Template(value, storedAs: path))
 }
 
 // MARK: - Comparisons with expressions
 
-/// The column holds what the expression gives; NULL equals NULL.
+/// The column equals the expression; NULL equals NULL.
 public func == <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .compare(path, "IS", value.template)
 }
-/// The column holds something else than the expression gives; NULL equals NULL alone.
+/// The column differs from the expression; NULL equals only NULL.
 public func != <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .compare(path, "IS NOT", value.template)
 }
-/// The column is smaller than what the expression gives; never holds when one of them is NULL.
+/// The column is less than the expression; false when one of them is NULL.
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, "<", value.template)
 }
-/// The column is greater than what the expression gives; never holds when one of them is NULL.
+/// The column is greater than the expression; false when one of them is NULL.
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, ">", value.template)
 }

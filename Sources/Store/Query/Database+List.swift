@@ -1,7 +1,7 @@
 import Journal
 
 extension Database {
-    /// What `read` makes of each row of a SELECT.
+    /// Returns the elements that `read` makes from the rows of a SELECT.
     func list<Element>(
         _ sql: SQL, operation: String, table: String, _ read: (PreparedStatement) throws -> Element
     ) throws -> [Element] {

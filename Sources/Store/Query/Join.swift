@@ -1,7 +1,7 @@
 import GRDBSQLite
 import Journal
 
-/// How the rows of two models belong together.
+/// The condition that joins rows of two models.
 public struct JoinCondition<A: Model, B: Model>: Sendable {
     fileprivate enum Part: Sendable {
         case columns(Int, Int)
@@ -10,7 +10,7 @@ public struct JoinCondition<A: Model, B: Model>: Sendable {
 
     fileprivate let parts: [Part]
 
-    /// Raw SQL. A model that is joined with itself is called `joined` on the right side.
+    /// A condition in raw SQL. When a model is joined with itself, its right side has the alias `joined`.
     public static func sql(_ sql: SQL) -> JoinCondition { JoinCondition(parts: [.sql(sql)]) }
 
     fileprivate static func equal<V, W>(_ a: ColumnPath<A, V>, _ b: ColumnPath<B, W>) -> JoinCondition {
@@ -31,20 +31,20 @@ public struct JoinCondition<A: Model, B: Model>: Sendable {
 
 /// The two columns hold equal values, as SQLite compares them.
 public func == <A, B, V>(a: ColumnPath<A, V>, b: ColumnPath<B, V>) -> JoinCondition<A, B> { .equal(a, b) }
-/// The two columns hold equal values; a NULL on the right joins nothing.
+/// The two columns hold equal values; NULL in the right column matches nothing.
 public func == <A, B, V>(a: ColumnPath<A, V>, b: ColumnPath<B, V?>) -> JoinCondition<A, B> { .equal(a, b) }
-/// The two columns hold equal values; a NULL on the left joins nothing.
+/// The two columns hold equal values; NULL in the left column matches nothing.
 public func == <A, B, V>(a: ColumnPath<A, V?>, b: ColumnPath<B, V>) -> JoinCondition<A, B> { .equal(a, b) }
 
-// A reference joins the row that it refers to.
+// A reference matches the key of the row that it refers to.
 
 /// The right row refers to the left one.
 public func == <A, B>(a: ColumnPath<A, A.ID>, b: ColumnPath<B, Ref<A>>) -> JoinCondition<A, B> { .equal(a, b) }
-/// The right row refers to the left one; a reference that is nil joins nothing.
+/// The right row refers to the left one; a reference that is nil matches nothing.
 public func == <A, B>(a: ColumnPath<A, A.ID>, b: ColumnPath<B, Ref<A>?>) -> JoinCondition<A, B> { .equal(a, b) }
 /// The left row refers to the right one.
 public func == <A, B>(a: ColumnPath<A, Ref<B>>, b: ColumnPath<B, B.ID>) -> JoinCondition<A, B> { .equal(a, b) }
-/// The left row refers to the right one; a reference that is nil joins nothing.
+/// The left row refers to the right one; a reference that is nil matches nothing.
 public func == <A, B>(a: ColumnPath<A, Ref<B>?>, b: ColumnPath<B, B.ID>) -> JoinCondition<A, B> { .equal(a, b) }
 
 /// Both conditions hold.
@@ -52,7 +52,7 @@ public func && <A, B>(a: JoinCondition<A, B>, b: JoinCondition<A, B>) -> JoinCon
     JoinCondition(parts: a.parts + b.parts)
 }
 
-/// The pairs of rows of two models that belong together.
+/// An inner join: the pairs of rows of two models that meet a condition.
 ///
 /// ```swift
 /// let pairs = try Person.join(Item.self, on: \.id == \.owner)
@@ -62,30 +62,31 @@ public func && <A, B>(a: JoinCondition<A, B>, b: JoinCondition<A, B>) -> JoinCon
 public struct Join<A: Model, B: Model>: Sendable {
     fileprivate var core: JoinCore<A, B>
 
-    /// The pairs whose left row meets `condition`.
+    /// Keeps the pairs whose left row meets `condition`.
     public func `where`(_ condition: Condition<A>) -> Join { with { $0.left = $0.left.where(condition) } }
-    /// The pairs whose right row meets `condition`.
+    /// Keeps the pairs whose right row meets `condition`.
     public func `where`(joined condition: Condition<B>) -> Join { with { $0.add(condition) } }
-    /// The pairs in the order of a column of the left rows, smallest first; behind the orders given before.
+    /// Adds a column of the left rows to the order, smallest first.
     public func order<V>(by path: ColumnPath<A, V>) -> Join { with { $0.ordering.append(.left(.ascending(path))) } }
-    /// The pairs in an order of the left rows; behind the orders given before.
+    /// Adds a term over the left rows to the order.
     public func order(_ term: Ordering<A>) -> Join { with { $0.ordering.append(.left(term)) } }
-    /// The pairs in an order of the right rows; behind the orders given before.
+    /// Adds a term over the right rows to the order.
     public func order(joined term: Ordering<B>) -> Join { with { $0.ordering.append(.right(term)) } }
-    /// The first `count` pairs after `offset` ones; a negative `count` is no limit. Of several limits the last one
-    /// holds.
+    /// Limits the result to the first `count` pairs after `offset` pairs; a negative `count` means no limit.
+    /// The last of several limits counts.
     public func limit(_ count: Int, offset: Int = 0) -> Join { with { $0.limit = (count, offset) } }
 
-    /// The pairs, as live objects, read by one SELECT.
+    /// Returns the pairs, as live objects, read by one SELECT.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says: one row of either model that does not decode fails all of it.
+    /// - Throws: ``StoreError``, as described at ``Query``. One row of either model that cannot be decoded
+    ///   fails the whole call.
     public func all(in database: Database) throws -> [(A, B)] {
         try core.pairs(in: database).compactMap { a, b in b.map { (a, $0) } }
     }
 
-    /// How many pairs there are, no more than the limit.
+    /// Returns the number of pairs, at most the limit.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func count(in database: Database) throws -> Int { try core.count(in: database) }
 
     private func with(_ change: (inout JoinCore<A, B>) -> Void) -> Join {
@@ -95,40 +96,40 @@ public struct Join<A: Model, B: Model>: Sendable {
     }
 }
 
-/// Like ``Join``, with the rows of the left model that have no partner: theirs is nil.
+/// An outer join: like ``Join``, with the rows of the left model that have no partner; their partner is nil.
 public struct LeftJoin<A: Model, B: Model>: Sendable {
     fileprivate var core: JoinCore<A, B>
 
-    /// The pairs whose left row meets `condition`.
+    /// Keeps the pairs whose left row meets `condition`.
     public func `where`(_ condition: Condition<A>) -> LeftJoin { with { $0.left = $0.left.where(condition) } }
-    /// The pairs whose right row meets `condition`. A row without a partner has NULL in every column there, so only a
-    /// condition that holds for NULL keeps it.
+    /// Keeps the pairs whose right row meets `condition`. A row without a partner has NULL in every column of
+    /// the right side, so only a condition that is true for NULL keeps it.
     public func `where`(joined condition: Condition<B>) -> LeftJoin { with { $0.add(condition) } }
-    /// The pairs in the order of a column of the left rows, smallest first; behind the orders given before.
+    /// Adds a column of the left rows to the order, smallest first.
     public func order<V>(by path: ColumnPath<A, V>) -> LeftJoin { with { $0.ordering.append(.left(.ascending(path))) } }
-    /// The pairs in an order of the left rows; behind the orders given before.
+    /// Adds a term over the left rows to the order.
     public func order(_ term: Ordering<A>) -> LeftJoin { with { $0.ordering.append(.left(term)) } }
-    /// The pairs in an order of the right rows, those without a partner first when it ascends; behind the orders given
-    /// before.
+    /// Adds a term over the right rows to the order. Rows without a partner come first when it ascends.
     public func order(joined term: Ordering<B>) -> LeftJoin { with { $0.ordering.append(.right(term)) } }
-    /// The first `count` pairs after `offset` ones; a negative `count` is no limit. Of several limits the last one
-    /// holds.
+    /// Limits the result to the first `count` pairs after `offset` pairs; a negative `count` means no limit.
+    /// The last of several limits counts.
     public func limit(_ count: Int, offset: Int = 0) -> LeftJoin { with { $0.limit = (count, offset) } }
 
-    /// Only the rows without a partner.
+    /// Keeps only the rows without a partner.
     public func withoutPartner() -> LeftJoin {
         with { core in
             B.schema.key.first.map { key in core.add(Condition(template: Template([.column(key)]) + " IS NULL")) }
         }
     }
 
-    /// The pairs, as live objects, read by one SELECT; nil for a partner that there is not.
+    /// Returns the pairs, as live objects, read by one SELECT; a missing partner is nil.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says: one row of either model that does not decode fails all of it.
+    /// - Throws: ``StoreError``, as described at ``Query``. One row of either model that cannot be decoded
+    ///   fails the whole call.
     public func all(in database: Database) throws -> [(A, B?)] { try core.pairs(in: database) }
-    /// How many pairs there are, rows without a partner included, no more than the limit.
+    /// Returns the number of pairs, at most the limit, including rows without a partner.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func count(in database: Database) throws -> Int { try core.count(in: database) }
 
     private func with(_ change: (inout JoinCore<A, B>) -> Void) -> LeftJoin {
@@ -139,13 +140,13 @@ public struct LeftJoin<A: Model, B: Model>: Sendable {
 }
 
 extension Model {
-    /// The pairs of rows of this model and another for which `condition` holds; see ``Join``.
+    /// Joins the rows of this model with the rows of another that meet `condition`; see ``Join``.
     public static func join<B>(_ other: B.Type, on condition: JoinCondition<Self, B>) -> Join<Self, B> {
         Join(core: JoinCore(condition: condition, isLeft: false))
     }
 
-    /// All rows of this model, with each row of another for which `condition` holds, or once with none; see
-    /// ``LeftJoin``.
+    /// Joins all rows of this model with the rows of another that meet `condition`; a row without a match
+    /// appears once, without a partner. See ``LeftJoin``.
     public static func leftJoin<B>(_ other: B.Type, on condition: JoinCondition<Self, B>) -> LeftJoin<Self, B> {
         LeftJoin(core: JoinCore(condition: condition, isLeft: true))
     }
@@ -171,7 +172,7 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
 
     mutating func add(_ condition: Condition<B>) { right = right.map { $0 && condition } ?? condition }
 
-    /// The right table's quoted name; an alias when it is the left one too.
+    /// The right table's quoted name; an alias when the two tables are the same.
     private var alias: String {
         SQLText.foldedName(A.schema.table) == SQLText.foldedName(B.schema.table)
             ? "joined" : B.schema.quotedTable
@@ -219,7 +220,8 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
                         ? nil : try B.Fields(_row: RowCursor(statement: statement.handle, offset: offset))
                 )
             }
-            // Objects of rows that were deleted since the snapshot are left out, so they are matched by key.
+            // Objects of rows that were deleted after the snapshot are left out, so rows are matched to
+            // objects by key.
             let lefts = try context.objects(for: rows.map(\.a), of: A.self)
             let rights = try context.objects(for: rows.compactMap(\.b), of: B.self)
             let leftByKey = Dictionary(lefts.map { ($0.id.exact, $0) }) { first, _ in first }

@@ -1,9 +1,9 @@
 import Journal
 
-/// Any number of keys as conditions with few parameters each. A key that stands several times counts once.
+/// Splits any number of keys into conditions with few parameters each. A repeated key counts once.
 struct KeyChunks<M: Model> {
-    /// Keys in one statement: few enough for SQLite's smallest limit of parameters, 999, for one column; and a statement of
-    /// this size is prepared once and used for all full chunks.
+    /// The number of keys in one statement: few enough for 999 parameters, the smallest limit of SQLite, with
+    /// one key column. The statement of this size is prepared once and used for all full chunks.
     private static var size: Int { max(1, 500 / max(1, M.schema.key.count)) }
 
     private let ids: [M.ID]

@@ -7,12 +7,12 @@
 public struct Ordering<M: TableModel>: Sendable {
     let template: Template<M>
 
-    /// Smallest first; NULL before all.
+    /// Smallest first; NULL comes first.
     public static func ascending<V>(_ path: ColumnPath<M, V>) -> Ordering {
         Ordering(template: Template(ordered: path))
     }
 
-    /// Greatest first; NULL behind all.
+    /// Greatest first; NULL comes last.
     public static func descending<V>(_ path: ColumnPath<M, V>) -> Ordering {
         Ordering(template: Template(ordered: path) + " DESC")
     }

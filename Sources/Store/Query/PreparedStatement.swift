@@ -1,10 +1,11 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement of GRDB's cache, run through its raw handle: columns and parameters go straight to SQLite.
+/// A statement from GRDB's cache that is run through its raw handle: columns and parameters are read and
+/// bound directly in SQLite.
 ///
-/// Valid inside of the access that made it. Rows are read to the end before any code of the caller runs, so a cached
-/// statement is never asked for twice at a time.
+/// Valid inside the access that made it. All rows are read before any code of the caller runs, so a cached
+/// statement is never used twice at the same time.
 struct PreparedStatement {
     let handle: OpaquePointer
     private let owner: Statement
@@ -27,7 +28,8 @@ struct PreparedStatement {
 
     /// Binds `values` to the parameters.
     ///
-    /// - Throws: ``StoreError/Code/argumentCount`` when they are not as many as the statement has.
+    /// - Throws: ``StoreError/Code/argumentCount`` when the number of values differs from the number of
+    ///   parameters.
     func bind(_ values: [any ColumnValue]) throws {
         let count = Int(sqlite3_bind_parameter_count(handle))
         guard count == values.count else {
@@ -53,12 +55,12 @@ struct PreparedStatement {
         }
     }
 
-    /// Makes the statement ready for its next run. What was bound stays, to be bound anew.
+    /// Resets the statement for its next run. Bound values stay until they are bound again.
     func reset() { sqlite3_reset(handle) }
 
     func clearBindings() { sqlite3_clear_bindings(handle) }
 
-    /// Runs `body` and then frees the statement for its next use, whatever happens.
+    /// Runs `body`, then resets the statement and clears its bindings, also after an error.
     func run<Result>(_ body: (PreparedStatement) throws -> Result) rethrows -> Result {
         defer {
             sqlite3_reset(handle)
@@ -67,15 +69,18 @@ struct PreparedStatement {
         return try body(self)
     }
 
-    /// The rows changed by the last INSERT, UPDATE or DELETE on the connection, without those of triggers.
+    /// The number of rows changed by the last INSERT, UPDATE or DELETE on the connection, without those of
+    /// triggers.
     var changes: Int { Int(sqlite3_changes(sqlite3_db_handle(handle))) }
 
-    /// Every row ever changed on the connection, those of triggers and foreign-key actions included.
+    /// The number of all rows ever changed on the connection, including those of triggers and foreign-key
+    /// actions.
     var totalChanges: Int { Int(sqlite3_total_changes(sqlite3_db_handle(handle))) }
 
-    /// Like GRDB's property, without a look at the queue: asked for each row of a bulk insert.
+    /// Like GRDB's property, without its check of the queue, because this is called for each row of a bulk
+    /// insert.
     var isInsideTransaction: Bool { sqlite3_get_autocommit(sqlite3_db_handle(handle)) == 0 }
 
-    /// The key of the row that the connection inserted last, as far as SQLite minted it.
+    /// The rowid of the row that the connection inserted last.
     var lastRowid: Int64 { sqlite3_last_insert_rowid(sqlite3_db_handle(handle)) }
 }

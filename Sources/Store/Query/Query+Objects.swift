@@ -3,9 +3,9 @@ import Journal
 extension Query where M: Model {
     private static var selection: SQL { SQL(raw: M.schema.selection(from: M.schema.quotedTable)) }
 
-    /// The live objects of the rows.
+    /// Returns the live objects of the rows.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says.
+    /// - Throws: ``StoreError``, as described at ``Query``.
     public func all(in database: Database) throws -> [M] {
         let sql = try select(Query.selection)
         return try database.access { context in
@@ -13,21 +13,22 @@ extension Query where M: Model {
         }
     }
 
-    /// The live object of the first row; nil when there is none.
+    /// Returns the live object of the first row; nil when there is none.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; further rows are not read.
+    /// - Throws: ``StoreError``, as described at ``Query``; further rows are not read.
     public func first(in database: Database) throws -> M? { try firstRow.all(in: database).first }
 
-    /// The live objects by their keys.
+    /// Returns the live objects by key.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says.
+    /// - Throws: ``StoreError``, as described at ``Query``.
     public func keyed(in database: Database) throws -> [M.ID: M] {
         try Dictionary(all(in: database).map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The keys of the rows, in their order. No object is made.
+    /// Returns the keys of the rows, in the order of the query, without making objects.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `undecodable` for a key alone: the other columns are not read.
+    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` only for keys, because other
+    ///   columns are not read.
     public func ids(in database: Database) throws -> [M.ID] {
         let sql = try select(SQL(raw: M.schema.keyList(from: M.schema.quotedTable)))
         let count = M.schema.key.count
@@ -49,17 +50,18 @@ extension Model {
 }
 
 extension Query where M: ValueModel {
-    /// The rows as values.
+    /// Returns the rows as values.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `missingColumn` when the table lacks the column of a property
-    ///   that needs one.
+    /// - Throws: ``StoreError``, as described at ``Query``; also `missingColumn` when the table lacks the
+    ///   column of a property that has no default value.
     public func all(in database: Database) throws -> [M] {
-        // Every column that there is: one that the table lacks leaves the property's default value.
+        // Selects every column that the table has: a property whose column is missing takes its default
+        // value.
         try database.rows(as: M.self, select(SQL(raw: "\(M.schema.quotedTable).*")))
     }
 
-    /// The first row; nil when there is none.
+    /// Returns the first row; nil when there is none.
     ///
-    /// - Throws: As `all(in:)`; further rows are not read.
+    /// - Throws: What `all(in:)` throws; further rows are not read.
     public func first(in database: Database) throws -> M? { try firstRow.all(in: database).first }
 }

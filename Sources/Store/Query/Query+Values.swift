@@ -2,15 +2,15 @@ import Foundation
 import Journal
 
 extension Query {
-    /// Some columns of the rows, as tuples; as plain values for one column.
+    /// Returns some columns of the rows, as tuples; as plain values for one column.
     ///
     /// ```swift
     /// let pairs = try Person.where(\.age > 30).select(\.name, \.age, in: db)      // [(String, Int?)]
     /// let names = try Person.query.order(by: \.name).select(\.name, in: db)       // [String]
     /// ```
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `undecodable` for these columns alone: the others are not
-    ///   read.
+    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` only for these columns, because
+    ///   others are not read.
     public func select<each V>(
         _ columns: repeat ColumnPath<M, each V>, in database: Database
     ) throws -> [(repeat each V)] {
@@ -30,16 +30,16 @@ extension Query {
         }
     }
 
-    /// A column of the first row; nil when there is no row.
+    /// Returns a column of the first row; nil when there is no row.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, for this column of the first row alone.
+    /// - Throws: ``StoreError``, as described at ``Query``; only this column of the first row is read.
     public func value<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
         try firstRow.select(path, in: database).first
     }
 
-    /// Two columns as a dictionary; the first of several rows with one key stays.
+    /// Returns two columns as a dictionary. When several rows have the same key, the first one counts.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `undecodable` for these columns alone.
+    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` only for these columns.
     public func dictionary<K: Hashable, V>(
         _ key: ColumnPath<M, K>, _ value: ColumnPath<M, V>, in database: Database
     ) throws -> [K: V] {
@@ -48,9 +48,9 @@ extension Query {
 
     // MARK: - Aggregates
 
-    /// How many rows there are, no more than the limit.
+    /// Returns the number of rows, at most the limit.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func count(in database: Database) throws -> Int {
         let sql =
             limit == nil && offset == 0
@@ -58,64 +58,66 @@ extension Query {
         return try one(sql, in: database) { try $0.read($1) } ?? 0
     }
 
-    /// True when there is no row.
+    /// Returns true when there is no row.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func isEmpty(in database: Database) throws -> Bool {
         try one("SELECT EXISTS (" + select("1") + ")", in: database) { try $0.read($1) as Bool } == false
     }
 
-    /// The smallest value as SQLite orders them, decimals by their size; nil when there is no row, or only NULL.
+    /// Returns the smallest value in SQLite's order, with decimals by value; nil when there is no row, or
+    /// only NULL.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `undecodable` when the result is no value of the property's
-    ///   type.
+    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` when the property's type cannot
+    ///   decode the result.
     public func min<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
         try aggregate("min", path, in: database, read: M.columns[keyPath: path].read)
     }
 
-    /// The greatest value as SQLite orders them, decimals by their size; nil when there is no row, or only NULL.
+    /// Returns the greatest value in SQLite's order, with decimals by value; nil when there is no row, or
+    /// only NULL.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says, with `undecodable` when the result is no value of the property's
-    ///   type.
+    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` when the property's type cannot
+    ///   decode the result.
     public func max<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
         try aggregate("max", path, in: database, read: M.columns[keyPath: path].read)
     }
 
-    /// The sum; 0 without a row.
+    /// Returns the sum; 0 without a row.
     ///
-    /// - Throws: ``StoreError``: `sql` when a sum of integers is greater than SQLite can count, `undecodable` when `V`
-    ///   cannot hold it; otherwise as ``Query`` says.
+    /// - Throws: ``StoreError``: `sql` when a sum of integers overflows in SQLite; `undecodable` when `V`
+    ///   cannot hold the sum; otherwise as described at ``Query``.
     public func sum<V: Numeric & ColumnValue>(_ path: ColumnPath<M, V>, in database: Database) throws -> V {
         try aggregate("sum", path, in: database) { try $0.read($1) } ?? 0
     }
 
-    /// The sum of the values that are not NULL; 0 without one.
+    /// Returns the sum of the values that are not NULL; 0 without one.
     ///
-    /// - Throws: ``StoreError``: `sql` when a sum of integers is greater than SQLite can count, `undecodable` when `V`
-    ///   cannot hold it; otherwise as ``Query`` says.
+    /// - Throws: ``StoreError``: `sql` when a sum of integers overflows in SQLite; `undecodable` when `V`
+    ///   cannot hold the sum; otherwise as described at ``Query``.
     public func sum<V: Numeric & ColumnValue>(_ path: ColumnPath<M, V?>, in database: Database) throws -> V {
         try aggregate("sum", path, in: database) { try $0.read($1) } ?? 0
     }
 
-    /// The exact sum; 0 without a row.
+    /// Returns the exact sum; 0 without a row.
     ///
-    /// - Throws: ``StoreError``: `sql` when a `Decimal` cannot hold it, `undecodable` for the first value that is no
-    ///   decimal number; otherwise as ``Query`` says.
+    /// - Throws: ``StoreError``: `sql` when a `Decimal` cannot hold the sum; `undecodable` for the first
+    ///   value that is not a decimal number; otherwise as described at ``Query``.
     public func sum(_ path: ColumnPath<M, Decimal>, in database: Database) throws -> Decimal {
         try exactSum(of: select(path, in: database))
     }
 
-    /// The exact sum of the values that are not NULL; 0 without one.
+    /// Returns the exact sum of the values that are not NULL; 0 without one.
     ///
-    /// - Throws: ``StoreError``: `sql` when a `Decimal` cannot hold it, `undecodable` for the first value that is no
-    ///   decimal number; otherwise as ``Query`` says.
+    /// - Throws: ``StoreError``: `sql` when a `Decimal` cannot hold the sum; `undecodable` for the first
+    ///   value that is not a decimal number; otherwise as described at ``Query``.
     public func sum(_ path: ColumnPath<M, Decimal?>, in database: Database) throws -> Decimal {
         let values: [Decimal?] = try select(path, in: database)
         return try exactSum(of: values.compactMap(\.self))
     }
 
     private func exactSum(of values: [Decimal]) throws -> Decimal {
-        // SQLite adds texts as doubles.
+        // SQLite would add the texts as doubles.
         var sum = Decimal()
         for value in values {
             var (a, b) = (sum, value)
@@ -128,16 +130,16 @@ extension Query {
         return sum
     }
 
-    /// The mean of the values that are not NULL; nil when there is none.
+    /// Returns the mean of the values that are not NULL; nil when there is none.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func average<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> Double? {
         try aggregate("avg", path, in: database) { try $0.read($1) }
     }
 
-    /// How many different values there are, without NULL.
+    /// Returns the number of distinct values, without NULL.
     ///
-    /// - Throws: ``StoreError``, as ``Query`` says; rows are not decoded.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
     public func countDistinct<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> Int {
         try aggregate("count", path, distinct: true, in: database) { try $0.read($1) } ?? 0
     }
@@ -160,7 +162,7 @@ extension Query {
         return try one(sql, in: database, read: read)
     }
 
-    /// The first column of the only row; nil for NULL.
+    /// Returns the first column of the only row; nil for NULL.
     private func one<Result>(
         _ sql: SQL, in database: Database, read: (RowCursor, Int) throws -> Result
     ) throws -> Result? {

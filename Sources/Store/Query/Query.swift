@@ -1,6 +1,7 @@
 import Journal
 
-/// Rows of one model: which, in which order, and how many. Nothing is read before one of its methods asks for a result.
+/// A query of rows of one model, with their order and number. Nothing is read before one of its methods asks
+/// for a result.
 ///
 /// ```swift
 /// let old = Person.where(\.age > 60 && \.name != nil).order(by: \.name).limit(10)
@@ -8,10 +9,10 @@ import Journal
 /// let number = try old.count(in: db)
 /// ```
 ///
-/// What its results throw is a ``StoreError``: `undecodable` for the first row with a value that its property's type
-/// cannot take; `unstorable` for a value in a condition that its column cannot store, and `argumentCount` for one in
-/// raw SQL that is given twice or not at all; `sql`, `missingTable` or `missingColumn` for what does not fit the
-/// schema; `closed`. Nothing is returned then, and objects that are held keep their values.
+/// Its results throw a ``StoreError``: `undecodable` for the first row with a value that its property's type
+/// cannot decode; `unstorable` for a value in a condition that its column cannot store; `argumentCount` for
+/// raw SQL whose placeholders and values do not match; `sql`, `missingTable` or `missingColumn` for SQL that
+/// does not fit the schema; `closed`. Nothing is returned then, and objects in memory keep their values.
 public struct Query<M: TableModel>: Sendable {
     private(set) var condition: Condition<M>?
     private(set) var ordering: [Ordering<M>] = []
@@ -20,25 +21,25 @@ public struct Query<M: TableModel>: Sendable {
 
     init(_ condition: Condition<M>? = nil) { self.condition = condition }
 
-    /// The rows of this query for which `condition` holds too.
+    /// Keeps the rows that also meet `condition`.
     public func `where`(_ condition: Condition<M>) -> Query {
         var query = self
         query.condition = self.condition.map { $0 && condition } ?? condition
         return query
     }
 
-    /// The rows in the order of a column, smallest first; behind the orders given before.
+    /// Adds a column to the order, smallest first.
     public func order<V>(by path: ColumnPath<M, V>) -> Query { order(.ascending(path)) }
 
-    /// The rows in these orders, the first one first; behind the orders given before.
+    /// Adds terms to the order; earlier terms take precedence.
     public func order(_ terms: Ordering<M>...) -> Query {
         var query = self
         query.ordering += terms
         return query
     }
 
-    /// The first `count` rows after `offset` ones; a negative `count` is no limit. Of several limits the last one
-    /// holds. Name an order too: SQLite promises none by itself.
+    /// Limits the result to the first `count` rows after `offset` rows; a negative `count` means no limit.
+    /// The last of several limits counts. Set an order too, because SQLite guarantees none by itself.
     public func limit(_ count: Int, offset: Int = 0) -> Query {
         var query = self
         query.limit = count
@@ -46,7 +47,7 @@ public struct Query<M: TableModel>: Sendable {
         return query
     }
 
-    /// The query of the first row alone.
+    /// The query of only the first row.
     var firstRow: Query { limit(Swift.min(limit ?? 1, 1), offset: offset) }
 
     // MARK: - SQL
@@ -56,14 +57,14 @@ public struct Query<M: TableModel>: Sendable {
         try "SELECT " + selection + SQL(raw: " FROM \(M.schema.quotedTable)") + tail()
     }
 
-    /// Everything behind the table's name.
+    /// The SQL after the table's name.
     func tail(_ table: String? = nil) throws -> SQL {
         var sql = try filter(table)
         if !ordering.isEmpty {
             let terms = try ordering.map { try $0.template.sql(table) }
             sql = sql + " ORDER BY " + terms.dropFirst().reduce(terms[0]) { $0 + ", " + $1 }
         }
-        // -1 is "no limit" to SQLite, which knows no OFFSET without a LIMIT.
+        // -1 means no limit in SQLite, which has no OFFSET without a LIMIT.
         if limit != nil || offset != 0 { sql = sql + " LIMIT \(Swift.max(limit ?? -1, -1)) OFFSET \(offset)" }
         return sql
     }
@@ -81,17 +82,17 @@ public struct Query<M: TableModel>: Sendable {
 }
 
 extension TableModel {
-    /// The rows for which `condition` holds.
+    /// Queries the rows that meet `condition`.
     ///
     /// ```swift
     /// let people = try Person.where(\.age > 30 && \.name == nil).order(by: \.name).limit(5).all(in: db)
     /// ```
     public static func `where`(_ condition: Condition<Self>) -> Query<Self> { Query(condition) }
 
-    /// The rows for which the SQL `condition` holds, to be refined further:
+    /// Queries the rows that meet the SQL `condition`, for further refinement:
     /// `Person.matching("name LIKE \(pattern)").order(by: \.age)`.
     public static func matching(_ condition: SQL) -> Query<Self> { Query(.sql(condition)) }
 
-    /// Every row.
+    /// The query of all rows.
     public static var query: Query<Self> { Query() }
 }

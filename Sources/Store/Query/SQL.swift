@@ -1,7 +1,8 @@
 /// SQL text with the values that bind to its parameters.
 ///
-/// A value in an interpolation binds; it never becomes text, so it can neither break the SQL nor change its meaning. Text
-/// that is meant as SQL is spelled `raw:`. An interpolated `SQL` is inserted with its own values.
+/// An interpolated value is bound; it never becomes text, so it can neither break the SQL nor change its
+/// meaning. Interpolate text that is meant as SQL with `raw:`. An interpolated `SQL` is inserted with its own
+/// values.
 ///
 /// ```swift
 /// let adults: SQL = "age >= \(18)"
@@ -18,7 +19,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         bindings = []
     }
 
-    /// SQL that was built as text. Never pass what came from outside.
+    /// Creates SQL from text. Never pass text from an untrusted source.
     public init(raw text: String) { self.init(stringLiteral: text) }
 
     public init(stringInterpolation: Interpolation) {
@@ -26,7 +27,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         bindings = stringInterpolation.bindings
     }
 
-    /// How a literal of SQL is put together: what is interpolated binds, but for `SQL` itself and what is spelled
+    /// The interpolation of an SQL literal: values are bound, except `SQL` itself and text marked with
     /// `raw:`.
     public struct Interpolation: StringInterpolationProtocol {
         var text = ""
@@ -39,7 +40,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Binds one value. nil binds NULL, which `=` never equals: write `IS` for a value that may be nil.
+        /// Binds one value. nil binds NULL, which no value equals under `=`: write `IS` for a value that may
+        /// be nil.
         public mutating func appendInterpolation(_ value: some ColumnValue) {
             text += "?"
             bindings.append(value)
@@ -51,8 +53,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             bindings.append(value)
         }
 
-        /// Binds each value of a list, separated by commas: `id IN (\(ids))`. An empty list leaves nothing between the
-        /// parentheses, which SQLite takes for an empty set.
+        /// Binds each value of a list, separated by commas: `id IN (\(ids))`. An empty list leaves the
+        /// parentheses empty, which is an empty set in SQLite.
         public mutating func appendInterpolation(_ values: [some ColumnValue]) {
             text += values.map { _ in "?" }.joined(separator: ", ")
             bindings.append(contentsOf: values.map { $0 as any ColumnValue })
@@ -64,13 +66,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             bindings.append(contentsOf: sql.bindings)
         }
 
-        /// Inserts text as SQL. Never pass what came from outside.
+        /// Inserts text as SQL. Never pass text from an untrusted source.
         public mutating func appendInterpolation(raw text: String) { self.text += text }
     }
 
     mutating func bind(_ values: [any ColumnValue]) { bindings.append(contentsOf: values) }
 
-    /// The two texts, one behind the other without a space between them, with the values of both.
+    /// Concatenates the two texts, without a space between them, and their values.
     public static func + (a: SQL, b: SQL) -> SQL {
         var sum = a
         sum.text += b.text
@@ -78,19 +80,21 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return sum
     }
 
-    /// SQL with values for its `?`, in their order.
+    /// Creates SQL with values for its `?`, in their order.
     ///
     /// - Throws: ``StoreError/Code/argumentCount`` when the text binds interpolated values already.
     public init(_ sql: SQL, arguments: [(any ColumnValue)?]) throws { self = try sql.binding(arguments) }
 
-    /// SQL with values for its parameters by name: `:name`, `@name` or `$name`. A name may stand several times.
+    /// Creates SQL with values for its parameters by name: `:name`, `@name` or `$name`. A name may occur
+    /// several times.
     ///
     /// ```swift
     /// let sql = try SQL("age > :age AND name <> :name", named: ["age": 18, "name": "Bob"])
     /// try Person.where(sql, in: db)
     /// ```
     ///
-    /// - Throws: ``StoreError/Code/argumentCount`` for a parameter without a value, and for a value without a parameter.
+    /// - Throws: ``StoreError/Code/argumentCount`` for a parameter without a value, and for a value without a
+    ///   parameter.
     public init(_ sql: SQL, named values: [String: (any ColumnValue)?]) throws {
         guard sql.bindings.isEmpty else {
             throw StoreError(
@@ -107,10 +111,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         bindings = names.map { name in (values[name] ?? nil) ?? Value.null }
     }
 
-    /// The SQL with `arguments` for its `?`.
+    /// Returns the SQL with `arguments` for its `?`.
     ///
-    /// - Throws: ``StoreError/Code/argumentCount`` when the text already binds values of its own: which `?` is whose
-    ///   could not be told.
+    /// - Throws: ``StoreError/Code/argumentCount`` when the text already binds interpolated values: the `?`
+    ///   of the two could not be distinguished.
     func binding(_ arguments: [(any ColumnValue)?]) throws -> SQL {
         if arguments.isEmpty { return self }
         guard bindings.isEmpty else {
@@ -123,9 +127,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return result
     }
 
-    /// The SQL with a model's table and key in the place of `$T` and `$PK`, outside of quotes and comments.
+    /// Returns the SQL with a model's table and key in place of `$T` and `$PK`, outside quotes and comments.
     ///
-    /// - Parameter table: The quoted name by which the key is qualified, too: of the table, or of an alias for it.
+    /// - Parameter table: The quoted name of the table, or of an alias for it, which also qualifies the key.
+    ///   Without it, the key is not qualified.
     func expanding(_ schema: ModelSchema, table: String? = nil) -> SQL {
         guard text.utf8.contains(UInt8(ascii: "$")) else { return self }
         var result = self

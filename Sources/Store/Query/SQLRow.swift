@@ -3,9 +3,9 @@ import Journal
 
 /// One row of any SELECT.
 public struct SQLRow: Sendable {
-    /// The names of the columns, as the SELECT gives them. One may stand several times.
+    /// The names of the columns in the SELECT. A name may occur several times.
     public let columns: [String]
-    /// As many as ``columns``, with SQLite's storage classes and exact bytes.
+    /// The values of ``columns``, with SQLite's storage classes and exact bytes.
     public let values: [Value]
 
     /// The value of the first column of this name, as SQLite compares names; nil when there is none.

@@ -1,11 +1,12 @@
 import Journal
 
-/// SQL in which the columns of one model stand by their positions: it is printed for the table itself, or for an alias of it.
+/// SQL in which columns of one model are given by position, so that it can be written for the table itself or
+/// for an alias of it.
 struct Template<M: TableModel>: Sendable {
     enum Part: Sendable {
         case sql(SQL)
         case column(Int)
-        /// A value that could not be encoded; the query that holds it throws this.
+        /// A value that could not be encoded; a query with it throws this error.
         case failure(StoreError)
     }
 
@@ -16,14 +17,14 @@ struct Template<M: TableModel>: Sendable {
 
     init<Value>(column path: ColumnPath<M, Value>) { parts = [.column(M.columns[keyPath: path].position)] }
 
-    /// The column for a comparison, or an order, by the size of its values.
+    /// Creates the column for a comparison or an order by value.
     init<Value>(ordered path: ColumnPath<M, Value>) {
         let column = M.columns[keyPath: path]
         parts = [.column(column.position)]
         if column.isDecimal { parts.append(.sql(SQL(raw: " COLLATE \(DecimalFunctions.collation)"))) }
     }
 
-    /// A value that is stored as that column stores its own.
+    /// Creates a value that is stored as the column stores its own.
     init<Value>(_ value: Value, storedAs path: ColumnPath<M, Value>) {
         self.init(value, storedIn: M.columns[keyPath: path])
     }
@@ -56,7 +57,7 @@ struct Template<M: TableModel>: Sendable {
     static func + (a: Template, b: String) -> Template { Template(a.parts + [.sql(SQL(raw: b))]) }
     static func + (a: String, b: Template) -> Template { Template([.sql(SQL(raw: a))] + b.parts) }
 
-    /// The SQL for a table, or an alias, of this quoted name; the model's own table when it is left out.
+    /// Returns the SQL for a table or alias of this quoted name; by default for the model's own table.
     func sql(_ table: String? = nil) throws -> SQL {
         let table = table ?? M.schema.quotedTable
         var result: SQL = ""

@@ -2,20 +2,23 @@ import Journal
 
 /// The right side of `IN` for any number of values.
 ///
-/// SQLite allows a limited number of parameters (https://sqlite.org/limits.html#max_variable_number), and each number of them is
-/// another statement to prepare. So a long list travels as one JSON text. JSON holds integers and texts exactly; blobs, and
-/// texts with a NUL, which SQLite's JSON functions cut, travel as hexadecimal digits. Reals would lose bits.
+/// SQLite limits the number of parameters (https://sqlite.org/limits.html#max_variable_number), and each
+/// number of parameters is another statement to prepare. Therefore a long list is passed as one JSON text.
+/// JSON holds integers and texts exactly. Blobs, and texts with a NUL, at which SQLite's JSON functions end a
+/// text, are passed as hexadecimal digits. Reals would lose bits in JSON, so they stay parameters.
 struct ValueList<M: TableModel> {
-    /// The number of values up to which each is a parameter of its own.
+    /// The maximum number of values that are passed as one parameter each.
     static var shortLimit: Int { 500 }
-    /// The most values that are parameters; SQLite's own default is 32 766.
+    /// The maximum number of reals in a long list, which are passed as parameters. SQLite's default limit is
+    /// 32 766 parameters.
     static var parameterLimit: Int { 30_000 }
 
     private let values: [Template<M>]
 
     init(_ values: [Template<M>]) { self.values = values }
 
-    /// The condition that `column` holds one of the values. NULL among them means a NULL in the column.
+    /// Returns the condition that `column` holds one of the values. NULL among the values matches NULL in the
+    /// column.
     func contains(_ column: Template<M>) -> Template<M> {
         var conditions: [Template<M>] = []
         var plain: [SQL] = []
@@ -38,7 +41,7 @@ struct ValueList<M: TableModel> {
     }
 
     private func parameters(_ values: [SQL], _ column: Template<M>) -> Template<M> {
-        // An empty list is an empty set to SQLite.
+        // An empty list is an empty set in SQLite.
         var list = SQL(raw: Array(repeating: "?", count: values.count).joined(separator: ", "))
         list.bind(values.flatMap(\.bindings))
         return column + " IN (" + Template(list) + ")"

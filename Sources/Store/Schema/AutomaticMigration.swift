@@ -1,12 +1,12 @@
 import GRDB
 import Journal
 
-/// Brings the table of one model to what the model declares, as far as it is allowed.
+/// Changes the tables of the models to what the models declare, as far as the settings allow.
 struct AutomaticMigration {
     let context: WriteContext
     let settings: AutomaticSchema
     private(set) var report: SchemaReport
-    /// Tables that were there before and were changed: their rows have to be looked at.
+    /// The folded names of existing tables that were changed, whose rows must be validated.
     private var changedTables: Set<String> = []
 
     private var db: GRDB.Database { context.db }
@@ -21,7 +21,7 @@ struct AutomaticMigration {
         try rename()
         for model in settings.models { try migrate(model) }
         if !changedTables.isEmpty {
-            // Capture must be back before rows are deleted.
+            // Capture must be restored before rows are deleted.
             try context.schemaChanged()
             for model in settings.models { try validate(model) }
         }
@@ -57,7 +57,8 @@ struct AutomaticMigration {
         }
     }
 
-    /// Machines that still use the old name of a table go on exchanging with this one.
+    /// Declares a renamed table to replication, so that machines with the old name continue to exchange with
+    /// this one.
     private func declare(_ rename: SchemaRename) throws {
         guard rename.column == nil else { return }
         let exist = try [rename.table, rename.newName].map { try TableInspection.named($0, db) != nil }
@@ -148,7 +149,9 @@ struct AutomaticMigration {
         if !column.storage.fits(declaredType: present.declaredType) {
             found.append("the column is \(present.declaredType), the model stores \(column.storage.rawValue)")
         }
-        // A key without NOT NULL can hold NULL by a quirk of SQLite; capture refuses that.
+        // A key column without NOT NULL can hold NULL in SQLite
+        // (https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls); capture refuses such
+        // tables.
         if !isKey, column.isOptional == present.isNotNull {
             found.append(
                 column.isOptional
@@ -219,7 +222,8 @@ struct AutomaticMigration {
 
     // MARK: - Text indexes
 
-    /// Those that the model declares no longer go first: SQLite would not drop a column that their triggers name.
+    /// Drops the text indexes that the model does not declare. This comes first because SQLite does not drop
+    /// a column that their triggers name.
     private mutating func dropTextIndexes(besides indexes: [TextIndex], _ schema: ModelSchema) throws {
         let store = TextIndexStore(db)
         let wanted = try indexes.map { try definition($0, schema, schema.table) }
@@ -264,12 +268,12 @@ extension DeclaredTable {
 }
 
 extension SQLText {
-    /// True for two names that SQLite takes for one.
+    /// True for two names that SQLite treats as equal.
     static func same(_ a: String, _ b: String) -> Bool { foldedName(a) == foldedName(b) }
 }
 
 extension ModelSchema {
-    /// The column that a property's or a column's name stands for.
+    /// Returns the name of the column for the name of a property or column.
     ///
     /// - Throws: ``StoreError/Code/missingColumn``.
     func columnName(of name: String) throws -> String {

@@ -7,7 +7,8 @@ struct DeclaredTable {
         let name: String
         let storage: ColumnStorage
         let isOptional: Bool
-        /// The SQL literal of the property's initial value; nil when it has none, or another one each time.
+        /// The SQL literal of the property's default value; nil when there is none, or when it differs each
+        /// time.
         let defaultSQL: String?
     }
 
@@ -20,7 +21,7 @@ struct DeclaredTable {
     var keyNames: [String] { key.map { columns[$0].name } }
 
     init<M: Model>(_ type: M.Type, in db: GRDB.Database) throws {
-        // Two values, because an initial value such as UUID() is another one each time, and no DEFAULT.
+        // Two instances, because a default value such as UUID() differs each time and cannot be a DEFAULT.
         let (first, second) = (M.Fields(), M.Fields())
         name = M.schema.table
         key = M.schema.key
@@ -53,9 +54,9 @@ struct DeclaredTable {
         }
     }
 
-    /// The value as SQLite writes it in SQL.
+    /// The value as an SQL literal, written by SQLite.
     private static func literal(_ value: Value, _ db: GRDB.Database) throws -> String? {
-        // Quoted by SQLite, a text ends at its first NUL.
+        // SQLite's `quote` ends a text at its first NUL.
         if case .text(let bytes) = value, bytes.contains(0) { return nil }
         return try PreparedStatement(db, "SELECT quote(?)").run { statement in
             try statement.parameters.bind(value: value, at: 0)
@@ -74,10 +75,10 @@ struct DeclaredTable {
         return sql
     }
 
-    /// The statement that makes the table.
+    /// The statement that creates the table.
     ///
     /// - Parameters:
-    ///   - newName: Another name than the declared one.
+    ///   - newName: A name in place of the declared one.
     ///   - extra: Definitions of columns that the model does not have.
     func create(as newName: String? = nil, extra: [String] = []) -> String {
         var parts = columns.map { definition(of: $0) } + extra
@@ -85,7 +86,8 @@ struct DeclaredTable {
         if !isRowid {
             parts.append("PRIMARY KEY (\(keyNames.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")))")
         }
-        // STRICT holds by SQL what the model says; a table with a composite key is its own index.
+        // STRICT makes SQLite enforce the model's types. WITHOUT ROWID stores a table with a composite key as
+        // its own index.
         let options = key.count > 1 ? "STRICT, WITHOUT ROWID" : "STRICT"
         return
             "CREATE TABLE \(SQLText.quote(identifier: newName ?? name)) (\(parts.joined(separator: ", "))) \(options)"
@@ -97,7 +99,7 @@ struct DeclaredTable {
 }
 
 extension ColumnStorage {
-    /// True when a column declared with `type` keeps values of this class as they are
+    /// True when a column declared with `type` stores values of this class unchanged
     /// (https://sqlite.org/datatype3.html#determination_of_column_affinity).
     func fits(declaredType type: String) -> Bool {
         let type = type.uppercased()
@@ -106,7 +108,7 @@ extension ColumnStorage {
         if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) { return self == .text }
         if type.contains("BLOB") { return self == .blob }
         if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) { return self == .real }
-        // NUMERIC would turn a text of digits into a number.
+        // NUMERIC affinity would convert a text of digits to a number.
         return self == .integer || self == .real
     }
 }

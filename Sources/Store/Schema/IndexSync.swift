@@ -1,10 +1,11 @@
 import GRDB
 import Journal
 
-/// Makes the indexes that a model declares, and drops those of earlier declarations.
+/// Creates the indexes that a model declares, and drops those of earlier declarations.
 ///
-/// An index is known by what it indexes: one of the same columns serves under any name, whoever made it. Only a partial one is
-/// known by its name as well, which tells its condition. An index that was not made here is never dropped.
+/// An index is identified by what it indexes: an existing index on the same columns serves under any name,
+/// even when it was created by hand. Only a partial index is identified by its name as well, because the name
+/// encodes its condition. An index that was not created here is never dropped.
 struct IndexSync {
     /// An index that the table has.
     struct Present {
@@ -12,13 +13,13 @@ struct IndexSync {
         let columns: [String]
         let isUnique: Bool
         let isPartial: Bool
-        /// True for one that an automatic schema made.
+        /// True for an index that an automatic schema created.
         let isOurs: Bool
     }
 
     /// An index that the model declares, with the names of its columns.
     private struct Wanted {
-        /// What makes it another index than the others.
+        /// The properties that distinguish indexes.
         struct Definition: Hashable {
             let columns: [String]
             let isUnique: Bool
@@ -40,7 +41,7 @@ struct IndexSync {
     func run(_ indexes: [Index], report: inout SchemaReport) throws {
         let declared = try wanted(indexes)
         let present = try IndexSync.indexes(of: schema.table, db)
-        // First, for one of these may have the name of one that is to be made.
+        // Drops come first, because an old index may have the name of a new one.
         for other in present where other.isOurs && !declared.contains(where: { serves(other, $0) }) {
             try db.execute(sql: "DROP INDEX \(SQLText.quote(identifier: other.name))")
             report.did(.droppedIndex(other.name), schema.table)
@@ -56,7 +57,7 @@ struct IndexSync {
         }
     }
 
-    /// What is to be there; an index that is declared twice is one.
+    /// The wanted indexes. A repeated declaration counts once.
     private func wanted(_ indexes: [Index]) throws -> [Wanted] {
         var definitions: Set<Wanted.Definition> = []
         let all = try indexes.map { index -> Wanted in
@@ -79,7 +80,7 @@ struct IndexSync {
         return present.isOurs && names(of: wanted).contains { SQLText.same($0, present.name) }
     }
 
-    /// The names that it may have, the usual one first.
+    /// The possible names of the index, the usual one first.
     private func names(of wanted: Wanted) -> [String] {
         let name = wanted.index.name(table: schema.table, columns: wanted.columns)
         let parts = ([schema.table] + wanted.columns).map(SQLText.foldedName)
@@ -87,8 +88,8 @@ struct IndexSync {
         return [name, "\(name)_\(hash)"]
     }
 
-    /// The usual name, unless something else has it: all tables and indexes of a file share one space of names, in which column
-    /// `b_c` of table `a` and column `c` of table `a_b` meet.
+    /// The usual name, or the second one when the first is taken. All tables and indexes of a file share one
+    /// namespace, in which column `b_c` of table `a` and column `c` of table `a_b` give the same usual name.
     private func freeName(for wanted: Wanted) throws -> String {
         let names = names(of: wanted)
         let taken = try String.fetchAll(

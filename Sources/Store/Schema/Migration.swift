@@ -2,12 +2,14 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Brings a file's schema to what is declared: the versions that it lacks, then the models that it follows.
+/// Migrates a file's schema to the declared one: first the versions that the file lacks, then the models of
+/// automatic schemas.
 ///
-/// The version stands in `PRAGMA user_version`: four bytes of the file's header that SQLite leaves to the application
-/// (https://sqlite.org/pragma.html#pragma_user_version). It changes in the same transaction as the schema, survives VACUUM and
-/// backup, and is no table that replication could carry to a machine with another schema. A database opened without
-/// declared versions leaves it alone, so that a program with its own use of it is not disturbed.
+/// The version is stored in `PRAGMA user_version`: four bytes of the file's header that SQLite leaves to the
+/// application (https://sqlite.org/pragma.html#pragma_user_version). It changes in the same transaction as
+/// the schema and survives VACUUM and backup. It is no table, so replication cannot carry it to a machine
+/// with another schema. A database that is opened without declared versions does not touch it, so that a
+/// program can use it for other purposes.
 struct Migration {
     private let versions: [SchemaVersion]
     private let automatic: [AutomaticSchema]
@@ -28,7 +30,8 @@ struct Migration {
             return report
         }
         guard try isDue(database) else { return report }
-        // Rebuilding a table that others refer to needs foreign keys off; they are checked before the commit instead.
+        // Rebuilding a table to which others refer needs foreign keys to be off; they are checked before the
+        // commit instead.
         let rebuilds =
             automatic.contains { $0.allowed.contains(.rebuildTables) } || versions.contains(where: \.rebuildsTables)
         try database.write(enforcingForeignKeys: !rebuilds, operation: "opening the database") { context in
@@ -50,7 +53,7 @@ struct Migration {
         return report
     }
 
-    /// Looks without a lock. What follows models is compared in the transaction only.
+    /// Checks the version without a lock. The tables of models are compared only in the transaction.
     private func isDue(_ database: Database) throws -> Bool {
         if !automatic.isEmpty || !localTables.isEmpty || !renamedTables.isEmpty { return true }
         guard let newest = versions.last?.number else { return false }
@@ -78,14 +81,14 @@ struct Migration {
 
     private func runVersions(_ database: Database, _ report: inout SchemaReport) throws {
         guard let newest = versions.last?.number else { return }
-        // Read under the write lock: another process may have been faster.
+        // Read under the write lock, because another process may have migrated the file in the meantime.
         let current = try current(database)
         try refuse(current, beyond: newest)
         report.previousVersion = current
         report.version = newest
         for version in versions where version.number > current {
             try version.steps(SchemaStep(database: database))
-            // Capture has followed: each `execute` that changes the schema lets it.
+            // Capture is up to date: each `execute` that changes the schema refreshes it.
             _ = try database.execute(
                 SQL(raw: "PRAGMA user_version = \(version.number)"), operation: "changing the schema")
         }
@@ -103,7 +106,7 @@ struct Migration {
     }
 }
 
-/// Rows whose parent is missing, counted for each foreign key.
+/// The number of rows without a parent row, for each foreign key.
 private struct ForeignKeyViolations {
     private struct Place: Hashable {
         let table: String
@@ -122,7 +125,7 @@ private struct ForeignKeyViolations {
         self.counts = counts
     }
 
-    /// - Throws: ``StoreError/Code/foreignKey`` when there are more than before.
+    /// - Throws: ``StoreError/Code/foreignKey`` when a foreign key has more such rows than before.
     func checkNothingNew(_ db: GRDB.Database) throws {
         for (place, count) in try ForeignKeyViolations(db).counts where count > counts[place] ?? 0 {
             throw StoreError(
@@ -132,9 +135,9 @@ private struct ForeignKeyViolations {
     }
 }
 
-/// Keys that SQLite mints can be minted twice on two machines, so a captured table must not rely on them.
+/// Refuses captured tables whose keys SQLite generates, because two machines can generate the same key.
 private enum TrackedKeys {
-    /// - Parameter known: Tables that had AUTOINCREMENT before: a file that came so is left alone.
+    /// - Parameter known: Tables that had AUTOINCREMENT before the migration. They are not refused.
     static func check(_ models: [any Model.Type], knowing known: Set<String>, _ context: WriteContext) throws {
         let tracked = try context.trackedTables()
         for model in models { try checkRowidKey(of: model, tracked) }
@@ -147,7 +150,7 @@ private enum TrackedKeys {
         }
     }
 
-    /// The names of the tables whose keys SQLite mints and never uses twice.
+    /// The names of the tables with AUTOINCREMENT: SQLite generates their keys and never reuses one.
     static func autoincrements(_ db: GRDB.Database) throws -> Set<String> {
         Set(try TableInspection.all(db).filter { isAutoincrement($0, db) }.map(\.name))
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a model says of its table, in a form for other programs: ``Model/schemaDescription``.
+/// A model's declaration of its table, in a form for other programs: ``Model/schemaDescription``.
 ///
 /// ```swift
 /// print(try Person.schemaDescription.json)
 /// ```
 public struct ModelDescription: Codable, Hashable, Sendable {
-    /// One column, and the property that stands for it.
+    /// One column and its property.
     public struct Column: Codable, Hashable, Sendable {
         /// The column's name in the table.
         public let name: String
@@ -14,9 +14,9 @@ public struct ModelDescription: Codable, Hashable, Sendable {
         public let property: String
         /// The property's type in Swift.
         public let type: String
-        /// True when the property is optional: NULL is nil.
+        /// True when the property is optional; NULL decodes as nil.
         public let optional: Bool
-        /// The class in which the values are stored.
+        /// The storage class of the values.
         public let storage: ColumnStorage
     }
 
@@ -26,7 +26,7 @@ public struct ModelDescription: Codable, Hashable, Sendable {
     public let columns: [Column]
     /// The names of the key's columns.
     public let key: [String]
-    /// Who makes the key of a row that was given none.
+    /// The source of keys for rows without one.
     public let keySource: KeySource
     /// The indexes that the model declares.
     public let indexes: [Index]
@@ -41,7 +41,7 @@ public struct ModelDescription: Codable, Hashable, Sendable {
 
     /// JSON with sorted names.
     ///
-    /// - Throws: What `JSONEncoder` throws; a description holds nothing that it refuses.
+    /// - Throws: What `JSONEncoder` throws; a description contains nothing that it refuses.
     public var json: String {
         get throws {
             let encoder = JSONEncoder()

@@ -1,6 +1,6 @@
 import Journal
 
-/// One pass over a model's table that finds the rows that are not valid.
+/// Reads every row of a model's table, and fails on or deletes the rows that are not valid.
 enum RowValidation {
     static func run<M: Model>(
         _ type: M.Type, _ policy: InvalidRows, in context: WriteContext, isValid: (M.Fields) throws -> Bool
@@ -16,7 +16,7 @@ enum RowValidation {
                             hint: "Correct the rows in an earlier step, or let invalid rows be deleted.")
                     }
                 } catch let error as StoreError where error.code == .undecodable && policy == .delete {
-                    // Its key is taken as it stands: the key may be what does not decode.
+                    // The key is read as stored, because the key itself may be undecodable.
                 }
                 invalid.append(M.schema.key.map { statement.values[$0] })
             }

@@ -1,6 +1,7 @@
 import Journal
 
-/// Declares the schema of a database: versions, oldest first, and models that it follows by itself.
+/// Declares the schema of a database: versions, oldest first, and models whose tables are migrated
+/// automatically.
 ///
 /// ```swift
 /// let db = try Database(path: path) { schema in
@@ -10,8 +11,8 @@ import Journal
 /// }
 /// ```
 ///
-/// A version that was released is never changed; what is new goes into the next one. Versions run first, then the automatic
-/// part; all of it is one transaction, and capture follows in it.
+/// Never change a version that was released; put later changes into the next version. Versions run first,
+/// then the automatic part. All of it is one transaction, which also updates capture.
 public struct SchemaBuilder {
     private(set) var versions: [SchemaVersion] = []
     private(set) var automatic: [AutomaticSchema] = []
@@ -19,32 +20,35 @@ public struct SchemaBuilder {
     private(set) var renamedTables: [TableNames.Renaming] = []
 
     /// - Parameters:
-    ///   - number: 1 or more, greater than the one before.
-    ///   - rebuildsTables: True when the steps drop and make anew tables that others refer to: foreign keys are then off while
-    ///     they run, and are checked at the end (https://sqlite.org/lang_altertable.html#otheralter).
-    ///   - steps: What leads from the version before to this one. Runs once for each file, in the transaction that opens it.
+    ///   - number: 1 or more, and greater than the number before.
+    ///   - rebuildsTables: True when the steps drop and recreate tables to which others refer. Foreign keys
+    ///     are then off while the steps run, and are checked at the end
+    ///     (https://sqlite.org/lang_altertable.html#otheralter).
+    ///   - steps: Change the schema from the version before to this one. They run once for each file, in the
+    ///     transaction that opens it.
     public mutating func version(
         _ number: Int, rebuildsTables: Bool = false, _ steps: @escaping (SchemaStep) throws -> Void
     ) {
         versions.append(SchemaVersion(number: number, rebuildsTables: rebuildsTables, steps: steps))
     }
 
-    /// Lets the tables of these models follow their declarations at each opening: tables are made, columns added, and
-    /// indexes made and dropped. What would lose data is done only when it is allowed; what is left undone, and why, is told by
-    /// ``Database/schemaReport``.
+    /// Migrates the tables of these models to their declarations at each opening: creates tables, adds
+    /// columns, and creates and drops indexes. Steps that would lose data run only when they are allowed.
+    /// ``Database/schemaReport`` lists what was left unchanged and why.
     ///
     /// ```swift
     /// schema.automatic(Person.self, Department.self, renaming: [.column("nick", to: "nickname", in: "Person")])
     /// ```
     ///
-    /// A new table is STRICT. Its columns take type and NOT NULL from the properties, and DEFAULT from their initial values.
+    /// A new table is STRICT. Its columns take type and NOT NULL from the properties, and DEFAULT from their
+    /// default values.
     ///
     /// - Parameters:
-    ///   - models: Those whose tables follow.
+    ///   - models: The models whose tables are migrated.
     ///   - allowed: Steps that lose data or rewrite tables. None by default.
-    ///   - renames: Old names of tables and columns. Done before anything else.
-    ///   - invalidRows: What becomes of rows of a changed table that do not decode as the model, or break a constraint of the
-    ///     rebuilt one.
+    ///   - renames: Renames of tables and columns, which run before everything else.
+    ///   - invalidRows: The treatment of rows of a changed table that the model cannot decode, or that break
+    ///     a constraint of the rebuilt table.
     public mutating func automatic(
         _ models: any Model.Type..., allowing allowed: DestructiveSteps = [], renaming renames: [SchemaRename] = [],
         invalidRows: InvalidRows = .fail
@@ -53,27 +57,29 @@ public struct SchemaBuilder {
             AutomaticSchema(models: models, allowed: allowed, renames: renames, invalidRows: invalidRows))
     }
 
-    /// Keeps these tables of this file out of the journal: they stay on this machine, and may have keys that SQLite mints.
-    /// Other machines may decide otherwise.
+    /// Keeps these tables of this file out of the journal: their rows stay on this machine, and SQLite may
+    /// generate their keys. The setting holds for this file only.
     ///
     /// ```swift
     /// schema.local("Draft", "Cache")
     /// ```
     public mutating func local(_ tables: String...) { localTables += tables }
 
-    /// Tells that a table got another name in one of the versions, so that machines which still use the old one go on exchanging with
-    /// this one, both ways. Without it a renamed table is a new one, and the old one ends here.
+    /// Declares that one of the versions renames a table, so that machines with the old name and this one
+    /// continue to exchange its rows in both directions. Without the declaration, a renamed table is a new
+    /// table, and the old table ends here.
     ///
     /// ```swift
     /// schema.renamed("Person", to: "Contact")
     /// schema.version(3) { try $0.execute("ALTER TABLE Person RENAME TO Contact") }
     /// ```
     ///
-    /// Declarations come before all versions, in the order in which the names were given, and stay for as long as any machine uses the
-    /// old name.
+    /// Call this before the versions, in the order in which the names were given, and keep the call as long
+    /// as any machine uses the old name.
     public mutating func renamed(_ old: String, to new: String) { renamedTables.append(.init(old: old, new: new)) }
 
-    /// - Throws: ``StoreError/Code/invalidSchema`` for numbers that do not rise, or do not fit SQLite's 32 bits.
+    /// - Throws: ``StoreError/Code/invalidSchema`` for numbers that do not ascend, or do not fit SQLite's 32
+    ///   bits.
     func checked() throws -> [SchemaVersion] {
         var last = 0
         for version in versions {

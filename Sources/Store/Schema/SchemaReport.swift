@@ -1,33 +1,35 @@
-/// What opening a database did to its schema: ``Database/schemaReport``.
+/// The changes that opening a database made to its schema: ``Database/schemaReport``.
 ///
 /// ```swift
 /// let db = try Database(path: path) { $0.automatic(Person.self) }
 /// for step in db.schemaReport.notDone { print(step) }   // "Person.nick: kept: the model has no such column. Allow .dropColumns …"
 /// ```
 public struct SchemaReport: Sendable, Hashable {
-    /// A step that was taken.
+    /// A step that was done.
     public struct Step: Sendable, Hashable {
-        /// What was done to the table of the step.
+        /// The action on the table.
         public enum Action: Sendable, Hashable {
-            /// The table was made.
+            /// The table was created.
             case createdTable
-            /// The table had another name.
+            /// The table was renamed.
             case renamedTable(from: String)
-            /// A column was added, with the property's initial value in the rows that were there.
+            /// A column was added, with the property's default value in existing rows.
             case addedColumn(String)
-            /// A column got another name; its values stayed.
+            /// A column was renamed; its values stayed.
             case renamedColumn(from: String, to: String)
             /// A column was dropped, with its values.
             case droppedColumn(String)
-            /// The table was made anew with its rows; the reason says for what.
+            /// The table was rebuilt with its rows, for this reason.
             case rebuilt(reason: String)
-            /// The index of this name was made.
+            /// The index of this name was created.
             case createdIndex(String)
-            /// The index of this name was dropped: the model no longer declares it, or its column went.
+            /// The index of this name was dropped, because the model does not declare it or its column was
+            /// dropped.
             case droppedIndex(String)
-            /// The full-text index of this name was made, or made anew.
+            /// The full-text index of this name was created or replaced.
             case createdTextIndex(String)
-            /// The full-text index of this name was dropped: the model no longer declares it as it was.
+            /// The full-text index of this name was dropped, because the model does not declare it in this
+            /// form.
             case droppedTextIndex(String)
             /// Rows that did not fit the model were deleted.
             case deletedRows(Int)
@@ -38,22 +40,22 @@ public struct SchemaReport: Sendable, Hashable {
         /// What was done.
         public let action: Action
 
-        /// A step to compare with those of a report.
+        /// Creates a step to compare with those of a report.
         public init(table: String, action: Action) {
             self.table = table
             self.action = action
         }
     }
 
-    /// A difference between a model and its table that was left as it is.
+    /// A difference between a model and its table that was left unchanged.
     public struct Refusal: Sendable, Hashable, CustomStringConvertible {
         /// The table's name.
         public let table: String
-        /// The column that differs; nil when it is the table as a whole.
+        /// The column that differs; nil when the difference concerns the whole table.
         public let column: String?
-        /// What differs, and what follows from it.
+        /// The difference and its consequence.
         public let reason: String
-        /// What would end the difference.
+        /// The ways to remove the difference.
         public let remedy: String
 
         public var description: String {
@@ -61,17 +63,17 @@ public struct SchemaReport: Sendable, Hashable {
         }
     }
 
-    /// The schema's version in the file before it was opened, 0 for none; nil when nothing was due, or no version is
-    /// declared.
+    /// The schema's version in the file before it was opened, 0 for none; nil when no migration was due, or
+    /// when no version is declared.
     public internal(set) var previousVersion: Int?
-    /// The version afterwards: the newest declared one; nil when ``previousVersion`` is.
+    /// The version afterwards, which is the newest declared one; nil when ``previousVersion`` is nil.
     public internal(set) var version: Int?
-    /// What automatic schemas did, in that order. The steps of versions do not tell theirs.
+    /// The steps of automatic schemas, in order. The steps of versions are not listed.
     public internal(set) var done: [Step] = []
-    /// What automatic schemas left as it is.
+    /// The differences that automatic schemas left unchanged.
     public internal(set) var notDone: [Refusal] = []
 
-    /// A report of nothing.
+    /// Creates an empty report.
     public init() {}
 
     mutating func did(_ action: Step.Action, _ table: String) { done.append(Step(table: table, action: action)) }

@@ -2,20 +2,22 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Makes a table anew under its own name, with its rows, indexes and triggers: SQLite's ALTER TABLE changes neither a type nor
-/// NOT NULL nor the primary key. The order of steps is that of https://sqlite.org/lang_altertable.html#otheralter.
+/// Rebuilds a table under its own name, with its rows, indexes and triggers, because SQLite's ALTER TABLE can
+/// change neither a type nor NOT NULL nor the primary key. The order of the steps follows
+/// https://sqlite.org/lang_altertable.html#otheralter.
 ///
-/// Foreign keys must be off, or the table empty: dropping a table deletes its rows, and with them those that refer to them.
+/// Foreign keys must be off, or the table empty: dropping a table deletes its rows, and foreign-key actions
+/// then delete or change the rows that refer to them.
 struct TableRebuild {
     let db: GRDB.Database
     let table: TableInspection
     let declared: DeclaredTable
-    /// Columns that the model does not have and that stay.
+    /// Columns that the model does not have and that are kept.
     let kept: [TableInspection.Column]
-    /// Indexes and triggers that could not be made again.
+    /// Indexes and triggers that could not be recreated.
     private(set) var lostObjects: [String] = []
 
-    /// The prefix keeps capture away from it.
+    /// Capture ignores tables with this prefix.
     private static let temporaryName = "_journal_rebuilt"
 
     init(db: GRDB.Database, table: TableInspection, declared: DeclaredTable, keeping kept: [TableInspection.Column]) {
@@ -25,7 +27,7 @@ struct TableRebuild {
         self.kept = kept.filter { !$0.isGenerated }
     }
 
-    /// - Returns: How many rows were left out because the new table does not admit them.
+    /// - Returns: The number of rows that were dropped because the new table does not admit them.
     mutating func run(_ policy: InvalidRows) throws -> Int {
         let objects = try GRDB.Row.fetchAll(
             db,
@@ -36,7 +38,7 @@ struct TableRebuild {
         try execute(declared.create(as: TableRebuild.temporaryName, extra: kept.map(TableRebuild.definition)))
         let lost = try copy(policy)
         try execute("DROP TABLE \(SQLText.quote(identifier: table.name))")
-        // Without this, the rename fails when a view names the table that is not there at this moment.
+        // Without this, the rename fails when a view names the table, which does not exist at this moment.
         try execute("PRAGMA legacy_alter_table = ON")
         try execute(
             "ALTER TABLE \(TableRebuild.temporaryName) RENAME TO \(SQLText.quote(identifier: declared.name))")
@@ -50,7 +52,7 @@ struct TableRebuild {
     }
 
     private static func definition(_ column: TableInspection.Column) -> String {
-        // A STRICT table knows six types; others keep their values in ANY.
+        // A STRICT table allows six types; columns of other types become ANY, which keeps their values.
         let types: Set<String> = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
         let type = column.declaredType.uppercased()
         return "\(SQLText.quote(identifier: column.name)) \(types.contains(type) ? type : "ANY")"
@@ -58,7 +60,7 @@ struct TableRebuild {
             + (["BINARY", ""].contains(column.collation.uppercased()) ? "" : " COLLATE \(column.collation)")
     }
 
-    /// Row by row, so that one which the new table refuses is known.
+    /// Copies row by row, to find the rows that the new table refuses.
     private func copy(_ policy: InvalidRows) throws -> Int {
         let names = declared.columns.map(\.name).filter { table.has($0) } + kept.map(\.name)
         let columns = names.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The conversion between moments and the date texts of SQLite (https://sqlite.org/lang_datefunc.html), in UTC.
+/// The conversion between moments and the date texts of SQLite (https://sqlite.org/lang_datefunc.html), in
+/// UTC.
 enum CivilTime {
     /// Reads `YYYY-MM-DD`, then optionally a space or `T`, `HH:MM`, `:SS`, a fraction, and `Z`.
     static func parse(_ text: String) -> Date? {
@@ -30,7 +31,7 @@ enum CivilTime {
         return rest.isEmpty ? Date(timeIntervalSince1970: seconds) : nil
     }
 
-    /// - Returns: nil outside of the years 0 to 9999, which SQLite's functions cannot read.
+    /// - Returns: nil outside the years 0 to 9999, which SQLite's functions cannot read.
     static func format(_ date: Date) -> String? {
         let total = (date.timeIntervalSince1970 * 1_000).rounded()
         guard total >= -62_167_219_200_000, total < 253_402_300_800_000, let milliseconds = Int(exactly: total) else {
@@ -45,7 +46,8 @@ enum CivilTime {
     }
 
     // MARK: - The Gregorian calendar
-    // Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil and civil_from_days.
+    // Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil and
+    // civil_from_days.
 
     private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year

@@ -1,7 +1,7 @@
 import Foundation
 import Journal
 
-/// A way to store a property other than that of its type, named in `@Column(as:)`.
+/// A coding that stores a property in another form than its type does. It is named in `@Column(as:)`.
 ///
 /// ```swift
 /// enum CelsiusAsTenths: ColumnCoding {
@@ -13,36 +13,37 @@ public protocol ColumnCoding<Property>: SendableMetatype {
     /// The type of the property.
     associatedtype Property: Sendable
 
-    /// The property's value for a stored one.
+    /// Decodes the property's value from the stored value.
     ///
-    /// - Throws: ``ColumnMismatch`` when `value` does not stand for a property's value. The caller throws it on as
+    /// - Throws: ``ColumnMismatch`` when `value` cannot be decoded. The caller rethrows it as
     ///   ``StoreError/Code/undecodable``, with the column.
     static func decode(_ value: Value) throws -> Property
 
-    /// What is stored for the property's value.
+    /// Encodes the property's value for storage.
     ///
-    /// - Throws: ``ColumnMismatch`` when the value cannot be stored. The caller throws it on as
+    /// - Throws: ``ColumnMismatch`` when the value cannot be stored. The caller rethrows it as
     ///   ``StoreError/Code/unstorable``, with the column; nothing is written then.
     static func encode(_ property: Property) throws -> Value
 
-    /// The property's value as it reads back after it was stored.
+    /// Returns the property's value as it reads back after it was stored.
     static func asStored(_ property: Property) -> Property
 
-    /// The class of the stored values, by which an automatic schema declares the column; `.any` when it is not said.
+    /// The storage class of the stored values, which is the column's type in an automatic schema; `.any` by
+    /// default.
     static var columnStorage: ColumnStorage { get }
 }
 
 extension ColumnCoding {
-    /// Encodes the value and decodes it again. One that cannot be encoded stays as it is.
+    /// Encodes the value and decodes it again. A value that cannot be encoded is returned unchanged.
     public static func asStored(_ property: Property) -> Property {
-        // What cannot be encoded is refused with its reason when it is bound.
+        // A value that cannot be encoded is refused, with the reason, when it is bound.
         (try? decode(encode(property))) ?? property
     }
 }
 
-/// Lets a coding stand for an optional property: nil is NULL.
+/// Extends a coding to an optional property: nil is NULL.
 public enum OptionalCoding<Wrapped: ColumnCoding>: ColumnCoding {
-    /// nil for NULL; otherwise what `Wrapped` makes of it.
+    /// Decodes NULL as nil, and other values by `Wrapped`.
     ///
     /// - Throws: What `Wrapped` throws.
     public static func decode(_ value: Value) throws -> Wrapped.Property? {
@@ -50,24 +51,25 @@ public enum OptionalCoding<Wrapped: ColumnCoding>: ColumnCoding {
         return try Wrapped.decode(value)
     }
 
-    /// NULL for nil; otherwise what `Wrapped` makes of it.
+    /// Encodes nil as NULL, and other values by `Wrapped`.
     ///
     /// - Throws: What `Wrapped` throws.
     public static func encode(_ property: Wrapped.Property?) throws -> Value {
         try property.map { try Wrapped.encode($0) } ?? .null
     }
 
-    /// nil for nil; otherwise what `Wrapped` makes of it.
+    /// Returns nil for nil, and other values as `Wrapped` stores them.
     public static func asStored(_ property: Wrapped.Property?) -> Wrapped.Property? {
         property.map { Wrapped.asStored($0) }
     }
 }
 
-/// A Codable value as JSON text with sorted keys, so that equal values are equal texts.
+/// Stores a Codable value as JSON text with sorted keys, so that equal values have equal texts.
 public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
     /// Reads JSON text.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no TEXT, or whose JSON does not decode as the property's type.
+    /// - Throws: ``ColumnMismatch`` for a value that is not TEXT, or whose JSON the property's type cannot
+    ///   decode.
     public static func decode(_ value: Value) throws -> Property {
         guard case .text(let bytes) = value else { throw ColumnMismatch(value, needed: "JSON text") }
         do {
@@ -79,7 +81,7 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
 
     /// Writes JSON text.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that has no JSON, such as an infinite number.
+    /// - Throws: ``ColumnMismatch`` for a value that has no JSON form, such as an infinite number.
     public static func encode(_ property: Property) throws -> Value {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -90,22 +92,23 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
         }
     }
 
-    /// The value itself: it is not read back, which would cost as much as storing it.
+    /// Returns the value itself. It is not decoded again, because that would cost as much as storing it.
     public static func asStored(_ property: Property) -> Property { property }
 }
 
-/// A date as an INTEGER of milliseconds since 1970, rounded to the nearest.
+/// Stores a date as an INTEGER of milliseconds since 1970, rounded to the nearest millisecond.
 public enum DateAsMilliseconds: ColumnCoding {
     /// Reads an INTEGER of milliseconds.
     ///
-    /// - Throws: ``ColumnMismatch`` for what is no whole number.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a whole number.
     public static func decode(_ value: Value) throws -> Date {
         Date(timeIntervalSince1970: Double(try Int64(columnValue: value)) / 1_000)
     }
 
     /// Writes the nearest millisecond.
     ///
-    /// - Throws: ``ColumnMismatch`` for a date whose milliseconds do not fit 64 bits, and for one that is not a number.
+    /// - Throws: ``ColumnMismatch`` for a date whose milliseconds do not fit 64 bits, and for one that is not
+    ///   a number.
     public static func encode(_ property: Date) throws -> Value {
         guard let milliseconds = Int64(exactly: (property.timeIntervalSince1970 * 1_000).rounded()) else {
             throw ColumnMismatch("the date is out of range")
@@ -114,12 +117,13 @@ public enum DateAsMilliseconds: ColumnCoding {
     }
 }
 
-/// A date as a REAL of seconds since 2001-01-01T00:00:00Z, which is how `Date` itself counts: every date reads back equal to the
-/// one that was stored. The other forms round. An INTEGER is read alike; a date that is not a number is refused.
+/// Stores a date as a REAL of seconds since 2001-01-01T00:00:00Z, as `Date` itself counts: every date reads
+/// back exactly as it was stored, while the other forms round. An INTEGER can be read too. A date that is not
+/// a number is refused.
 public enum DateAsReferenceSeconds: ColumnCoding {
     /// Reads a REAL or INTEGER of seconds.
     ///
-    /// - Throws: ``ColumnMismatch`` for what is no number.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a number.
     public static func decode(_ value: Value) throws -> Date {
         Date(timeIntervalSinceReferenceDate: try Double(columnValue: value))
     }
@@ -132,12 +136,13 @@ public enum DateAsReferenceSeconds: ColumnCoding {
     }
 }
 
-/// A date as the TEXT that SQLite's own date functions write, `2026-01-31 12:00:00.123`, in UTC; milliseconds are left out
-/// when they are 0. Reads also a date without a time, a `T` between the two, and a `Z` at the end.
+/// Stores a date as the TEXT that SQLite's own date functions write, `2026-01-31 12:00:00.123`, in UTC;
+/// milliseconds are omitted when they are 0. It also reads a date without a time, a `T` between date and
+/// time, and a `Z` at the end.
 public enum DateAsText: ColumnCoding {
-    /// Reads a date text, with as many digits of a second as it has.
+    /// Reads a date text, with all its digits of a second.
     ///
-    /// - Throws: ``ColumnMismatch`` for what is no such text, or names a day or a time that does not exist.
+    /// - Throws: ``ColumnMismatch`` for a text in another form, and for a day or time that does not exist.
     public static func decode(_ value: Value) throws -> Date {
         let text = try String(columnValue: value)
         guard let date = CivilTime.parse(text) else { throw ColumnMismatch("the text is not a date") }
@@ -146,7 +151,8 @@ public enum DateAsText: ColumnCoding {
 
     /// Writes the nearest millisecond.
     ///
-    /// - Throws: ``ColumnMismatch`` for a date outside of the years 0 to 9999, which SQLite's functions cannot read.
+    /// - Throws: ``ColumnMismatch`` for a date outside the years 0 to 9999, which SQLite's functions cannot
+    ///   read.
     public static func encode(_ property: Date) throws -> Value {
         guard let text = CivilTime.format(property) else {
             throw ColumnMismatch("the date lies outside of the years 0 to 9999")
@@ -155,7 +161,7 @@ public enum DateAsText: ColumnCoding {
     }
 }
 
-/// A UUID as a BLOB of 16 bytes, half as long as its text.
+/// Stores a UUID as a BLOB of 16 bytes, half as long as its text.
 public enum UUIDAsBlob: ColumnCoding {
     /// Reads a BLOB of 16 bytes.
     ///
@@ -173,11 +179,12 @@ public enum UUIDAsBlob: ColumnCoding {
     public static func encode(_ property: UUID) throws -> Value { .blob(Bytes(property.bytes)) }
 }
 
-/// A UUID as TEXT in upper case, as Foundation prints it. For files whose keys are written so.
+/// Stores a UUID as TEXT in upper case, as Foundation prints it. For files whose keys have this form.
 public enum UUIDAsUppercaseText: ColumnCoding {
     /// Reads TEXT in upper case.
     ///
-    /// - Throws: ``ColumnMismatch`` for any other value or spelling: a key would not find its row again.
+    /// - Throws: ``ColumnMismatch`` for any other value or spelling, because a key in another spelling would
+    ///   not find its row again.
     public static func decode(_ value: Value) throws -> UUID {
         let text = try String(columnValue: value)
         guard let uuid = UUID(uuidString: text), uuid.uuidString == text else {

@@ -1,15 +1,16 @@
 import Journal
 
-/// A set of columns of one model, by their positions in its schema: 0 or more.
+/// A set of columns of one model, given by their positions in its schema, 0 or more.
 ///
-/// The static members compare, store and read the values of properties; what ``Model(table:)`` writes calls them.
+/// The static members compare, store and read the values of properties. The code that ``Model(table:)``
+/// writes calls them.
 public struct ColumnSet: Hashable, Sendable {
     private var mask = ColumnMask()
 
-    /// An empty set.
+    /// Creates an empty set.
     public init() {}
 
-    /// The set of these positions, in any order; one given twice counts once.
+    /// Creates a set of these positions, in any order; a repeated position counts once.
     public init(_ columns: [Int]) {
         for column in columns { mask.insert(column) }
     }
@@ -18,9 +19,9 @@ public struct ColumnSet: Hashable, Sendable {
     public var isEmpty: Bool { mask.isEmpty }
     /// True when the column at this position is in the set.
     public func contains(_ column: Int) -> Bool { mask.contains(column) }
-    /// Adds the column at this position, unless it is there.
+    /// Adds the column at this position.
     public mutating func insert(_ column: Int) { mask.insert(column) }
-    /// Takes the column at this position out, if it is there.
+    /// Removes the column at this position.
     public mutating func remove(_ column: Int) { mask.remove(column) }
 
     /// The columns that are in both sets.
@@ -66,26 +67,26 @@ public struct ColumnSet: Hashable, Sendable {
         C.asStored(value)
     }
 
-    /// What SQLite stores for a property.
+    /// The value that SQLite stores for a property.
     ///
     /// - Throws: ``ColumnMismatch`` when the value cannot be stored.
     public static func value<T: ColumnValue>(_ property: T) throws -> Value { try property.columnValue }
 
-    /// What SQLite stores for a property with `coding`.
+    /// The value that SQLite stores for a property with `coding`.
     ///
-    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule.
+    /// - Throws: What `coding` throws, usually ``ColumnMismatch``.
     public static func value<C: ColumnCoding>(_ property: C.Property, as coding: C.Type) throws -> Value {
         try C.encode(property)
     }
 
-    /// The property's value for a stored one.
+    /// Decodes the property's value from the stored value.
     ///
-    /// - Throws: ``ColumnMismatch`` when `value` does not stand for one of type `T`.
+    /// - Throws: ``ColumnMismatch`` when `T` cannot decode `value`.
     public static func decode<T: ColumnValue>(_ value: Value) throws -> T { try T(columnValue: value) }
 
-    /// The property's value for one that `coding` stored.
+    /// Decodes the property's value from a value that `coding` stored.
     ///
-    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule.
+    /// - Throws: What `coding` throws, usually ``ColumnMismatch``.
     public static func decode<C: ColumnCoding>(_ value: Value, as coding: C.Type) throws -> C.Property {
         try C.decode(value)
     }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The storage class that the values of a type have in a column; NULL aside.
+/// The storage class that the values of a type have in a column, apart from NULL.
 ///
-/// It is the type of the column in a table that ``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)`` makes.
+/// It is the type of the column in a table that ``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``
+/// creates.
 public enum ColumnStorage: String, Codable, Hashable, Sendable {
-    /// Whole numbers of 64 bits with a sign.
+    /// Signed 64-bit integers.
     case integer = "INTEGER"
     /// IEEE 754 doubles.
     case real = "REAL"
@@ -12,20 +13,21 @@ public enum ColumnStorage: String, Codable, Hashable, Sendable {
     case text = "TEXT"
     /// Bytes.
     case blob = "BLOB"
-    /// Any class, kept as it is given.
+    /// Any class; values are stored unchanged.
     case any = "ANY"
 }
 
-/// Who makes the key of a new row that was given none.
+/// The source of keys for new rows without one.
 public enum KeySource: String, Codable, Sendable {
-    /// ``Model/makePrimaryKey()``: random, so that machines which never met make different ones.
+    /// ``Model/makePrimaryKey()``: random keys, so that machines need not communicate to generate different
+    /// keys.
     case random
-    /// SQLite, one after another. For tables that stay on this machine.
+    /// SQLite generates them in sequence. For tables that stay on this machine.
     case rowid
 }
 
 extension ColumnValue {
-    /// `.any`: the type does not say.
+    /// `.any`, the default for types that do not define it.
     public static var columnStorage: ColumnStorage { .any }
 }
 
@@ -35,12 +37,12 @@ extension ColumnValue where Self: FixedWidthInteger {
 }
 
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
-    /// That of the raw value.
+    /// The storage class of the raw value.
     public static var columnStorage: ColumnStorage { RawValue.columnStorage }
 }
 
 extension Optional where Wrapped: ColumnValue {
-    /// That of the wrapped type.
+    /// The storage class of the wrapped type.
     public static var columnStorage: ColumnStorage { Wrapped.columnStorage }
 }
 
@@ -90,12 +92,12 @@ extension Decimal {
 }
 
 extension ColumnCoding {
-    /// `.any`: the coding does not say.
+    /// `.any`, the default for codings that do not define it.
     public static var columnStorage: ColumnStorage { .any }
 }
 
 extension OptionalCoding {
-    /// That of the wrapped coding.
+    /// The storage class of the wrapped coding.
     public static var columnStorage: ColumnStorage { Wrapped.columnStorage }
 }
 

@@ -1,96 +1,102 @@
 import Journal
 
-/// A value that can stand in a column.
+/// A value that can be stored in a column.
 ///
-/// To store a type of your own, give it ``init(columnValue:)`` and ``columnValue``; an enum with a raw value that is a
-/// `ColumnValue` needs nothing but the conformance:
+/// To store a type of your own, implement ``init(columnValue:)`` and ``columnValue``. An enum whose raw value
+/// is a `ColumnValue` needs only the conformance:
 ///
 /// ```swift
 /// enum Status: String, ColumnValue { case open, closed }
 /// ```
 public protocol ColumnValue: Sendable {
-    /// The value that a stored one stands for.
+    /// Decodes the value from the stored value.
     ///
-    /// - Throws: ``ColumnMismatch`` when `columnValue` does not stand for a value of this type. The caller throws it on as
+    /// - Throws: ``ColumnMismatch`` when this type cannot decode `columnValue`. The caller rethrows it as
     ///   ``StoreError/Code/undecodable``, with the column.
     init(columnValue: Value) throws
 
-    /// What SQLite stores.
+    /// The value that SQLite stores.
     ///
-    /// - Throws: ``ColumnMismatch`` when the value cannot be stored. The caller throws it on as ``StoreError/Code/unstorable``,
-    ///   with the column where it is known; nothing is written then.
+    /// - Throws: ``ColumnMismatch`` when the value cannot be stored. The caller rethrows it as
+    ///   ``StoreError/Code/unstorable``, with the column where it is known; nothing is written then.
     var columnValue: Value { get throws }
 
-    /// Reads a column of the current row. The standard types read straight from SQLite; the default goes through `Value`.
+    /// Reads a column of the current row. The standard types read directly from SQLite; the default
+    /// implementation reads a `Value`.
     ///
     /// - Throws: ``ColumnMismatch``, like ``init(columnValue:)``.
     init(column: ColumnCursor) throws
 
-    /// Binds to a parameter of a statement. The standard types bind straight; the default goes through `Value`.
+    /// Binds the value to a parameter of a statement. The standard types bind directly; the default
+    /// implementation binds a `Value`.
     ///
     /// - Parameters:
-    ///   - statement: Its parameters.
-    ///   - position: Counted from 0.
-    /// - Throws: ``ColumnMismatch``, like ``columnValue``; ``StoreError/Code/sql`` when there is no such parameter.
+    ///   - statement: The parameters of the statement.
+    ///   - position: The position of the parameter, counted from 0.
+    /// - Throws: ``ColumnMismatch``, like ``columnValue``; ``StoreError/Code/sql`` when there is no such
+    ///   parameter.
     func bind(to statement: ParameterCursor, at position: Int) throws
 
-    /// True when the two are stored as different values, so that one replacing the other has to be written.
+    /// True when the two are stored as different values, so that replacing one by the other must be written.
     static func differ(_ a: Self, _ b: Self) -> Bool
 
-    /// This value as it reads back after it was stored. Differs from `self` only where storing rounds.
+    /// This value as it reads back after it was stored. It differs from `self` only where storing rounds.
     var asStored: Self { get }
 
-    /// The class of the stored values, by which an automatic schema declares the column; `.any` when it is not said.
+    /// The storage class of the stored values, which is the column's type in an automatic schema; `.any` by
+    /// default.
     static var columnStorage: ColumnStorage { get }
 }
 
 extension ColumnValue {
     /// Reads the column through ``init(columnValue:)``.
     ///
-    /// - Throws: What that throws.
+    /// - Throws: What ``init(columnValue:)`` throws.
     public init(column: ColumnCursor) throws { try self.init(columnValue: column.value) }
 
     /// Binds ``columnValue``.
     ///
-    /// - Throws: What that throws; ``StoreError/Code/sql`` when there is no such parameter.
+    /// - Throws: What ``columnValue`` throws; ``StoreError/Code/sql`` when there is no such parameter.
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try statement.bind(value: columnValue, at: position)
     }
 
-    /// Compares what is stored; a value that cannot be stored differs from every other.
+    /// Compares the stored values; a value that cannot be stored differs from every other.
     public static func differ(_ a: Self, _ b: Self) -> Bool {
         guard let first = try? a.columnValue, let second = try? b.columnValue else { return true }
         return first != second
     }
 
-    /// The value itself: storing it rounds nothing.
+    /// The value itself, for types that are stored without rounding.
     public var asStored: Self { self }
 }
 
-/// A type with a value that a required property holds before it is set. ``Model`` classes use it inside `create` only.
+/// A type with a value that a required property holds before it is set. ``Model`` classes use the value only
+/// inside `create`.
 public protocol ColumnPlaceholder {
-    /// The value before the property is set. It is never stored: a row whose required property was not set is refused
-    /// with ``StoreError/Code/missingValue``.
+    /// The value before the property is set. It is never stored: a row whose required property was not set is
+    /// refused with ``StoreError/Code/missingValue``.
     static var columnPlaceholder: Self { get }
 }
 
 extension ColumnPlaceholder where Self: CaseIterable {
-    /// The first case. An enum without a case has no value to be stored, so nothing ever asks it for one.
+    /// The first case. An enum without cases has no value to store, so this is never called for it.
     public static var columnPlaceholder: Self {
         guard let first = allCases.first else { preconditionFailure("\(Self.self) has no case") }
         return first
     }
 }
 
-/// Why a stored value does not stand for a value of the wanted type. Holds no row value.
+/// The reason why a value cannot be decoded or stored. It contains no row value.
 public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
-    /// "TEXT where an integer is needed".
+    /// The reason, such as "a TEXT stands where an integer is needed".
     public let description: String
 
-    /// A mismatch described by a sentence, which must not hold a row's value: descriptions reach logs.
+    /// Creates a mismatch with a description, which must not contain a row's value, because descriptions are
+    /// logged.
     public init(_ description: String) { self.description = description }
 
-    /// The mismatch of a stored value's class with what is needed.
+    /// Creates a mismatch between a stored value's class and the class that is needed.
     public init(_ found: Value, needed: String) {
         let name =
             switch found {
@@ -105,19 +111,19 @@ public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
-    /// nil for NULL; otherwise what the wrapped type makes of it.
+    /// Decodes NULL as nil, and other values by the wrapped type.
     ///
     /// - Throws: What the wrapped type throws.
     public init(columnValue: Value) throws {
         if case .null = columnValue { self = nil } else { self = try Wrapped(columnValue: columnValue) }
     }
 
-    /// NULL for nil; otherwise what the wrapped value stores.
+    /// NULL for nil; otherwise the stored form of the wrapped value.
     ///
     /// - Throws: What the wrapped value throws.
     public var columnValue: Value { get throws { try self?.columnValue ?? .null } }
 
-    /// nil for NULL; otherwise what the wrapped type reads.
+    /// Reads NULL as nil, and other values by the wrapped type.
     ///
     /// - Throws: What the wrapped type throws.
     @inlinable
@@ -133,7 +139,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
         if let self { try self.bind(to: statement, at: position) } else { try statement.bindNull(at: position) }
     }
 
-    /// nil differs from everything but nil.
+    /// nil differs from every value except nil.
     @inlinable
     public static func differ(_ a: Self, _ b: Self) -> Bool {
         switch (a, b) {
@@ -143,27 +149,27 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
         }
     }
 
-    /// nil for nil; otherwise the wrapped value as it reads back.
+    /// nil for nil; otherwise the wrapped value as it reads back after it was stored.
     @inlinable
     public var asStored: Self { self?.asStored }
 }
 
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
-    /// The case of the stored raw value.
+    /// Reads the case of the stored raw value.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no raw value of any case.
+    /// - Throws: ``ColumnMismatch`` for a value that is not the raw value of a case.
     public init(columnValue: Value) throws {
         try self.init(raw: RawValue(columnValue: columnValue))
     }
 
-    /// What the raw value stores.
+    /// The stored form of the raw value.
     ///
     /// - Throws: What the raw value throws.
     public var columnValue: Value { get throws { try rawValue.columnValue } }
 
-    /// The case of the stored raw value.
+    /// Reads the case of the stored raw value.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no raw value of any case.
+    /// - Throws: ``ColumnMismatch`` for a value that is not the raw value of a case.
     public init(column: ColumnCursor) throws { try self.init(raw: RawValue(column: column)) }
 
     /// Binds the raw value.

@@ -1,7 +1,7 @@
 import GRDBSQLite
 import Journal
 
-/// One column of the row on which a statement stands. Valid until the statement moves.
+/// One column of a statement's current row. Valid until the statement moves.
 public struct ColumnCursor {
     @usableFromInline let statement: OpaquePointer
     @usableFromInline let index: Int32
@@ -28,9 +28,9 @@ public struct ColumnCursor {
 
     /// Calls `body` with the bytes of a TEXT column, NULs included.
     ///
-    /// SQLite turns other classes into text, NULL into no bytes.
+    /// SQLite converts other classes to text, and NULL to no bytes.
     ///
-    /// - Parameter body: Gets the bytes, valid until it returns.
+    /// - Parameter body: Receives the bytes, which are valid until it returns.
     /// - Throws: What `body` throws.
     @inlinable
     public func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
@@ -40,9 +40,9 @@ public struct ColumnCursor {
 
     /// Calls `body` with the bytes of a BLOB column.
     ///
-    /// SQLite turns numbers into text first, NULL into no bytes.
+    /// SQLite converts numbers to text first, and NULL to no bytes.
     ///
-    /// - Parameter body: Gets the bytes, valid until it returns.
+    /// - Parameter body: Receives the bytes, which are valid until it returns.
     /// - Throws: What `body` throws.
     @inlinable
     public func withBlob<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
@@ -51,10 +51,10 @@ public struct ColumnCursor {
     }
 }
 
-/// The row on which a statement stands, whose columns are those of one model in the model's order.
+/// A statement's current row, whose columns are those of one model in the model's order.
 public struct RowCursor {
     @usableFromInline let statement: OpaquePointer
-    /// Where the model's columns start: behind those of another model, in a join.
+    /// The position of the model's first column; in a join, the columns of another model come before it.
     @usableFromInline let offset: Int
 
     init(statement: OpaquePointer, offset: Int = 0) {
@@ -64,8 +64,8 @@ public struct RowCursor {
 
     /// Reads the model's column at `position`, counted from 0.
     ///
-    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the stored value does not stand for one
-    ///   of the wanted type.
+    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode
+    ///   the stored value.
     @inlinable
     public func read<T: ColumnValue>(_ position: Int) throws -> T {
         do {
@@ -78,8 +78,8 @@ public struct RowCursor {
 
     /// Reads the model's column at `position`, counted from 0, with `coding`.
     ///
-    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the stored value does not stand for one
-    ///   of the wanted type.
+    /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode
+    ///   the stored value.
     @inlinable
     public func read<C: ColumnCoding>(_ position: Int, as coding: C.Type) throws -> C.Property {
         do {
@@ -102,24 +102,26 @@ public struct RowCursor {
 /// A row whose columns were matched with a struct's by name.
 public struct NamedRow {
     @usableFromInline let row: RowCursor
-    /// For each column of the struct its position in the row; -1 when the row has none of that name.
+    /// The position in the row of each column of the struct; -1 when the row has no column of that name.
     @usableFromInline let positions: [Int32]
     @usableFromInline let schema: ModelSchema
 
-    /// True when the row has a column of the name that the struct's column at this position, counted from 0, has.
+    /// True when the row has a column with the name of the struct's column at this position, counted from 0.
     @inlinable public func has(_ column: Int) -> Bool { positions[column] >= 0 }
 
     /// Reads the struct's column at this position, counted from 0.
     ///
-    /// - Throws: ``StoreError/Code/missingColumn`` when the row has none of that name; ``StoreError/Code/undecodable``,
-    ///   with the column's name, when the stored value does not stand for one of the wanted type.
+    /// - Throws: ``StoreError/Code/missingColumn`` when the row has no column of that name;
+    ///   ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode the
+    ///   stored value.
     @inlinable
     public func read<T: ColumnValue>(_ column: Int) throws -> T { try row.read(position(column)) }
 
     /// Reads the struct's column at this position, counted from 0, with `coding`.
     ///
-    /// - Throws: ``StoreError/Code/missingColumn`` when the row has none of that name; ``StoreError/Code/undecodable``,
-    ///   with the column's name, when the stored value does not stand for one of the wanted type.
+    /// - Throws: ``StoreError/Code/missingColumn`` when the row has no column of that name;
+    ///   ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode the
+    ///   stored value.
     @inlinable
     public func read<C: ColumnCoding>(_ column: Int, as coding: C.Type) throws -> C.Property {
         try row.read(position(column), as: coding)
@@ -138,22 +140,23 @@ public struct NamedRow {
 
 /// The parameters of a statement, by positions counted from 0.
 ///
-/// SQLite copies what is bound. A parameter that nothing was bound to is NULL.
+/// SQLite copies bound values. A parameter without a bound value is NULL.
 public struct ParameterCursor {
     @usableFromInline let statement: OpaquePointer
 
     /// Binds a value to the parameter at `position`.
     ///
-    /// - Throws: ``ColumnMismatch`` when the value cannot be stored; ``StoreError/Code/sql`` when there is no such parameter.
+    /// - Throws: ``ColumnMismatch`` when the value cannot be stored; ``StoreError/Code/sql`` when there is no
+    ///   such parameter.
     @inlinable
     public func bind<T: ColumnValue>(_ value: T, at position: Int) throws {
         try value.bind(to: self, at: position)
     }
 
-    /// Binds what `coding` makes of a value.
+    /// Binds a value as `coding` encodes it.
     ///
-    /// - Throws: What `coding` throws, ``ColumnMismatch`` as a rule; ``StoreError/Code/sql`` when there is no such
-    ///   parameter.
+    /// - Throws: What `coding` throws, usually ``ColumnMismatch``; ``StoreError/Code/sql`` when there is no
+    ///   such parameter.
     @inlinable
     public func bind<C: ColumnCoding>(_ value: C.Property, at position: Int, as coding: C.Type) throws {
         try bind(value: C.encode(value), at: position)
@@ -161,8 +164,8 @@ public struct ParameterCursor {
 
     /// Binds a value with its storage class and its exact bytes.
     ///
-    /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter,
-    ///   ``StoreError/Code/sqlite`` for more bytes than SQLite takes.
+    /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter;
+    ///   ``StoreError/Code/sqlite`` for more bytes than SQLite accepts.
     public func bind(value: Value, at position: Int) throws {
         switch value {
         case .null: try bindNull(at: position)
@@ -192,15 +195,16 @@ public struct ParameterCursor {
     /// - Throws: ``ColumnMismatch`` for NaN; ``StoreError/Code/sql`` when there is no such parameter.
     @inlinable
     public func bind(real: Double, at position: Int) throws {
-        // SQLite stores NaN as NULL (https://sqlite.org/c3ref/bind_blob.html), which would read back as another value.
+        // SQLite stores NaN as NULL (https://sqlite.org/c3ref/bind_blob.html), which would read back as
+        // another value.
         if real.isNaN { throw ColumnMismatch("SQLite cannot store NaN") }
         try check(sqlite3_bind_double(statement, index(position), real))
     }
 
-    /// Binds a TEXT of these bytes, which should be UTF-8; NULs are kept.
+    /// Binds a TEXT of these bytes, which should be UTF-8; NUL bytes are kept.
     ///
-    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
-    ///   than SQLite takes, 1 000 000 000 as a rule (https://sqlite.org/limits.html#max_length).
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter; ``StoreError/Code/sqlite`` for more
+    ///   bytes than SQLite accepts, 1 000 000 000 by default (https://sqlite.org/limits.html#max_length).
     @inlinable
     public func bind(text: UnsafeBufferPointer<UInt8>, at position: Int) throws {
         try withUnsafePointer(to: UInt8(0)) { empty in
@@ -215,8 +219,8 @@ public struct ParameterCursor {
 
     /// Binds a BLOB of these bytes.
     ///
-    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
-    ///   than SQLite takes, 1 000 000 000 as a rule (https://sqlite.org/limits.html#max_length).
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter; ``StoreError/Code/sqlite`` for more
+    ///   bytes than SQLite accepts, 1 000 000 000 by default (https://sqlite.org/limits.html#max_length).
     @inlinable
     public func bind(blob: UnsafeRawBufferPointer, at position: Int) throws {
         try withUnsafePointer(to: UInt8(0)) { empty in
@@ -244,13 +248,13 @@ public struct ParameterCursor {
 @inlinable
 var copyingDestructor: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-/// The key of a row as the journal tells it, in the order of a model's key.
+/// The key of a row from the journal, in the order of a model's key.
 public struct KeyValues {
     let values: [Value]
 
     /// Reads the key's column at `position`, counted from 0.
     ///
-    /// - Throws: ``ColumnMismatch`` when the key has fewer columns, or the value does not stand for one of type `T`.
+    /// - Throws: ``ColumnMismatch`` when the key has fewer columns, or when `T` cannot decode the value.
     public func read<T: ColumnValue>(_ position: Int) throws -> T { try T(columnValue: value(position)) }
 
     /// Reads the key's column at `position`, counted from 0, with `coding`.

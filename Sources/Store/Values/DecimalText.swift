@@ -1,5 +1,5 @@
-/// A decimal number as it stands in a TEXT column, taken apart without being computed: order needs no arithmetic, and no
-/// digit is lost.
+/// The parts of a decimal number in a TEXT column. The number is not computed: comparing needs no arithmetic,
+/// and no digit is lost.
 struct DecimalText {
     private enum Sign: Int {
         case negative = -1
@@ -8,12 +8,13 @@ struct DecimalText {
 
     private let bytes: UnsafeRawBufferPointer
     private let sign: Sign
-    /// Where the first digit that is not zero stands, before the point (1 for the ones), or behind it (0 for the tenths).
+    /// The position of the first non-zero digit: 1 for the ones, 2 for the tens; 0 for the tenths, -1 for the
+    /// hundredths.
     private let magnitude: Int
-    /// From the first digit that is not zero to the last digit; a point may be among them.
+    /// The range from the first non-zero digit to the last digit. A point may be among them.
     private let digits: Range<Int>
 
-    /// - Returns: nil for a text that is no decimal number, such as an empty one.
+    /// - Returns: nil for a text that is not a decimal number, such as an empty one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         var index = 0
@@ -50,7 +51,8 @@ struct DecimalText {
         digits = start..<end
     }
 
-    /// - Returns: 0 for no exponent; nil for what is none, or is beyond any number that can be stored.
+    /// - Returns: 0 without an exponent; nil for text that is not an exponent, or for an exponent with too
+    ///   many digits.
     private static func exponent(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         if start == bytes.count { return 0 }
         guard bytes[start] == UInt8(ascii: "e") || bytes[start] == UInt8(ascii: "E"), bytes.count - start < 12,
@@ -61,7 +63,8 @@ struct DecimalText {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// - Returns: Less than 0, 0, or greater than 0, as `a` is smaller than, equal to, or greater than `b`.
+    /// - Returns: A number less than, equal to, or greater than 0 when `a` is less than, equal to, or greater
+    ///   than `b`.
     static func compare(_ a: DecimalText, _ b: DecimalText) -> Int {
         if a.sign != b.sign { return a.sign.rawValue - b.sign.rawValue }
         if a.sign == .zero { return 0 }
@@ -75,7 +78,7 @@ struct DecimalText {
         while true {
             let x = a.digit(at: &left)
             let y = b.digit(at: &right)
-            // The shorter one goes on with zeros.
+            // The shorter number continues with zeros.
             if x == nil, y == nil { return 0 }
             let (p, q) = (x ?? UInt8(ascii: "0"), y ?? UInt8(ascii: "0"))
             if p != q { return p < q ? -1 : 1 }
@@ -89,7 +92,7 @@ struct DecimalText {
         return bytes[index]
     }
 
-    /// The order of any two texts: numbers by their value, then all other texts by their bytes.
+    /// Orders any two texts: numbers by value, then all other texts by their bytes.
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         switch (DecimalText(a), DecimalText(b)) {
         case (let a?, let b?): return compare(a, b)

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Journal
 
 extension Data: ColumnValue, ColumnPlaceholder {
-    /// The bytes of a BLOB.
+    /// Reads the bytes of a BLOB.
     ///
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
@@ -16,7 +16,7 @@ extension Data: ColumnValue, ColumnPlaceholder {
 
     /// Reads like ``init(columnValue:)``.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no BLOB.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a BLOB.
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_BLOB {
             self = column.withBlob { Data($0) }
@@ -27,8 +27,8 @@ extension Data: ColumnValue, ColumnPlaceholder {
 
     /// Binds a BLOB.
     ///
-    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
-    ///   than SQLite takes.
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter; ``StoreError/Code/sqlite`` for more
+    ///   bytes than SQLite accepts.
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try withUnsafeBytes { try statement.bind(blob: $0, at: position) }
     }
@@ -40,10 +40,10 @@ extension Data: ColumnValue, ColumnPlaceholder {
 }
 
 extension Date: ColumnValue, ColumnPlaceholder {
-    /// Seconds since 1970, as REAL; an INTEGER is read alike. ``DateAsReferenceSeconds`` keeps the last bit too, which is rounded
-    /// away here.
+    /// Reads a REAL or INTEGER of seconds since 1970. This form rounds the last bit;
+    /// ``DateAsReferenceSeconds`` keeps it.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no number.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a number.
     public init(columnValue: Value) throws {
         self.init(timeIntervalSince1970: try Double(columnValue: columnValue))
     }
@@ -55,7 +55,7 @@ extension Date: ColumnValue, ColumnPlaceholder {
 
     /// Reads like ``init(columnValue:)``.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no number.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a number.
     @inlinable
     public init(column: ColumnCursor) throws {
         self.init(timeIntervalSince1970: try Double(column: column))
@@ -63,8 +63,8 @@ extension Date: ColumnValue, ColumnPlaceholder {
 
     /// Binds a REAL of seconds since 1970.
     ///
-    /// - Throws: ``ColumnMismatch`` for a date that is not a number; ``StoreError/Code/sql`` when there is no such
-    ///   parameter.
+    /// - Throws: ``ColumnMismatch`` for a date that is not a number; ``StoreError/Code/sql`` when there is no
+    ///   such parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         try statement.bind(real: timeIntervalSince1970, at: position)
@@ -75,15 +75,17 @@ extension Date: ColumnValue, ColumnPlaceholder {
         Double.differ(a.timeIntervalSince1970, b.timeIntervalSince1970)
     }
 
-    /// Date counts from 2001: counted from 1970, the last bit is rounded away. Memory holds what the file holds.
+    /// The date as it reads back. `Date` counts from 2001; the conversion to seconds since 1970 rounds the
+    /// last bit, so that memory holds what the file holds.
     public var asStored: Date { Date(timeIntervalSince1970: timeIntervalSince1970) }
     /// 1970-01-01T00:00:00Z.
     public static var columnPlaceholder: Date { Date(timeIntervalSince1970: 0) }
 }
 
 extension UUID: ColumnValue, ColumnPlaceholder {
-    /// Lower-case TEXT, the spelling of RFC 9562. Another spelling or a BLOB is a mismatch: read leniently and written
-    /// strictly, a key would never find its row again. ``UUIDAsBlob`` and ``UUIDAsUppercaseText`` are for such columns.
+    /// Reads lower-case TEXT, the form of RFC 9562. Any other spelling, or a BLOB, is a mismatch: a key that
+    /// is read leniently and written strictly would not find its row again. ``UUIDAsBlob`` and
+    /// ``UUIDAsUppercaseText`` are for such columns.
     ///
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
@@ -101,7 +103,7 @@ extension UUID: ColumnValue, ColumnPlaceholder {
     public var columnValue: Value { .text(lowercaseText) }
     /// Compares the 16 bytes.
     public static func differ(_ a: UUID, _ b: UUID) -> Bool { a != b }
-    /// All zeros.
+    /// The UUID of 16 zero bytes.
     public static var columnPlaceholder: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
     var lowercaseText: String { uuidString.lowercased() }
@@ -116,7 +118,7 @@ extension UUID: ColumnValue, ColumnPlaceholder {
 }
 
 extension URL: ColumnValue, ColumnPlaceholder {
-    /// A TEXT that Foundation reads as a URL.
+    /// Reads a TEXT that Foundation accepts as a URL.
     ///
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
@@ -133,9 +135,10 @@ extension URL: ColumnValue, ColumnPlaceholder {
 }
 
 extension Decimal: ColumnValue, ColumnPlaceholder {
-    /// TEXT with all digits; an INTEGER is read too. A REAL is a mismatch: its digits went through a double already.
+    /// Reads TEXT with all digits, or an INTEGER. A REAL is a mismatch, because a double may have lost
+    /// digits.
     ///
-    /// - Throws: ``ColumnMismatch`` for that, and for a text that is no decimal number.
+    /// - Throws: ``ColumnMismatch`` for any other value, and for a text that is not a decimal number.
     public init(columnValue: Value) throws {
         switch columnValue {
         case .integer(let number): self = Decimal(number)
@@ -149,7 +152,7 @@ extension Decimal: ColumnValue, ColumnPlaceholder {
         }
     }
 
-    /// TEXT with all digits and a point, in no locale's spelling.
+    /// TEXT with all digits and a decimal point, independent of the locale.
     ///
     /// - Throws: ``ColumnMismatch`` for NaN.
     public var columnValue: Value {

@@ -1,10 +1,11 @@
 import GRDBSQLite
 import Journal
 
-// Reading is strict: a stored value of another class is an error with the column's name, never a silent 0 or "".
+// Reading is strict: a stored value of another storage class is an error with the column's name, never a
+// silent 0 or "".
 
 extension ColumnValue where Self: FixedWidthInteger {
-    /// An INTEGER, or a REAL without a fraction.
+    /// Reads an INTEGER, or a REAL without a fraction.
     ///
     /// - Throws: ``ColumnMismatch`` for a number that the type cannot hold exactly, and for any other value.
     public init(columnValue: Value) throws {
@@ -49,8 +50,8 @@ extension ColumnValue where Self: FixedWidthInteger {
 
     /// Binds an INTEGER.
     ///
-    /// - Throws: ``ColumnMismatch`` for a number greater than `Int64.max`; ``StoreError/Code/sql`` when there is no
-    ///   such parameter.
+    /// - Throws: ``ColumnMismatch`` for a number greater than `Int64.max`; ``StoreError/Code/sql`` when there
+    ///   is no such parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         guard let number = Int64(exactly: self) else { throw ColumnMismatch("SQLite's integers end at Int64.max") }
@@ -75,9 +76,9 @@ extension UInt32: ColumnValue, ColumnPlaceholder {}
 extension UInt64: ColumnValue, ColumnPlaceholder {}
 
 extension Bool: ColumnValue, ColumnPlaceholder {
-    /// 0 is false, every other integer true, as in SQLite's expressions.
+    /// Reads 0 as false and every other integer as true, as SQLite's expressions do.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no INTEGER.
+    /// - Throws: ``ColumnMismatch`` for a value that is not an INTEGER.
     public init(columnValue: Value) throws {
         guard case .integer(let number) = columnValue else { throw ColumnMismatch(columnValue, needed: "0 or 1") }
         self = number != 0
@@ -92,7 +93,7 @@ extension Bool: ColumnValue, ColumnPlaceholder {
 }
 
 extension Double: ColumnValue, ColumnPlaceholder {
-    /// A REAL, or an INTEGER that a double holds exactly.
+    /// Reads a REAL, or an INTEGER that a double holds exactly.
     ///
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
@@ -118,7 +119,8 @@ extension Double: ColumnValue, ColumnPlaceholder {
 
     /// Reads like ``init(columnValue:)``.
     ///
-    /// - Throws: ``ColumnMismatch`` for what is neither a REAL nor an INTEGER that a double holds exactly.
+    /// - Throws: ``ColumnMismatch`` for a value that is neither a REAL nor an INTEGER that a double holds
+    ///   exactly.
     @inlinable
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_FLOAT {
@@ -136,14 +138,15 @@ extension Double: ColumnValue, ColumnPlaceholder {
         try statement.bind(real: self, at: position)
     }
 
-    /// By bits: NaN would differ from itself for ever. SQL cannot tell -0.0 from 0.0, so neither does this.
+    /// Compares the values, then the bits: by value alone, NaN would always differ from itself. SQL cannot
+    /// distinguish -0.0 from 0.0, so they do not differ here either.
     @inlinable public static func differ(_ a: Double, _ b: Double) -> Bool { a != b && a.bitPattern != b.bitPattern }
     /// 0.
     public static var columnPlaceholder: Double { 0 }
 }
 
 extension Float: ColumnValue, ColumnPlaceholder {
-    /// A REAL, or an INTEGER that a double holds exactly, rounded to the nearest `Float`.
+    /// Reads a REAL, or an INTEGER that a double holds exactly, rounded to the nearest `Float`.
     ///
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws { self = Float(try Double(columnValue: columnValue)) }
@@ -151,16 +154,17 @@ extension Float: ColumnValue, ColumnPlaceholder {
     ///
     /// - Throws: ``ColumnMismatch`` for NaN, which SQLite would store as NULL.
     public var columnValue: Value { get throws { try Double(self).columnValue } }
-    /// By bits, as for `Double`.
+    /// Compares like `Double`.
     public static func differ(_ a: Float, _ b: Float) -> Bool { a != b && a.bitPattern != b.bitPattern }
     /// 0.
     public static var columnPlaceholder: Float { 0 }
 }
 
 extension String: ColumnValue, ColumnPlaceholder {
-    /// TEXT that is not valid UTF-8 is a mismatch: repaired, it would be another text, and as a key another row.
+    /// Reads a TEXT of valid UTF-8. Invalid UTF-8 is a mismatch: a repaired text would be another text, and
+    /// as a key another row.
     ///
-    /// - Throws: ``ColumnMismatch`` for that, and for a value that is no TEXT.
+    /// - Throws: ``ColumnMismatch`` for invalid UTF-8, and for a value that is not a TEXT.
     public init(columnValue: Value) throws {
         guard case .text(let bytes) = columnValue else { throw ColumnMismatch(columnValue, needed: "a text") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -174,7 +178,7 @@ extension String: ColumnValue, ColumnPlaceholder {
 
     /// Reads like ``init(columnValue:)``.
     ///
-    /// - Throws: ``ColumnMismatch`` for a value that is no TEXT, or no valid UTF-8.
+    /// - Throws: ``ColumnMismatch`` for a value that is not a TEXT, or is not valid UTF-8.
     @inlinable
     public init(column: ColumnCursor) throws {
         if sqlite3_column_type(column.statement, column.index) == SQLITE_TEXT,
@@ -188,15 +192,16 @@ extension String: ColumnValue, ColumnPlaceholder {
 
     /// Binds a TEXT of the string's UTF-8, NULs included.
     ///
-    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter, ``StoreError/Code/sqlite`` for more bytes
-    ///   than SQLite takes.
+    /// - Throws: ``StoreError/Code/sql`` when there is no such parameter; ``StoreError/Code/sqlite`` for more
+    ///   bytes than SQLite accepts.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         var copy = self
         try copy.withUTF8 { try statement.bind(text: $0, at: position) }
     }
 
-    /// By bytes: Swift's == holds the two normal forms of one word for equal, SQLite does not.
+    /// Compares the bytes: Swift's == treats the two Unicode normal forms of a text as equal, SQLite does
+    /// not.
     @inlinable
     public static func differ(_ a: String, _ b: String) -> Bool {
         a.utf8.count != b.utf8.count || !a.utf8.elementsEqual(b.utf8)
@@ -207,12 +212,12 @@ extension String: ColumnValue, ColumnPlaceholder {
 }
 
 extension Value: ColumnValue {
-    /// The value as it is.
+    /// The value unchanged.
     ///
     /// - Throws: Nothing.
     public init(columnValue: Value) throws { self = columnValue }
-    /// The value as it is.
+    /// The value unchanged.
     public var columnValue: Value { self }
-    /// Compares class and content: 1 and 1.0 differ.
+    /// Compares storage class and content: 1 and 1.0 differ.
     public static func differ(_ a: Value, _ b: Value) -> Bool { a != b }
 }
