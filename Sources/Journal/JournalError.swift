@@ -1,10 +1,10 @@
-/// What went wrong in the journal's floor of a file, for a person and for a program.
+/// An error of the journal layer: a code for programs, and a sentence and a hint for people.
 ///
-/// Row values never stand in a message: messages reach logs.
+/// A message never contains values of rows, because messages are logged.
 public struct JournalError: Error, Sendable, Hashable {
-    /// What a program decides by.
+    /// The kind of error, by which programs decide what to do.
     public enum Code: String, Sendable, Hashable {
-        /// There is no such file, or its path cannot be followed.
+        /// There is no such file, or its path cannot be resolved.
         case notFound = "not_found"
         /// The file is no SQLite database, or it is encrypted.
         case notADatabase = "not_a_database"
@@ -12,52 +12,53 @@ public struct JournalError: Error, Sendable, Hashable {
         case notAReplica = "not_a_replica"
         /// The journal was written by a later release.
         case unsupportedFormat = "unsupported_format"
-        /// A table that was named cannot be tracked: it has no primary key, or too many columns.
+        /// A named table cannot be tracked: it has no primary key, or too many columns.
         case unsupportedTable = "unsupported_table"
         /// There is no such table, or the journal does not track it.
         case unknownTable = "unknown_table"
-        /// The file, its directory or a file beside it cannot be written; or it was opened for reading only.
+        /// The file, its directory or a file beside it cannot be read or written, or the file was opened
+        /// read-only.
         case readOnly = "read_only"
-        /// Another process held the write lock for longer than was to be waited. Trying again makes sense.
+        /// Another process held the write lock for longer than the busy timeout. A retry makes sense.
         case busy
         /// SQLite or the journal found damage.
         case corrupt
-        /// The open file is no longer the one at its path.
+        /// The open file is not the file at its path: it was moved, replaced or removed.
         case displaced
-        /// The file belongs to another cluster than was asked for.
+        /// The file belongs to another cluster than the requested one.
         case clusterMismatch = "cluster_mismatch"
-        /// The table does not have the column, or has another primary key, by now.
+        /// The table does not have the column, or has another primary key.
         case unknownColumn = "unknown_column"
-        /// The ledger has no entry of that number.
+        /// The conflict ledger has no entry with this number.
         case unknownConflict = "unknown_conflict"
-        /// No replica of that name is known here.
+        /// The file knows no replica with this origin.
         case unknownOrigin = "unknown_origin"
-        /// The row is set aside, and cannot be written before it is back.
+        /// The row is held, and cannot be written until its table shows it again.
         case rowIsHeld = "row_is_held"
         /// A constraint or a trigger of the user's schema does not allow the write.
         case refused
-        /// What was asked for makes no sense, or the system refuses what it needs.
+        /// The request is not valid, or the system refuses a resource that it needs.
         case invalid
         /// Another failure that SQLite reported.
         case sqlite
     }
 
-    /// What a program decides by.
+    /// The kind of error, by which programs decide what to do.
     public let code: Code
 
-    /// One sentence without a full stop: what was tried, and why it failed.
+    /// One sentence without a full stop: the operation that failed, and why.
     public let message: String
 
-    /// What to do about it; nil when nothing general can be said.
+    /// The remedy; nil when there is no general one.
     public let hint: String?
 
     /// The extended SQLite result code, when SQLite reported the failure.
     public let sqliteCode: Int32?
 
     /// - Parameters:
-    ///   - code: What a program decides by.
-    ///   - message: One sentence without a full stop, without values of rows.
-    ///   - hint: What to do about it.
+    ///   - code: The kind of error, by which programs decide what to do.
+    ///   - message: One sentence without a full stop and without values of rows.
+    ///   - hint: The remedy; nil when there is no general one.
     ///   - sqliteCode: The extended SQLite result code, when SQLite reported the failure.
     public init(_ code: Code, _ message: String, hint: String? = nil, sqliteCode: Int32? = nil) {
         self.code = code

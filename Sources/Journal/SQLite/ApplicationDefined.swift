@@ -1,10 +1,10 @@
 import GRDB
 
-/// What a program adds to its own connections: functions (https://sqlite.org/appfunc.html) and collations
-/// (https://sqlite.org/datatype3.html#collation). A table whose schema uses them cannot be written, or not even read, by any other
-/// program; the file's other tables are not concerned.
+/// Functions (https://sqlite.org/appfunc.html) and collations (https://sqlite.org/datatype3.html#collation)
+/// that a program adds to its own connections. Other programs cannot write, or not even read, a table whose
+/// schema uses them. The file's other tables are not affected.
 public enum ApplicationDefined {
-    /// What is missing on this connection, in SQLite's words; nil for any other error.
+    /// Returns what is missing on this connection, in SQLite's words; nil for any other error.
     public static func missing(_ error: any Error) -> String? {
         let message: String
         switch error {
@@ -12,7 +12,7 @@ public enum ApplicationDefined {
         case let error as JournalError: message = error.message
         default: return nil
         }
-        // The last one is what a key's unknown collation leaves to the planner.
+        // SQLite reports the last one when a key has an unknown collation.
         for mark in ["no such collation sequence: ", "no such function: ", "unknown function: ", "no query solution"] {
             if let range = message.firstRange(of: mark) { return String(message[range.lowerBound...]) }
         }
@@ -21,16 +21,18 @@ public enum ApplicationDefined {
 }
 
 extension TableInspection {
-    /// False when only the program that made the table can write it; see ``ApplicationDefined``.
+    /// False when only the program that defined the table can write it; see ``ApplicationDefined``.
     ///
-    /// - Parameter db: A connection that may write: one that may not leaves CHECK constraints out of the schema.
-    /// - Throws: ``JournalError`` when SQLite refuses for another reason than something missing, as for a damaged
-    ///   schema. Nothing is written.
+    /// - Parameter db: A connection that may write. A read-only connection leaves CHECK constraints out of
+    ///   the schema.
+    /// - Throws: ``JournalError`` when SQLite refuses for another reason than a missing function or
+    ///   collation, for example a damaged schema. Nothing is written.
     public func canBeWritten(_ db: Database) throws -> Bool {
         let table = SQLText.quote(identifier: name)
         let columns = stored.map { SQLText.quote(identifier: $0.name) }
         do {
-            // Only prepared: that resolves CHECK constraints, generated columns, and the keys of all indexes.
+            // The statements are only prepared. That resolves CHECK constraints, generated columns, and the
+            // keys of all indexes.
             _ = try RawStatement(
                 db,
                 "INSERT INTO \(table) (\(columns.joined(separator: ", "))) "

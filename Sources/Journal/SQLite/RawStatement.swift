@@ -1,10 +1,11 @@
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement used directly through the C API: exact bytes in and out, no conversion, no copy on binding.
+/// A prepared statement, used directly through the C API: it reads and writes exact bytes, without
+/// conversion.
 ///
-/// GRDB owns the connection and its transactions; this is for the hot paths that move many rows. Use it only inside the
-/// access block that handed out the connection.
+/// GRDB owns the connection and its transactions. This type is for the hot paths that move many rows. Use it
+/// only inside of the access block that handed out the connection.
 public final class RawStatement {
     let handle: OpaquePointer
     private let connection: OpaquePointer
@@ -30,20 +31,22 @@ public final class RawStatement {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Binds `value` to the parameter at `index`, counted from 1. Bytes are copied by SQLite.
+    /// Binds `value` to the parameter at `index`, counted from 1. SQLite copies the bytes.
     ///
-    /// A REAL that is no number becomes NULL, as SQLite has it.
+    /// SQLite stores NULL for a REAL that is NaN.
     ///
-    /// - Throws: ``JournalError`` with the code of SQLite for an index that the statement does not have, a value that
-    ///   is too long, and while a row is being read; the parameter is to be bound anew then.
+    /// - Throws: ``JournalError`` with the code for the SQLite error, for an index that the statement does
+    ///   not have, a value that is too long, and while the statement is on a row. Bind the parameter again
+    ///   then.
     public func bind(_ value: Value, at index: Int32) throws {
         try bind(value, at: index, destructor: unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    /// Binds like ``bind(_:at:)`` without a copy.
+    /// Binds like ``bind(_:at:)``, without a copy.
     ///
-    /// The caller keeps the array that `value` is a slice of alive and unchanged until the statement has run: its elements lie in one
-    /// heap buffer that does not move. For the rows of a batch, which outlives the statements that write it.
+    /// The caller must keep the array of which `value` is a slice alive and unchanged until the statement has
+    /// run. Its elements are in one heap buffer, which does not move. Use it for the rows of a batch, which
+    /// outlives the statements that write it.
     ///
     /// - Throws: As ``bind(_:at:)``.
     public func bindBorrowed(_ value: Value, at index: Int32) throws {
@@ -52,9 +55,9 @@ public final class RawStatement {
 
     /// Binds consecutive values like ``bindBorrowed(_:at:)``, the first at `index`.
     ///
-    /// - Throws: As ``bind(_:at:)``; those before the failing one are bound then.
+    /// - Throws: As ``bind(_:at:)``; the values before the failing one are then bound.
     public func bindBorrowed(_ values: ArraySlice<Value>, from index: Int32) throws {
-        // In place: copying a value out of the array first would count references up and down.
+        // In place, because copying a value out of the array would retain and release its buffer.
         try values.withUnsafeBufferPointer { values in
             for position in values.indices {
                 try bind(values[position], at: index + Int32(truncatingIfNeeded: position), destructor: nil)
@@ -76,7 +79,7 @@ public final class RawStatement {
 
     /// Binds an integer to the parameter at `index`, counted from 1.
     ///
-    /// - Throws: As for any value.
+    /// - Throws: As ``bind(_:at:)``.
     public func bind(_ number: Int64, at index: Int32) throws {
         guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("binding a value") }
     }
@@ -88,10 +91,12 @@ public final class RawStatement {
         guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("binding a value") }
     }
 
-    /// Runs to the next row.
+    /// Advances to the next row.
     ///
-    /// - Returns: False when the statement is done; it is then reset and can be bound and run again.
-    /// - Throws: ``JournalError`` with the extended code of SQLite; the statement is reset then and can be run again.
+    /// - Returns: False when there is no further row; the statement is then reset and can be bound and run
+    ///   again.
+    /// - Throws: ``JournalError`` with the extended code of SQLite. The statement is then reset and can be
+    ///   run again.
     public func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -105,12 +110,12 @@ public final class RawStatement {
         }
     }
 
-    /// Runs to the end, ignoring rows, and makes the statement ready to run again.
+    /// Runs the statement to the end, ignores its rows, and resets it.
     ///
     /// - Throws: As ``step()``.
     public func run() throws { while try step() {} }
 
-    /// Runs to the end like ``run()``, and gives the extended result code instead of throwing.
+    /// Runs like ``run()``, and returns the extended result code instead of throwing.
     public func runForResult() -> Int32 {
         var code = sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
@@ -119,13 +124,14 @@ public final class RawStatement {
         return code
     }
 
-    /// Leaves the row on which the statement stands. What is bound stays bound.
+    /// Resets the statement, so that it leaves its current row. Bound values stay bound.
     public func reset() { sqlite3_reset(handle) }
 
-    /// How many rows the statement that finished last on this connection inserted, changed or deleted itself.
+    /// The number of rows that the most recently finished statement of this connection inserted, changed or
+    /// deleted itself.
     public var changesCount: Int { Int(sqlite3_changes(connection)) }
 
-    /// How many columns a row has; 0 for a statement without rows.
+    /// The number of columns of a row; 0 for a statement without rows.
     public var columnCount: Int32 { sqlite3_column_count(handle) }
 
     /// The value of a column of the current row, counted from 0, with its storage class and its exact bytes.
@@ -142,9 +148,9 @@ public final class RawStatement {
     /// The bytes of a TEXT or BLOB column; empty for NULL.
     public func bytes(_ index: Int32) -> Bytes { withBytes(index) { Bytes($0) } }
 
-    /// Hands out the bytes of a TEXT or BLOB column in place; empty for NULL.
+    /// Passes the bytes of a TEXT or BLOB column to `body` without a copy; empty for NULL.
     func withBytes<Result>(_ index: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // For TEXT the pointer must be asked for as text first: sqlite3_column_blob() of a UTF-16 database would give UTF-16.
+        // Ask for TEXT as text first: in a UTF-16 database sqlite3_column_blob() would return UTF-16.
         let isText = sqlite3_column_type(handle, index) == SQLITE_TEXT
         let pointer = isText ? UnsafeRawPointer(sqlite3_column_text(handle, index)) : sqlite3_column_blob(handle, index)
         return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, index))))
@@ -160,7 +166,7 @@ public final class RawStatement {
 
     func type(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
 
-    /// A column of the current row as text, counted from 0; what is no UTF-8 in it is replaced.
+    /// A column of the current row as text, counted from 0. Invalid UTF-8 is replaced.
     public func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
     private func bindBytes(
@@ -194,10 +200,11 @@ extension JournalError {
         self = .sqlite(code: code, message: message, operation: operation)
     }
 
-    /// SQLITE_READONLY_ROLLBACK, a macro that Swift does not import (https://sqlite.org/rescode.html#readonly_rollback).
+    /// SQLITE_READONLY_ROLLBACK, a macro that Swift does not import
+    /// (https://sqlite.org/rescode.html#readonly_rollback).
     private static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
 
-    /// Translates a SQLite failure into the code that callers decide by, with a hint where one is known.
+    /// Translates a failure of SQLite into the code that callers decide by, with a hint when one is known.
     static func sqlite(code: Int32, message: String, operation: String) -> JournalError {
         let text = "\(operation) failed: \(message)"
         switch code & 0xFF {
@@ -233,7 +240,7 @@ extension JournalError {
 
     static let memoryHint = "The process has too little memory; free some, or lift its limit (ulimit -v)."
 
-    /// Wraps what GRDB throws; our own errors stay as they are.
+    /// Wraps an error that GRDB throws. A ``JournalError`` stays as it is.
     public init(_ error: any Error, operation: String) {
         switch error {
         case let error as JournalError: self = error

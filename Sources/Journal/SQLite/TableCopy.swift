@@ -1,12 +1,13 @@
 import GRDB
 
 extension TableInspection {
-    /// Makes an empty temporary table with the columns of this one, for rows that are not in it: SQLite then computes their
-    /// generated columns. One of an earlier call is replaced.
+    /// Creates an empty temporary table with the columns of this one, for rows that are not in the table.
+    /// SQLite then computes their generated columns. A copy of an earlier call with the same number is
+    /// replaced.
     ///
-    /// - Parameter number: Tells the copies of one connection apart.
-    /// - Returns: The copy as SQL names it; nil when the definition has no meaning under another name.
-    /// - Throws: Errors of SQLite but for a definition that does not compile.
+    /// - Parameter number: Distinguishes the copies of one connection.
+    /// - Returns: The copy's name as SQL; nil when the table's definition is not valid under another name.
+    /// - Throws: Errors of SQLite, except when the definition does not compile.
     public func makeTemporaryCopy(_ db: Database, number: Int64) throws -> String? {
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?", arguments: [name])

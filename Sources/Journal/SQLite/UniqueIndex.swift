@@ -1,6 +1,7 @@
 import GRDB
 
-/// A UNIQUE constraint or index of a table besides its primary key: what can make two rows with different keys clash.
+/// A UNIQUE constraint or index of a table besides its primary key, in which rows with different keys can
+/// clash.
 public struct UniqueIndex: Sendable, Hashable {
     /// One column or expression of the index.
     public struct Term: Sendable, Hashable {
@@ -12,16 +13,17 @@ public struct UniqueIndex: Sendable, Hashable {
         public let collation: String
     }
 
-    /// As `pragma_index_list` tells it; SQLite makes names for constraints.
+    /// The name that `pragma_index_list` reports; SQLite generates names for constraints.
     public let name: String
-    /// In the order of the index.
+    /// The terms in the order of the index.
     public let terms: [Term]
     /// The WHERE clause of a partial index.
     public let condition: String?
 
     /// True when a change of `column` can change which rows clash in the index.
     ///
-    /// A term over a generated column depends on what that is made of, which only its text tells: any column then counts.
+    /// No PRAGMA reports the columns on which a generated column depends. So the result is always true for an
+    /// index with a generated column.
     public func depends(on column: String, of table: TableInspection) -> Bool {
         let folded = SQLText.foldedName(column)
         for term in terms {
@@ -45,7 +47,7 @@ public struct UniqueIndex: Sendable, Hashable {
 }
 
 extension UniqueIndex {
-    /// The unique indexes of `table`, without the one of its primary key, by name.
+    /// Returns the unique indexes of `table` except that of its primary key, by name.
     ///
     /// - Throws: Errors of SQLite.
     public static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
@@ -75,10 +77,11 @@ extension UniqueIndex {
     }
 }
 
-/// The parts of a CREATE INDEX statement that no PRAGMA tells: the texts of its expressions and of its WHERE clause.
+/// The parts of a CREATE INDEX statement that no PRAGMA reports: the texts of its expressions and of its
+/// WHERE clause.
 ///
-/// SQLite has parsed the statement before it stored it, so this only has to split well-formed text at the right commas
-/// and parentheses, past strings, quoted names and comments.
+/// SQLite has parsed the statement before it stored it. So the text is well-formed, and this type only splits
+/// it at the top-level commas and parentheses, ignoring those in strings, quoted names and comments.
 struct IndexDefinition {
     var terms: [String] = []
     var condition: String?
@@ -112,7 +115,7 @@ struct IndexDefinition {
         }
     }
 
-    /// The text of an indexed term without its sort order; a COLLATE clause stays.
+    /// Returns the text of an indexed term without its sort order. A COLLATE clause stays.
     private static func expression(_ tokens: [SQLToken]) -> String {
         var tokens = tokens
         if let last = tokens.last?.text.uppercased(), last == "ASC" || last == "DESC" { tokens.removeLast() }
@@ -120,11 +123,12 @@ struct IndexDefinition {
     }
 }
 
-/// A piece of SQL text: a word, number, string, quoted name or one other character. Comments and white space are dropped.
+/// A piece of SQL text: a word, number, string, quoted name or one other character. Comments and white space
+/// are dropped.
 struct SQLToken {
     let text: String
 
-    /// The text without the quotes that a name may stand in.
+    /// The text without the quotes around a quoted name.
     var name: String {
         guard let first = text.first, let last = text.last, text.utf8.count >= 2 else { return text }
         switch (first, last) {
@@ -154,7 +158,7 @@ struct SQLToken {
             var position = start
             while position < bytes.count {
                 if bytes[position] == closing {
-                    // A doubled quote stands for itself; square brackets cannot be doubled.
+                    // A doubled quote denotes the quote itself; square brackets cannot be doubled.
                     if closing != UInt8(ascii: "]"), position + 1 < bytes.count, bytes[position + 1] == closing {
                         position += 2
                         continue
@@ -186,7 +190,8 @@ struct SQLToken {
             case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): index = end(after: byte, from: index + 1)
             case UInt8(ascii: "["): index = end(after: UInt8(ascii: "]"), from: index + 1)
             case _ where isWord(byte):
-                // X'…' is one blob literal; 1e+5 splits at the sign, which joining by spaces would break, so keep it whole.
+                // X'…' is one blob literal. A number such as 1e+5 stays one token, because tokens are later
+                // joined with spaces.
                 while index < bytes.count,
                     isWord(bytes[index])
                         || ((bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-"))

@@ -1,18 +1,20 @@
 import GRDB
 
-/// The tables that the journal adds to a file. `docs/JOURNAL.md` explains each column for people who read them with SQL.
+/// The tables that the journal adds to a file. `docs/JOURNAL.md` explains their columns for readers of the
+/// file who use SQL.
 ///
 /// Invariants:
-/// 1. `_journal.seq` only grows, and the newest row is never deleted, so no position is ever used twice.
-/// 2. Each row of `_journal` lies in the run with the greatest `first_seq` not above its `seq`; the last run is local. The rows of
-///    a run were all captured in this file, or all received.
+/// 1. `_journal.seq` only grows, and the newest row is never deleted, so a position is never used twice.
+/// 2. Each row of `_journal` belongs to the run with the greatest `first_seq` not above its `seq`. The last
+///    run is local. The rows of a run were either all captured in this file or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
-/// 4. Local rows above `sealed_seq` all lie in the last run.
+/// 4. All local rows above `sealed_seq` belong to the last run.
 enum JournalSchema {
-    /// Rises when a file written by this release would be misread by an older one.
+    /// The format of the journal. It rises when an older release would misread a file that this release
+    /// wrote.
     static let format: Int64 = 3
 
-    /// Every table, index, view and trigger of Tandem starts with this.
+    /// The prefix of the name of every table, index, view and trigger of Tandem.
     static let prefix = "_journal"
 
     static let statements = """
@@ -148,9 +150,10 @@ enum JournalSchema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Makes sure that `_journal` has at least `count` value columns and as many mask words as that many columns need.
+    /// Adds columns to `_journal` until it has at least `count` value columns and the mask words that they
+    /// need.
     ///
-    /// `ALTER TABLE ADD COLUMN` rewrites no row, so a wide table costs nothing for the others.
+    /// `ALTER TABLE ADD COLUMN` rewrites no row, so a wide table adds no cost for the other tables.
     static func widen(_ db: Database, toColumns count: Int) throws {
         let existing = Set(try columns(of: "_journal", db))
         for index in 0..<count where !existing.contains("v\(index)") {
@@ -161,7 +164,7 @@ enum JournalSchema {
         }
     }
 
-    /// Makes sure that `_journal_suspects` can hold keys of `count` columns.
+    /// Adds columns to `_journal_suspects` until it can hold keys of `count` columns.
     static func widenSuspects(_ db: Database, toKeys count: Int) throws {
         let existing = Set(try columns(of: "_journal_suspects", db))
         for index in 0..<count where !existing.contains("k\(index)") {
@@ -169,8 +172,8 @@ enum JournalSchema {
         }
     }
 
-    /// The columns of one of the journal's tables as the file has them now. GRDB's `columns(in:)` remembers what a connection
-    /// saw once, and another one may have widened the table since.
+    /// Returns the columns that one of the journal's tables has in the file. GRDB's `columns(in:)` caches
+    /// them for each connection, and another connection may have widened the table since.
     static func columns(of table: String, _ db: Database) throws -> [String] {
         try String.fetchAll(
             try db.cachedStatement(sql: "SELECT name FROM pragma_table_info(?, 'main')"), arguments: [table])

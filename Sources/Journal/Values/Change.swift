@@ -1,41 +1,44 @@
 /// What a change does to its row.
 public enum Operation: Int64, Sendable {
-    /// A row was made, or came to life again. It carries every column.
+    /// A row was inserted, possibly again after a delete. The change carries every column.
     case insert = 1
-    /// Columns of a row were changed. It carries those, and the key.
+    /// Columns of a row were changed. The change carries these columns and the key.
     case update = 2
-    /// A row was deleted. It carries the key.
+    /// A row was deleted. The change carries the key.
     case delete = 3
 }
 
-/// One journalled change of one row, as a member of a ``ChangeBatch`` that holds its shape and its values.
+/// One journalled change of one row, as part of a ``ChangeBatch`` that holds its shape and its values.
 public struct Change: Hashable, Sendable {
-    /// The index of the row's ``TableShape`` in ``ChangeBatch/shapes``.
+    /// The index of the change's ``TableShape`` in ``ChangeBatch/shapes``.
     public var shape: Int
     /// What was done to the row.
     public var operation: Operation
 
-    /// The life of the key after this change: odd alive, even dead, 1 for a key that was never deleted.
+    /// The life of the key after this change: odd while the row exists, even after a delete, 1 for a key that
+    /// was never deleted.
     public var life: Int64
-    /// When it was written, by the clock of its writer.
+    /// The stamp of the change, by its writer's clock.
     public var stamp: Stamp
 
-    /// The columns that the change carries besides the key: all for an insert, the changed ones for an update, none for a
-    /// delete. Positions in ``TableShape/columns``.
+    /// The columns that the change carries besides the key, as positions in ``TableShape/columns``: all for
+    /// an insert, the changed ones for an update, none for a delete.
     public var mask: ColumnMask
 
-    /// Where the values stand in ``ChangeBatch/values``: the key columns first, then one for each column of ``mask`` that
-    /// is not a key column, ascending.
+    /// The range of the change's values in ``ChangeBatch/values``: the key columns first, then one value for
+    /// each column of ``mask`` that is not a key column, ascending.
     public var values: Range<Int>
 
-    /// True for the last change of a transaction, and wherever a read snapshot proved that a transaction ends.
+    /// True for the last change of a transaction, and for the last change of the snapshot from which the
+    /// batch was read.
     public var endsTransaction: Bool
 
-    /// True for a delete that is the first half of a key change: the next version of its origin inserts the row under its
-    /// new key. For merging it is a delete like any other; people who look at a conflict want to know the difference.
+    /// True for a delete that is the first half of a key change: the next version of its origin inserts the
+    /// row under its new key. Merging treats it like any other delete. The conflict ledger shows the
+    /// difference.
     public var isKeyChange: Bool
 
-    /// A change as given; ``ChangeBatch/checkInvariants()`` tells whether it fits its batch.
+    /// Creates a change. ``ChangeBatch/checkInvariants()`` checks whether it fits its batch.
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
         endsTransaction: Bool, isKeyChange: Bool = false
@@ -51,7 +54,7 @@ public struct Change: Hashable, Sendable {
     }
 }
 
-/// Consecutive versions of one origin, written with one state of knowledge.
+/// Consecutive versions of one origin, written with one causal context.
 public struct Run: Hashable, Sendable {
     /// The replica that wrote the changes.
     public var origin: OriginID
@@ -59,17 +62,18 @@ public struct Run: Hashable, Sendable {
     /// The version of the first change of ``changes``; the others follow without a gap.
     public var firstVersion: Int64
 
-    /// Positions in ``ChangeBatch/changes``; not empty.
+    /// The range of the run's changes in ``ChangeBatch/changes``; not empty.
     public var changes: Range<Int>
 
-    /// What the origin had merged from others when it wrote these changes. Holds no entry for ``origin`` itself.
+    /// The causal context: what the origin had merged from others when it wrote these changes. It has no
+    /// entry for ``origin`` itself.
     public var known: VersionVector
 
     /// - Parameters:
     ///   - origin: The replica that wrote the changes.
     ///   - firstVersion: 1 or more.
-    ///   - changes: Positions in ``ChangeBatch/changes``; not empty.
-    ///   - known: Without an entry for `origin`.
+    ///   - changes: The range of the run's changes in ``ChangeBatch/changes``; not empty.
+    ///   - known: The causal context, without an entry for `origin`.
     public init(origin: OriginID, firstVersion: Int64, changes: Range<Int>, known: VersionVector) {
         self.origin = origin
         self.firstVersion = firstVersion
@@ -81,18 +85,18 @@ public struct Run: Hashable, Sendable {
     public var lastVersion: Int64 { firstVersion + Int64(changes.count) - 1 }
 }
 
-/// A part of a journal, as it travels: runs of changes in the order in which the sender holds them.
+/// A part of a journal in transfer: runs of changes in the order of the sender's journal.
 ///
-/// Invariants, checked by ``checkInvariants()`` and by the decoder for what comes from a peer:
+/// Invariants, which ``checkInvariants()`` and the decoder for batches of peers check:
 /// 1. The runs' ranges follow one another and cover ``changes`` exactly.
-/// 2. Each change's values follow those of the change before, and cover ``values`` exactly.
+/// 2. Each change's values follow those of the change before, and the changes cover ``values`` exactly.
 /// 3. A change has as many values as its shape has key columns plus non-key columns in its mask.
 public struct ChangeBatch: Hashable, Sendable {
-    /// The tables that changes name, each once.
+    /// The shapes to which the changes refer, each once.
     public var shapes: [TableShape] = []
-    /// The changes by writer and knowledge, in the order of ``changes``.
+    /// The runs that divide ``changes`` by origin and causal context, in the order of ``changes``.
     public var runs: [Run] = []
-    /// The changes, in the order in which the sender holds them.
+    /// The changes, in the order of the sender's journal.
     public var changes: [Change] = []
     /// The values of all changes, one after another.
     public var values: [Value] = []
@@ -108,7 +112,7 @@ public struct ChangeBatch: Hashable, Sendable {
         values[change.values].prefix(shapes[change.shape].keyCount)
     }
 
-    /// Returns the first broken invariant in words, or nil.
+    /// Returns a description of the first broken invariant; nil when all hold.
     public func checkInvariants() -> String? {
         var nextChange = 0
         for run in runs {
@@ -121,7 +125,7 @@ public struct ChangeBatch: Hashable, Sendable {
         var latest: (shape: Int, mask: ColumnMask)?
         var expected = 0
         for change in changes {
-            // Neighbours are mostly alike.
+            // Consecutive changes mostly have the same shape and mask.
             if change.shape != latest?.shape || change.mask != latest?.mask {
                 guard shapes.indices.contains(change.shape) else { return "an unknown shape" }
                 let shape = shapes[change.shape]

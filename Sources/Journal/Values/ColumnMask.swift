@@ -1,15 +1,15 @@
 /// A set of column positions of one table shape.
 ///
-/// The first 63 columns, all that most tables have, need no allocation. A word holds 63 bits, so that each fits a
-/// non-negative `Int64` in SQL.
+/// The first 63 columns, which suffice for most tables, need no allocation. A word holds 63 bits, so that it
+/// fits into a non-negative `Int64` in SQL.
 public struct ColumnMask: Hashable, Sendable {
-    /// Columns in one word of ``words``.
+    /// The number of columns in one word of ``words``.
     public static let bitsPerWord = 63
 
     private var first: UInt64 = 0
     private var rest: [UInt64] = []
 
-    /// No column.
+    /// Creates an empty set.
     public init() {}
 
     /// - Parameter words: As in ``words``; missing words are 0, trailing zero words are dropped.
@@ -20,7 +20,7 @@ public struct ColumnMask: Hashable, Sendable {
     /// - Parameter word: The first 63 columns, as in ``words``.
     init(word: UInt64) { first = word & ColumnMask.fullWord }
 
-    /// Every one of the first `count` columns.
+    /// Creates the set of the first `count` columns.
     public init(all count: Int) {
         var remaining = count
         var index = 0
@@ -35,10 +35,11 @@ public struct ColumnMask: Hashable, Sendable {
     /// True when no column is in the set.
     public var isEmpty: Bool { first == 0 && rest.isEmpty }
 
-    /// 63 columns a word, the lowest column in the lowest bit; at least one word, no trailing zero words after it.
+    /// 63 columns a word, the lowest column in the lowest bit; at least one word, no trailing zero words
+    /// after it.
     public var words: [UInt64] { [first] + rest }
 
-    /// How many columns are in the set.
+    /// The number of columns in the set.
     public var count: Int { first.nonzeroBitCount + rest.reduce(0) { $0 + $1.nonzeroBitCount } }
 
     /// True when the column at this position, 0 or more, is in the set.
@@ -48,25 +49,25 @@ public struct ColumnMask: Hashable, Sendable {
         return word <= rest.count && rest[word - 1] >> UInt64(bit) & 1 == 1
     }
 
-    /// Puts the column at this position, 0 or more, into the set.
+    /// Adds the column at this position, 0 or more.
     public mutating func insert(_ column: Int) {
         let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         set(word: word, to: self.word(word) | 1 << UInt64(bit))
     }
 
-    /// Takes the column at this position, 0 or more, out of the set.
+    /// Removes the column at this position, 0 or more.
     public mutating func remove(_ column: Int) {
         let (word, bit) = column.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         set(word: word, to: self.word(word) & ~(1 << UInt64(bit)))
     }
 
-    /// Puts in what is in `other`.
+    /// Adds the columns of `other`.
     public mutating func formUnion(_ other: ColumnMask) {
         first |= other.first
         for index in other.rest.indices { set(word: index + 1, to: word(index + 1) | other.rest[index]) }
     }
 
-    /// Takes out what is in `other`.
+    /// Removes the columns of `other`.
     public mutating func subtract(_ other: ColumnMask) {
         first &= ~other.first
         for index in other.rest.indices where index < rest.count {
@@ -74,7 +75,7 @@ public struct ColumnMask: Hashable, Sendable {
         }
     }
 
-    /// What is in both sets.
+    /// Returns the columns that are in both sets.
     public func intersection(_ other: ColumnMask) -> ColumnMask {
         var result = ColumnMask()
         result.first = first & other.first
@@ -84,7 +85,7 @@ public struct ColumnMask: Hashable, Sendable {
         return result
     }
 
-    /// True when no column from position `first` on is in both sets.
+    /// True when no column at position `first` or later is in both sets.
     public func isDisjoint(with other: ColumnMask, ignoring first: Int) -> Bool {
         if rest.isEmpty || other.rest.isEmpty, first < ColumnMask.bitsPerWord {
             return (self.first & other.first) >> UInt64(first) == 0
@@ -112,7 +113,7 @@ public struct ColumnMask: Hashable, Sendable {
         }
     }
 
-    /// The word at `index` of ``words``; 0 beyond its end.
+    /// Returns the word at `index` of ``words``; 0 beyond its end.
     func word(_ index: Int) -> UInt64 {
         if index == 0 { return first }
         return index <= rest.count ? rest[index - 1] : 0

@@ -1,26 +1,26 @@
 import GRDBSQLite
 
-/// How SQLite compares the text of a key column, as far as the journal can follow it.
+/// How SQLite compares the text of a key column. The journal knows SQLite's built-in collations.
 public enum KeyCollation: String, Sendable {
-    /// By their bytes.
+    /// Compares the bytes.
     case binary = "BINARY"
-    /// Without regard to the case of the 26 ASCII letters, up to the first NUL.
+    /// Ignores the case of the 26 ASCII letters, up to the first NUL.
     case nocase = "NOCASE"
-    /// Without regard to spaces at the end.
+    /// Ignores spaces at the end.
     case rtrim = "RTRIM"
 }
 
-/// The canonical bytes of a primary key: equal exactly when SQLite holds the two keys for one row.
+/// The canonical bytes of a primary key: equal exactly when SQLite considers two keys the same row.
 ///
-/// Each value is a tag byte and its content; text and blob carry their length, so no key is a prefix of another by
-/// accident. Text is folded as the column's collation compares it. A REAL that equals an integer is written as that
-/// integer, because SQLite's indexes compare numbers by value across the two classes
-/// (https://sqlite.org/datatype3.html, section 4).
+/// Each value is a tag byte and its content. Text and blob content follows its length, so that the boundaries
+/// between values are unambiguous. Text is folded in the way in which the column's collation compares it. A
+/// REAL that equals an integer is written as that integer, because SQLite's indexes compare numbers of both
+/// classes by value (https://sqlite.org/datatype3.html, section 4).
 public struct Key: Hashable, Sendable {
-    /// What keys are compared, ordered and stored by.
+    /// The bytes by which keys are compared, ordered and stored.
     public let bytes: [UInt8]
 
-    /// - Parameter bytes: As an earlier ``bytes``; they are not looked at.
+    /// - Parameter bytes: The ``bytes`` of another key; they are not checked.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// - Parameter collations: One for each value; missing ones count as BINARY.
@@ -34,14 +34,15 @@ public struct Key: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Appends the bytes that a key of `values` consists of.
+    /// Appends the canonical bytes of a key with these values.
     public static func append(_ values: ArraySlice<Value>, collations: [KeyCollation], to bytes: inout [UInt8]) {
         for (index, value) in values.enumerated() {
             append(value, collation: index < collations.count ? collations[index] : .binary, to: &bytes)
         }
     }
 
-    /// Appends the bytes of the key that the first `count` columns from `first` on of a statement's row are.
+    /// Appends the canonical bytes of a key whose values are `count` columns of a statement's current row,
+    /// from column `first` on.
     static func append(
         _ statement: RawStatement, from first: Int32, count: Int, collations: [KeyCollation], to bytes: inout [UInt8]
     ) {
@@ -57,7 +58,7 @@ public struct Key: Hashable, Sendable {
     }
 
     public func hash(into hasher: inout Hasher) {
-        // All bytes at once; an array would feed the hasher one at a time.
+        // Hashes all bytes at once; hashing the array would feed the hasher one byte at a time.
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
@@ -92,7 +93,7 @@ public struct Key: Hashable, Sendable {
             bytes.append(contentsOf: text)
         case .nocase:
             append(UInt64(text.count), to: &bytes)
-            // NOCASE compares up to the first NUL, then the lengths.
+            // NOCASE compares the text before the first NUL, then the lengths.
             bytes.append(
                 contentsOf: text.prefix { $0 != 0 }.lazy.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 })
         case .rtrim:

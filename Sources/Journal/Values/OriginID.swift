@@ -1,4 +1,4 @@
-/// The identity of a replica: 16 random bytes, ordered as unsigned big-endian numbers.
+/// The id of a replica as the author of changes: 16 random bytes, ordered as unsigned big-endian numbers.
 ///
 /// The order breaks ties between equal stamps, so it must be the same on every machine.
 public struct OriginID: Hashable, Comparable, Sendable {
@@ -8,13 +8,14 @@ public struct OriginID: Hashable, Comparable, Sendable {
 
     /// - Parameters:
     ///   - high: Bytes 0 to 7, big-endian.
-    ///   - low: Bytes 8 to 15, big-endian. Both 0, or both all ones, make an id that ``init(bytes:)`` refuses to read.
+    ///   - low: Bytes 8 to 15, big-endian. ``init(bytes:)`` refuses an id whose bits are all 0 or all 1.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// - Returns: nil unless `bytes` are 16, and neither all 0x00 nor all 0xFF (values that only a fault produces).
+    /// - Returns: nil unless there are 16 bytes that are neither all 0x00 nor all 0xFF. Only a fault produces
+    ///   those values.
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         var high: UInt64 = 0
@@ -26,7 +27,8 @@ public struct OriginID: Hashable, Comparable, Sendable {
         self.init(high: high, low: low)
     }
 
-    /// The 32 hexadecimal digits that ``description`` prints, in either case.
+    /// Creates an id from the 32 hexadecimal digits of a ``description``, in upper or lower case; nil for any
+    /// other text.
     public init?(hex: String) {
         let digits = hex.utf8.map { digit -> UInt8? in
             switch digit {
@@ -41,7 +43,7 @@ public struct OriginID: Hashable, Comparable, Sendable {
         self.init(bytes: stride(from: 0, to: 32, by: 2).map { nibbles[$0] << 4 | nibbles[$0 + 1] })
     }
 
-    /// The 16 bytes, as they are stored and sent.
+    /// The 16 bytes as they are stored and sent.
     public var bytes: [UInt8] {
         (0..<16).map { index in
             let word = index < 8 ? high : low
@@ -49,7 +51,7 @@ public struct OriginID: Hashable, Comparable, Sendable {
         }
     }
 
-    /// By the bytes, the first one first.
+    /// Compares the bytes from the first to the last.
     public static func < (a: OriginID, b: OriginID) -> Bool {
         (a.high, a.low) < (b.high, b.low)
     }
@@ -61,6 +63,6 @@ extension OriginID: CustomStringConvertible {
         return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// The first eight digits, for people. Not unique.
+    /// The first eight digits, for display. They may not be unique.
     public var short: String { String(description.prefix(8)) }
 }

@@ -1,9 +1,9 @@
-/// A row by column name, complete or not, as `_journal_held.image` keeps it.
+/// The values of a row by column name, complete or not, as `_journal_held.image` stores them.
 public struct RowImage: Hashable, Sendable {
     /// The values by the names of their columns, as the table spells them.
     public var columns: [String: Value] = [:]
 
-    /// Name and value pairs in name order, each length-prefixed: see `docs/JOURNAL.md`.
+    /// Returns pairs of name and value in name order, each length-prefixed: see `docs/JOURNAL.md`.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in columns.sorted(by: { $0.key < $1.key }) {
@@ -19,18 +19,21 @@ public struct RowImage: Hashable, Sendable {
         return bytes
     }
 
-    /// A row of which nothing is known.
+    /// Creates an image without values.
     public init() {}
 
-    /// - Parameter row: In the order of ``TableInspection/stored``.
+    /// - Parameters:
+    ///   - row: The values in the order of ``TableInspection/stored``.
+    ///   - table: The table of the row.
     public init(_ row: [Value], of table: TableInspection) {
         for (column, value) in zip(table.stored, row) { columns[column.name] = value }
     }
 
-    /// The value of the stored column at `column` of `table`.
+    /// The value of the column at index `column` of `table`'s ``TableInspection/stored``; nil when the image
+    /// has none.
     public subscript(table: TableInspection, column: Int) -> Value? { columns[table.stored[column].name] }
 
-    /// - Returns: nil when the bytes are not what ``encoded()`` writes.
+    /// - Returns: nil when the bytes are not in the format of ``encoded()``.
     public init?(encoded bytes: Bytes) {
         var reader = ByteReader(rest: bytes)
         while !reader.rest.isEmpty {

@@ -1,10 +1,10 @@
-/// Bytes that may be a slice of a larger buffer, so that a decoded batch shares one allocation.
+/// Bytes that may be a slice of a larger buffer, so that the values of a decoded batch share one allocation.
 public typealias Bytes = ArraySlice<UInt8>
 
 /// One SQLite value with its storage class and its exact bytes.
 ///
-/// TEXT is kept as bytes, never as `String`: SQLite stores invalid UTF-8, embedded NULs and both normal forms of one
-/// word as different values, and Swift's `String` would merge or repair them.
+/// TEXT is kept as bytes, never as `String`. SQLite distinguishes invalid UTF-8, embedded NULs and the
+/// different Unicode normal forms of one word; Swift's `String` would repair or equate them.
 public enum Value: Sendable {
     /// NULL.
     case null
@@ -22,7 +22,8 @@ extension Value {
     /// A TEXT value of the UTF-8 bytes of `string`.
     public static func text(_ string: String) -> Value { .text(Bytes(string.utf8)) }
 
-    /// The number of bytes that the value occupies in a batch, for limits; not an exact file size.
+    /// The approximate number of bytes that the value takes in a batch, for limits. It is not an exact
+    /// encoded size.
     public var weight: Int {
         switch self {
         case .null: 1
@@ -32,9 +33,9 @@ extension Value {
     }
 }
 
-/// Two values are equal when SQLite stores the same class and the same content for them.
+/// Two values are equal when they have the same storage class and the same content.
 ///
-/// 1 and 1.0 differ. -0.0 and 0.0 are equal, because no SQL expression can tell them apart, so no trigger can see the
+/// 1 and 1.0 differ. -0.0 and 0.0 are equal: no SQL expression distinguishes them, so no trigger can detect a
 /// change from one to the other.
 extension Value: Hashable {
     public static func == (a: Value, b: Value) -> Bool {
@@ -50,7 +51,7 @@ extension Value: Hashable {
 
     public func hash(into hasher: inout Hasher) {
         switch self {
-        // The class goes in too: ``Reconciliation`` tells values apart by their hashes.
+        // The class is hashed too, because ``Reconciliation`` compares values by their hashes.
         case .null: hasher.combine(0)
         case .integer(let value): hasher.combine(1); hasher.combine(value)
         case .real(let value): hasher.combine(2); hasher.combine(value == 0 ? 0 : value.bitPattern)

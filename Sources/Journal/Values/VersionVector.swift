@@ -1,17 +1,17 @@
-/// What a replica knows: for each origin, the highest version with everything below it.
+/// What a replica knows: for each origin, the highest version below which nothing is missing.
 ///
-/// Kept sorted by origin, so that equal vectors encode to equal bytes.
+/// The entries are sorted by origin, so that equal vectors encode to equal bytes.
 public struct VersionVector: Hashable, Sendable {
-    /// One origin, and how far it is known.
+    /// One origin, and the highest version known of it.
     public struct Entry: Hashable, Sendable {
         /// The replica that is known.
         public let origin: OriginID
-        /// The highest version with everything below it, 1 or more.
+        /// The highest version below which nothing is missing, 1 or more.
         public var version: Int64
 
         /// - Parameters:
         ///   - origin: The replica that is known.
-        ///   - version: 1 or more; a vector drops less.
+        ///   - version: 1 or more; a vector ignores an entry with less.
         public init(origin: OriginID, version: Int64) {
             self.origin = origin
             self.version = version
@@ -21,15 +21,16 @@ public struct VersionVector: Hashable, Sendable {
     /// Ascending by origin, each origin once, no version below 1.
     public private(set) var entries: [Entry] = []
 
-    /// Nothing is known.
+    /// Creates an empty vector.
     public init() {}
 
-    /// In any order; of several entries of one origin the greatest version holds.
+    /// Creates a vector of entries in any order. Of several entries of one origin, the greatest version
+    /// counts.
     public init(_ entries: some Sequence<Entry>) {
         for entry in entries { advance(entry.origin, to: entry.version) }
     }
 
-    /// The highest known version of `origin`; 0 when nothing of it is known. Setting 0 or less is ignored.
+    /// The highest known version of `origin`; 0 when none is known.
     public subscript(origin: OriginID) -> Int64 {
         let index = position(of: origin)
         return index < entries.count && entries[index].origin == origin ? entries[index].version : 0
@@ -46,24 +47,24 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
-    /// Raises every entry to at least that of `other`: the least upper bound of the two.
+    /// Raises every entry to at least that of `other`, which gives the least upper bound of both.
     public mutating func merge(_ other: VersionVector) {
         for entry in other.entries { advance(entry.origin, to: entry.version) }
     }
 
-    /// The least upper bound of the two.
+    /// Returns the least upper bound of both vectors.
     public func merged(with other: VersionVector) -> VersionVector {
         var both = self
         both.merge(other)
         return both
     }
 
-    /// True when everything that `other` knows is known here.
+    /// True when this vector contains all versions that `other` contains.
     public func covers(_ other: VersionVector) -> Bool {
         other.entries.allSatisfy { self[$0.origin] >= $0.version }
     }
 
-    /// True when nothing is known.
+    /// True when the vector has no entry.
     public var isEmpty: Bool { entries.isEmpty }
 
     private func position(of origin: OriginID) -> Int {
