@@ -1,7 +1,8 @@
 /// What went wrong between two replicas, for a person and for a program.
 ///
-/// Tokens, row values and user info of URLs never stand in a message: messages reach logs and peers. Names that a peer chose may;
-/// so control characters are taken out, which could forge a line of a log, and what is too long is shortened.
+/// Tokens, row values and user info of URLs never stand in a message: messages reach logs and peers. Names
+/// that a peer chose may; so control characters are taken out, which could forge a line of a log, and what is
+/// too long is shortened.
 public struct SyncError: Error, Sendable, Hashable {
     /// What a program decides by, and what travels as `code` in an error body.
     public struct Code: Sendable, Hashable {
@@ -93,8 +94,8 @@ public struct SyncError: Error, Sendable, Hashable {
 
     /// - Parameters:
     ///   - code: What a program decides by.
-    ///   - message: One sentence without a full stop. Control characters are taken out, and so is what lies beyond 2
-    ///     000 characters; the same holds for `hint`.
+    ///   - message: One sentence without a full stop. Control characters are taken out, and so is what lies
+    ///     beyond 2 000 characters; the same holds for `hint`.
     ///   - hint: What to do about it.
     ///   - retryAfterSeconds: The delay that a peer asked for, within ``Limits/retryAfterSeconds``.
     public init(_ code: Code, _ message: String, hint: String? = nil, retryAfterSeconds: Int64? = nil) {

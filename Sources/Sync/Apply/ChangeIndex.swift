@@ -1,8 +1,10 @@
 import Journal
 
-/// Journal entries by table and key, for many short questions: flat arrays, no allocation for an entry or an answer.
+/// Journal entries by table and key, for many small lookups. The arrays are flat: neither an entry nor a
+/// lookup allocates.
 ///
-/// Most questions are answered for whole tables by the ``summaries``; only the first about a key sorts the entries by keys.
+/// The ``summaries`` answer most lookups, for whole tables. The first lookup of a single key sorts the
+/// entries into buckets.
 final class ChangeIndex {
     struct Entry {
         let seq: Int64
@@ -15,16 +17,16 @@ final class ChangeIndex {
         let operation: Journal.Operation
         let mask: ColumnMask
         fileprivate let key: Range<Int>
-        /// The next older entry in the same bucket; -1 for none.
+        /// The next older entry in the same bucket; -1 when there is none.
         fileprivate var next: Int = -1
     }
 
-    /// What entries of one shape touch, taken together.
+    /// What a set of entries of one shape touches.
     struct Reach {
         let shape: Int64
-        /// All columns that an entry carries.
+        /// All columns that any of the entries carries.
         private(set) var mask: ColumnMask
-        /// True when no entry deletes a row, or makes anew one that was deleted.
+        /// True when no entry deletes a row or inserts a deleted row again.
         private(set) var isFirstLife: Bool
 
         fileprivate init(_ entry: Entry) {
@@ -52,7 +54,8 @@ final class ChangeIndex {
     private(set) var summaries: [Summary] = []
     private var entries: [Entry] = []
     private var keys: [UInt8] = []
-    /// The newest entry of each bucket, -1 for none. A power of two, at least as many as entries.
+    /// The newest entry of each bucket; -1 when it is empty. The number of buckets is a power of two, and at
+    /// least the number of entries.
     private var buckets: [Int] = []
     /// How many entries are in ``buckets``.
     private var sorted = 0
@@ -106,7 +109,7 @@ final class ChangeIndex {
     }
 
     private func summarize(_ entry: Entry) {
-        // Those of the present run stand last.
+        // The summaries of the current run are last.
         var index = summaries.count - 1
         while index >= 0, summaries[index].run == entry.run {
             if summaries[index].reach.shape == entry.shape {
@@ -119,7 +122,7 @@ final class ChangeIndex {
         summaries.append(Summary(run: entry.run, table: entry.table, reach: Reach(entry), lastSeq: entry.seq))
     }
 
-    /// Brings the entries that were added since the last question into the buckets.
+    /// Sorts the entries that were added since the last lookup into the buckets.
     private func sort() {
         guard sorted < entries.count else { return }
         if entries.count > buckets.count {
@@ -139,7 +142,8 @@ final class ChangeIndex {
         sorted = entries.count
     }
 
-    /// Seeded by the process: a peer cannot choose keys that meet in one bucket.
+    /// The bucket of a key. The hash is seeded per process, so that a peer cannot choose keys that fall into
+    /// one bucket.
     private func bucket(table: Int64, key: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
         hasher.combine(table)

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import Journal
 
-/// The ledger of what lost: `_journal_conflicts`.
+/// Records what lost in the conflict ledger, `_journal_conflicts`.
 ///
-/// An entry names the losing and the winning journal entry; their values stand in the journal. There is one entry for each
-/// change that lost, and of several winners it keeps the one with the greatest claim: so the ledger depends on the set of
-/// changes, not on the order in which they came.
+/// An entry names the losing and the winning journal entry; their values are in the journal. Each change that
+/// lost has one entry. Of several winners, it names the one with the greatest (life, stamp, origin), so the
+/// ledger depends on the set of changes and not on the order of their arrival.
 struct ConflictRecorder {
     let db: Database
 
@@ -50,7 +50,7 @@ struct ConflictRecorder {
         let before = Set(try NameList.decode(known["columns"]))
         let union = before.union(columns)
         if union.count > before.count {
-            // Somebody may have dismissed the loss of some columns, not of these.
+            // An operator may have dismissed the loss of the earlier columns, but not of the new ones.
             try db.cachedStatement(
                 sql: "UPDATE _journal_conflicts SET columns = ?, state = 'open', closed = NULL WHERE id = ?"
             ).execute(arguments: [NameList.encode(union.sorted()), id])
@@ -65,7 +65,7 @@ struct ConflictRecorder {
         ).execute(arguments: [kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
     }
 
-    /// True when the winner is the half of a key change that removed the row.
+    /// True when the winner is the delete with which a key change removed the row.
     private func isKeyChange(_ side: Side) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT op = 3 AND mask IS NOT NULL FROM _journal WHERE seq = ?"),

@@ -1,41 +1,44 @@
-/// The same answers for a server that has bodies, not messages. Each throws ``SyncError`` with the HTTP status to
-/// answer, or an error of the file, for which ``SyncError/init(wrapping:)`` finds one.
+/// The endpoint for a server that handles bodies instead of messages. Each method throws ``SyncError`` with
+/// the HTTP status to answer, or an error of the file, which ``SyncError/init(wrapping:)`` translates.
 extension Endpoint {
-    /// `POST /v1/hello`: both bodies are ``WireHTTP/messageType``.
+    /// Answers `POST /v1/hello`; both bodies are of the type ``WireHTTP/messageType``.
     ///
-    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
-    ///   as ``Endpoint/hello(_:)``.
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
+    ///   message; and as ``Endpoint/hello(_:)``.
     public func hello(body: [UInt8]) async throws -> [UInt8] {
         try encode(try await hello(try decode(Hello.self, body)))
     }
 
-    /// `POST /v1/digest`: both bodies are ``WireHTTP/messageType``.
+    /// Answers `POST /v1/digest`; both bodies are of the type ``WireHTTP/messageType``.
     ///
-    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
-    ///   as ``Endpoint/digest(_:)``.
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
+    ///   message; and as ``Endpoint/digest(_:)``.
     public func digest(body: [UInt8]) async throws -> [UInt8] {
         try encode(try await digest(try decode(DigestRequest.self, body)))
     }
 
-    /// `POST /v1/pull`, before the answer begins: all that can be refused is refused here.
+    /// Reads and checks the request of `POST /v1/pull`. Everything that can be refused is refused here,
+    /// before the answer begins.
     ///
-    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is no such message; and
-    ///   as ``Endpoint/check(_:)``.
+    /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
+    ///   message; and as ``Endpoint/check(_:)``.
     public func pullRequest(body: [UInt8]) async throws -> PullRequest {
         let request = try decode(PullRequest.self, body)
         try await check(request)
         return request
     }
 
-    /// `POST /v1/pull`: writes the answer, of type ``WireHTTP/framesType``.
+    /// Writes the answer of `POST /v1/pull`, of the type ``WireHTTP/framesType``.
     ///
-    /// - Throws: What goes wrong half-way. The connection is to be cut then, so that the reader sees a truncated stream.
+    /// - Throws: Any failure after the answer has begun. Cut the connection then, so that the reader sees a
+    ///   truncated stream.
     public func pull(_ request: PullRequest, write: ([UInt8]) async throws -> Void) async throws {
         let end = try await pull(request) { frame in try await write(try encode(frame)) }
         try await write(try encode(Frame(body: .end(vector: end.vector, more: end.more, heldBack: end.heldBack))))
     }
 
-    /// `POST /v1/push`: feed it the body, then encode the reply of ``PushReceiver/finish()``.
+    /// Begins `POST /v1/push`: feed the receiver the body, then encode the reply of
+    /// ``PushReceiver/finish()``.
     public func beginPush() -> PushReceiver { PushReceiver(self) }
 
     private func decode<M: WireMessage>(_ type: M.Type, _ body: [UInt8]) throws(SyncError) -> M {

@@ -1,15 +1,17 @@
 import Journal
 
-/// A peer in the same process: another replica's file, through its endpoint. Nothing is encoded but the batches.
+/// A peer in the same process: another replica's file, through its endpoint. Only the batches are encoded.
 public struct LocalTransport: Transport {
-    /// What the peer is called: the path of its file, unless another name was given.
+    /// The name of the peer: the path of its file, unless another name was given.
     public let name: String
     private let endpoint: Endpoint
-    /// True for a file that no daemon looks at: each contact does, so that what programs wrote past its constraints is set aside, and
-    /// what they made room for comes back, before anybody sees or compares it.
+    /// True for a file without a daemon. Each contact then brings its tables up to date first: rows that
+    /// programs wrote in violation of constraints are held, and held rows that can be shown return, before a
+    /// peer reads or compares them.
     private let looks: Bool
 
-    /// - Parameter endpoint: Of a replica that something else in this process looks at; see ``Replicator``.
+    /// - Parameter endpoint: The endpoint of a replica that this process keeps up to date; see
+    ///   ``Replicator``.
     public init(_ endpoint: Endpoint, name: String) {
         self.init(endpoint, name: name, looks: false)
     }
@@ -22,8 +24,8 @@ public struct LocalTransport: Transport {
 
     /// Opens the replica at `path`, which must exist.
     ///
-    /// - Parameter functions: For tables whose conflicts a function decides, there as here.
-    /// - Throws: ``SyncError`` when it cannot be opened, or is not a replica.
+    /// - Parameter functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
+    /// - Throws: ``SyncError`` when the file cannot be opened, or is not a replica.
     public static func open(
         path: String, limits: Limits, functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock
     ) throws -> LocalTransport {
@@ -32,7 +34,7 @@ public struct LocalTransport: Transport {
             let inbox = try Inbox(replica: replica, limits: limits, functions: functions) {
                 Stamp(milliseconds: clock.wallMilliseconds())
             }
-            // A file without a daemon is never followed, only exchanged with, so it needs no watch.
+            // This file is exchanged with but never followed, so it needs no watch.
             let endpoint = Endpoint(replica: replica, inbox: inbox, limits: limits, clock: clock) {
                 AsyncStream { $0.finish() }
             }
@@ -66,8 +68,8 @@ public struct LocalTransport: Transport {
 
     /// As ``Transport/push(_:)``, by a ``PushReceiver``.
     ///
-    /// - Throws: ``SyncError``: as that, and for errors of either file. What came before the failure stays applied
-    ///   there.
+    /// - Throws: ``SyncError``: as that, and for errors of either file. What came before the failure stays
+    ///   applied there.
     public func push(_ frames: [Frame]) async throws -> PushReply {
         try await wrapped {
             var receiver = endpoint.beginPush()

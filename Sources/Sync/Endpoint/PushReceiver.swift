@@ -1,7 +1,7 @@
 import Journal
 
-/// The receiving end of one push. Frames are applied as they arrive, so memory stays bounded, and what arrived before
-/// a broken connection counts.
+/// The receiving end of one push. Frames are applied as they arrive, so memory stays bounded, and what
+/// arrived before a broken connection stays applied.
 public struct PushReceiver: Sendable {
     private let endpoint: Endpoint
     private var parser: FrameParser
@@ -9,7 +9,7 @@ public struct PushReceiver: Sendable {
     private var received = 0
     private var isOpen = false
     private var isEnded = false
-    /// What the caller says that it has.
+    /// What the caller knows, as its last frame says.
     private var theirs = VersionVector()
 
     init(_ endpoint: Endpoint) {
@@ -18,9 +18,9 @@ public struct PushReceiver: Sendable {
         intake = FrameIntake(inbox: endpoint.inbox, limits: endpoint.limits)
     }
 
-    /// The next piece of the body, of any size.
+    /// Takes the next piece of the body, of any size.
     ///
-    /// - Throws: ``SyncError``; the rest of the push is not to be read then.
+    /// - Throws: ``SyncError``; the rest of the push must not be read then.
     public mutating func receive(_ piece: some Collection<UInt8>) async throws {
         received += piece.count
         guard received <= endpoint.limits.streamBodyBytes else {
@@ -30,7 +30,9 @@ public struct PushReceiver: Sendable {
         while let frame = try nextFrame() { try await receive(frame) }
     }
 
-    /// - Throws: ``SyncError`` when the frame stands in the wrong place, or cannot be applied.
+    /// Takes one frame.
+    ///
+    /// - Throws: ``SyncError`` when the frame is in the wrong place, or cannot be applied.
     mutating func receive(_ frame: Frame) async throws {
         guard !isEnded else { throw SyncError(.invalid, "The push goes on after its end") }
         switch frame.body {
@@ -53,7 +55,7 @@ public struct PushReceiver: Sendable {
         }
     }
 
-    /// Call at the end of the body.
+    /// Completes the push. Call it at the end of the body.
     ///
     /// - Returns: What is durable here, staged parts of unfinished transactions included.
     /// - Throws: ``SyncError/Code/truncated`` when the body was cut off; what arrived before stays applied.
@@ -61,7 +63,7 @@ public struct PushReceiver: Sendable {
         guard isEnded else { throw SyncError(.truncated, "The push ends before its last frame") }
         let (have, heldBack) = try await blocking { [endpoint, theirs] in
             try endpoint.inbox.makePendingDurable()
-            // A pull may put more into memory meanwhile: only what is in the file is confirmed.
+            // Only what is in the file is confirmed: a pull may add more to memory meanwhile.
             return (try endpoint.inbox.durable(), try endpoint.inbox.deferred(from: theirs))
         }
         return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)

@@ -1,8 +1,9 @@
 import Journal
 
-/// What of a received batch is new, as a pure decision: nothing is applied twice, nothing with a gap before it.
+/// Which changes of a received batch are new here and may be taken. A pure decision: no change is applied
+/// twice, and none while an earlier version of its origin is missing.
 struct Admission: Hashable {
-    /// A stretch of one run that is new here.
+    /// Consecutive changes of one run that are new here.
     struct Part: Hashable {
         let run: Int
         /// Positions in ``ChangeBatch/changes``.
@@ -13,22 +14,23 @@ struct Admission: Hashable {
     var parts: [Part] = []
     /// Changes that were here already.
     var duplicates = 0
-    /// What was left out because of stamps that lie too far ahead of the clock.
+    /// The origins whose changes were left out, because their stamps are too far ahead of the clock or
+    /// contradict earlier changes.
     var deferred: [DeferredOrigin] = []
 
     var isDeferred: Bool { !deferred.isEmpty }
 
-    /// One origin with a wrong clock holds back itself, and what was written in knowledge of its held-back changes; the rest
-    /// goes on.
+    /// Decides what to take of `batch`. An origin with a wrong clock is deferred, and so are changes whose
+    /// writers had merged deferred ones; everything else is taken.
     ///
     /// - Parameters:
     ///   - have: What is applied or staged here.
     ///   - own: This replica's origin; its own changes are never taken from others.
-    ///   - latest: The greatest stamp to accept, unless an operator decided otherwise for the origin.
-    ///   - clocks: What was held back before, and what operators decided.
-    ///   - stamp: The stamp of a version that is applied here; nil for others.
-    /// - Throws: `gap` when a run starts after what would come next, `fork` when a peer knows more of this replica's own
-    ///   changes than it does itself. Nothing is to be applied then.
+    ///   - latest: The greatest stamp to accept, unless an operator allowed a greater one for the origin.
+    ///   - clocks: What was deferred before, and what operators allowed.
+    ///   - stamp: Returns the stamp of a version that is applied here; nil for other versions.
+    /// - Throws: `gap` when a run starts after the version that comes next, `fork` when a peer knows more of
+    ///   this replica's own changes than the replica does itself. Nothing may be applied then.
     static func decide(
         _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp,
         clocks: DeferredOrigins = DeferredOrigins(),
@@ -51,7 +53,8 @@ struct Admission: Hashable {
                 )
             }
             if run.firstVersion > known + 1, var hold = clocks[run.origin], run.firstVersion <= hold.lastVersion + 1 {
-                // Behind what is held back of the same origin, whose stamps rise.
+                // The run follows deferred changes of the same origin. Stamps of one origin ascend, so it is
+                // deferred too.
                 if run.lastVersion > hold.lastVersion {
                     hold.lastVersion = run.lastVersion
                     clocks.set(hold)
@@ -80,7 +83,8 @@ struct Admission: Hashable {
             let wrong = contradiction(in: changes, after: before, firstVersion: known + 1, run, batch)
             let early = changes.first { batch.changes[$0].stamp > latest } ?? changes.upperBound
             if let wrong, wrong < early {
-                // Whoever made these up goes on being ignored; nobody else waits for it.
+                // The writer of these changes stays deferred. No other origin waits for it, because no
+                // correct replica merges them.
                 let hold = DeferredOrigin(
                     origin: run.origin, firstVersion: known + 1 + Int64(wrong - changes.lowerBound),
                     lastVersion: run.lastVersion, stamp: DeferredOrigin.never)
@@ -89,7 +93,7 @@ struct Admission: Hashable {
                 let cut = (changes.lowerBound..<wrong).last { batch.changes[$0].endsTransaction }
                 changes = changes.lowerBound..<(cut.map { $0 + 1 } ?? changes.lowerBound)
             } else if early < changes.upperBound {
-                // Whole transactions only.
+                // Only whole transactions are taken.
                 let end = changes.lowerBound..<early
                 let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
                 let hold = DeferredOrigin(
@@ -108,10 +112,12 @@ struct Admission: Hashable {
         return admission
     }
 
-    /// The first change that no history can have led to: one that is not later than the change before it, or with too great a life.
+    /// The first change that no history can have produced: its stamp is not later than that of the change
+    /// before, or its life is too great.
     ///
-    /// A life rises by one with a delete, and with an insert after it, so no change can have a greater one than there are changes
-    /// that its writer had seen or made, and one. Without this bound a single fault could make a row that nothing beats any more.
+    /// A life rises by one with a delete, and by one with an insert after it. So it exceeds 1 by at most the
+    /// number of changes that its writer had seen or made. Without this bound, a single fault could make a
+    /// row that no other change can beat.
     private static func contradiction(
         in changes: Range<Int>, after stamp: Stamp, firstVersion: Int64, _ run: Run, _ batch: ChangeBatch
     ) -> Int? {

@@ -2,36 +2,39 @@ import Foundation
 import GRDB
 import Journal
 
-/// How clocks stand to one another, as the file knows: for `syncd clock` and for the status.
+/// The clock differences that the file knows of, for `syncd clock` and for the status.
 public struct ClockReport: Sendable {
-    /// One origin of which something is held back, or that may be ahead.
+    /// An origin that is deferred, or that an operator allows to be ahead.
     public struct Origin: Sendable {
         /// The replica.
         public let origin: OriginID
-        /// nil when nothing is held back now.
+        /// The deferred changes; nil when the origin is not deferred.
         public let hold: DeferredOrigin?
-        /// How far the first held-back stamp lies ahead of this machine's clock, in milliseconds; negative once its time has
-        /// come; nil when nothing is held back, or only for what it builds on.
+        /// How far the first deferred stamp lies ahead of this machine's clock, in milliseconds; negative
+        /// once its time has come. nil when the origin is not deferred, or only waits for changes that its
+        /// writer had merged.
         public let aheadMilliseconds: Int64?
-        /// Since when something is held back, in seconds since 1970; nil when nothing is.
+        /// When the origin was deferred, in seconds since 1970; nil when it is not.
         public let since: Double?
-        /// How far ahead an operator lets it be, in milliseconds; 0 for no further than others.
+        /// How much further ahead than other origins an operator allows this one to be, in milliseconds; 0
+        /// for no further.
         public let allowedMilliseconds: Int64
     }
 
-    /// How far the stamp of the next local write will lie ahead of this machine's clock, in milliseconds; 0 when it will not.
+    /// How far the stamp of the next local write will lie ahead of this machine's clock, in milliseconds; 0
+    /// when it will not.
     public let ownAheadMilliseconds: Int64
-    /// True when that is more than other replicas take: they hold this replica's changes back.
+    /// True when that is more than other replicas accept, so that they defer this replica's changes.
     public let isHeldBackByOthers: Bool
-    /// By origin.
+    /// The deferred and the allowed origins, ordered by id.
     public let origins: [Origin]
 
-    /// Reads what the snapshot of `db` holds.
+    /// Reads the report from the snapshot of `db`.
     ///
     /// - Parameters:
-    ///   - db: A connection to the file, inside of a read or a write.
-    ///   - now: By this machine's clock.
-    ///   - limits: Of which ``Limits/clockSkewMilliseconds`` counts: what other replicas take.
+    ///   - db: A connection to the file, inside a read or a write.
+    ///   - now: The time by this machine's clock.
+    ///   - limits: Only ``Limits/clockSkewMilliseconds`` is used: what other replicas accept.
     /// - Throws: ``JournalError`` with `notAReplica`, `unsupportedFormat` or `corrupt`; errors of SQLite.
     public init(_ db: Database, now: Stamp, limits: Limits = .standard) throws {
         let reader = try JournalReader(db)
@@ -54,21 +57,24 @@ public struct ClockReport: Sendable {
     }
 }
 
-/// What an operator decides about origins whose clocks are ahead.
+/// An operator's decisions about origins whose clocks are ahead.
 public enum ClockDecision {
-    /// Takes the changes of `origins` from now on as far ahead as they are, instead of holding them back.
+    /// Accepts the changes of `origins` from now on, as far ahead as their stamps are, instead of deferring
+    /// them.
     ///
-    /// The clock of this replica then follows: whatever it writes after it has merged such a change carries a stamp after it. So the
-    /// other replicas hold this one back too, until they accept as well, or the time has come.
+    /// The clock of this replica then follows: after it has merged such a change, everything that it writes
+    /// carries a later stamp. Other replicas therefore defer this one too, until they accept as well or the
+    /// time has come.
     ///
-    /// - Parameter now: By this machine's clock.
-    /// - Throws: ``JournalError`` with `unknownOrigin` when nothing of an origin is held back; nothing is changed then, if the
-    ///   transaction is rolled back.
+    /// - Parameter now: The time by this machine's clock.
+    /// - Throws: ``JournalError`` with `unknownOrigin` when one of the origins is not deferred. The
+    ///   transaction must be rolled back then.
     public static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
         let holds = try DeferredOrigins(db)
         for origin in origins {
             guard let hold = holds[origin] else { throw unknown(origin) }
-            // What builds on it is let through with it. A clock that is ahead goes on being ahead by as much.
+            // The allowance is a difference, because a clock that is ahead stays ahead by as much. Origins
+            // that wait only for this one become due together with it.
             let ahead = hold.stamp.map { $0.milliseconds - now.milliseconds } ?? 0
             try db.execute(
                 sql: "UPDATE _journal_clocks SET allowed_ms = max(allowed_ms, ?) WHERE origin = ?",
@@ -76,9 +82,10 @@ public enum ClockDecision {
         }
     }
 
-    /// Forgets what is held back of `origins` and what was accepted: peers are asked again, and the usual bound holds.
+    /// Forgets what is deferred of `origins` and what was accepted. Peers are asked for the changes again,
+    /// and the usual bound applies.
     ///
-    /// - Throws: ``JournalError`` with `unknownOrigin`.
+    /// - Throws: ``JournalError`` with `unknownOrigin`. The transaction must be rolled back then.
     public static func reset(_ origins: [OriginID], _ db: Database) throws {
         for origin in origins {
             try db.execute(sql: "DELETE FROM _journal_clocks WHERE origin = ?", arguments: [Data(origin.bytes)])
@@ -86,10 +93,10 @@ public enum ClockDecision {
         }
     }
 
-    /// Gives the changes that this replica wrote while its clock was ahead times of now, under a new name; see ``ClockRepair``. The clock must be
-    /// right again, and no daemon may serve the file.
+    /// Gives the changes that this replica wrote while its clock was ahead the current time, under a new
+    /// identity; see ``ClockRepair``. The clock must be right again, and no daemon may serve the file.
     ///
-    /// - Returns: nil when no time of this replica is ahead.
+    /// - Returns: nil when no stamp of this replica is ahead.
     /// - Throws: ``JournalError`` with `refused`; the transaction must then be rolled back.
     public static func repair(
         now: Stamp, limits: Limits = .standard, origin: OriginID = .random(), _ db: Database

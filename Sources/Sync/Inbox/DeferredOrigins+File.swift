@@ -2,11 +2,12 @@ import Foundation
 import GRDB
 import Journal
 
-/// `_journal_clocks`: what is held back for its stamps, so that other processes see it and an operator can decide.
+/// The deferred origins in the file, `_journal_clocks`, so that other processes see them and an operator can
+/// decide.
 extension DeferredOrigins {
     init(_ db: Database) throws {
         self.init()
-        // Looked up at each batch; mostly empty.
+        // Read for each batch, and mostly empty.
         guard try db.tableExists("_journal_clocks") else { return }
         let rows = try Row.fetchCursor(
             db.cachedStatement(
@@ -25,7 +26,10 @@ extension DeferredOrigins {
         }
     }
 
-    /// - Parameter time: Now, in seconds since 1970; what was held back before keeps its own.
+    /// Records a deferred origin.
+    ///
+    /// - Parameter time: Now, in seconds since 1970; an origin that was deferred before keeps its earlier
+    ///   time.
     static func record(_ hold: DeferredOrigin, time: Double, _ db: Database) throws {
         try db.execute(
             sql: """
@@ -41,7 +45,7 @@ extension DeferredOrigins {
             ])
     }
 
-    /// Forgets what has come in the meantime.
+    /// Forgets the deferred changes that `have` covers. What an operator allowed stays.
     func forget(coveredBy have: VersionVector, _ db: Database) throws {
         for hold in holds.values where have[hold.origin] >= hold.lastVersion {
             let origin = Data(hold.origin.bytes)

@@ -1,30 +1,30 @@
 import Journal
 
-/// Changes of one origin that are held back, not merged and not kept: this replica's clock has to come closer first, or an
-/// operator has to decide.
+/// An origin whose changes wait, neither merged nor kept here: this replica's clock has to catch up first, or
+/// an operator has to decide.
 ///
-/// Stamps of one origin rise, so all of its later changes are held back too.
+/// Stamps of one origin ascend, so all of its later changes wait too.
 public struct DeferredOrigin: Sendable, Hashable {
-    /// The replica whose changes are held back.
+    /// The replica whose changes wait.
     public let origin: OriginID
-    /// The first version whose stamp is too far ahead, or that builds on such a one. Of the versions before it those of the same
-    /// transaction may be missing too.
+    /// The first version whose stamp is too far ahead, or whose writer had merged deferred changes. Earlier
+    /// versions of the same transaction may be missing here too.
     public var firstVersion: Int64
     /// The last version that was seen.
     public var lastVersion: Int64
-    /// The first stamp that lies too far ahead; nil when the changes only build on those of ``cause``; ``never`` when no clock can help,
-    /// because they contradict the changes before them.
+    /// The first stamp that lies too far ahead; nil when the changes wait only for those of ``cause``;
+    /// ``never`` when they contradict the changes before them, so that no clock can help.
     public var stamp: Stamp?
-    /// The origin whose held-back changes the writer had merged.
+    /// The origin whose deferred changes the writer had merged.
     public var cause: OriginID?
 
     static let never = Stamp(rawValue: .max)
 
-    /// True for changes that no history can have led to.
+    /// True for changes that no history can have produced.
     public var isContradictory: Bool { stamp == DeferredOrigin.never }
 
     /// - Parameters:
-    ///   - origin: The replica whose changes are held back.
+    ///   - origin: The replica whose changes wait.
     ///   - firstVersion: The first of them, 1 or more.
     ///   - lastVersion: The last one that was seen, `firstVersion` or more.
     ///   - stamp: See ``stamp``.
@@ -40,14 +40,15 @@ public struct DeferredOrigin: Sendable, Hashable {
     }
 }
 
-/// What is held back of which origin, and how far ahead an operator lets origins be.
+/// The deferred origins, and how far ahead an operator allows origins to be.
 ///
-/// Pure. Invariant: versions from ``DeferredOrigin/firstVersion`` to ``DeferredOrigin/lastVersion`` exist at the peer that sent them, so
-/// saying that they need not be sent never claims more of an origin than it has made.
+/// Pure. Invariant: the versions from ``DeferredOrigin/firstVersion`` to ``DeferredOrigin/lastVersion`` exist
+/// at the peer that sent them. Telling a peer not to send them therefore never claims more of an origin than
+/// it has made.
 struct DeferredOrigins: Sendable, Hashable {
     private(set) var holds: [OriginID: DeferredOrigin] = [:]
 
-    /// Milliseconds that stamps of an origin may lie ahead beyond the usual.
+    /// How much further ahead than usual the stamps of an origin may lie, in milliseconds.
     private(set) var allowances: [OriginID: Int64] = [:]
 
     init() {}
@@ -60,24 +61,24 @@ struct DeferredOrigins: Sendable, Hashable {
     mutating func set(_ hold: DeferredOrigin) { holds[hold.origin] = hold }
     mutating func allow(_ milliseconds: Int64, of origin: OriginID) { allowances[origin] = milliseconds }
 
-    /// The greatest stamp to take from `origin`.
+    /// The greatest stamp to accept from `origin`.
     ///
-    /// - Parameter latest: The greatest stamp to take from anyone.
+    /// - Parameter latest: The greatest stamp to accept from any origin.
     func latest(of origin: OriginID, _ latest: Stamp) -> Stamp {
         guard let allowance = allowances[origin], allowance > 0 else { return latest }
         let (sum, overflow) = latest.milliseconds.addingReportingOverflow(allowance)
         return Stamp(milliseconds: overflow ? .max : sum)
     }
 
-    /// An origin of which something is held back, and of whose changes `known` covers more than is here.
+    /// A deferred origin of whose changes `known` covers more than is here; nil when there is none.
     func cause(in known: VersionVector, have: VersionVector) -> OriginID? {
         guard !holds.isEmpty else { return nil }
         return known.entries.first { holds[$0.origin] != nil && $0.version > have[$0.origin] }?.origin
     }
 
-    /// True when what is held back of `origin` may be asked for again.
+    /// True when the deferred changes of `origin` may be requested again.
     func isDue(_ origin: OriginID, latest: Stamp) -> Bool {
-        // Causes can follow one another; a damaged table could hold a circle.
+        // A cause can have a cause itself. The bound ends the loop if a damaged table holds a cycle.
         var hold = holds[origin]
         for _ in 0...holds.count {
             guard let current = hold else { return true }
@@ -87,10 +88,11 @@ struct DeferredOrigins: Sendable, Hashable {
         return true
     }
 
-    /// What was seen and need not be sent again until it is due.
+    /// The versions that were seen and need not be sent again until they are due.
     ///
-    /// - Parameter theirs: What the peer has that this is told to. One that has nothing from the first held-back version on has
-    ///   only what came before, and that may be lacking here. nil for all that is held back.
+    /// - Parameter theirs: What the peer has that gets this answer. A peer without the first deferred version
+    ///   has only earlier ones, which may be missing here, so the origin is left out. nil returns all
+    ///   deferred origins.
     func deferred(latest: Stamp, from theirs: VersionVector? = nil) -> VersionVector {
         VersionVector(
             holds.values.filter { hold in

@@ -1,11 +1,12 @@
 import Journal
 
-/// Takes the frames of one stream into the inbox, skipping what is known by its ranges alone.
+/// Takes the frames of one stream into the inbox. A frame whose ranges of versions are known here is skipped
+/// unread.
 struct FrameIntake: Sendable {
     let inbox: Inbox
     let limits: Limits
 
-    /// What the frames brought.
+    /// The result of the frames so far.
     struct Tally: Sendable, Hashable {
         var frames = 0
         var skippedFrames = 0
@@ -20,10 +21,10 @@ struct FrameIntake: Sendable {
 
     private(set) var tally = Tally()
 
-    /// What was known after the last frame.
+    /// What this replica had after the last frame.
     private var have: VersionVector?
 
-    /// One new name for one stream: what a peer sends is believed once.
+    /// True once this stream has caused a new identity. A stream can cause only one.
     private var hasRekeyed = false
 
     init(inbox: Inbox, limits: Limits) {
@@ -31,6 +32,8 @@ struct FrameIntake: Sendable {
         self.limits = limits
     }
 
+    /// Takes one frame.
+    ///
     /// - Throws: ``SyncError``; nothing of the frame is applied then.
     mutating func take(_ frame: Frame) async throws {
         let known: VersionVector
@@ -62,7 +65,7 @@ struct FrameIntake: Sendable {
         count(report)
     }
 
-    /// Call at the stream's end.
+    /// Applies staged transactions that the sender proves to be complete. Call it at the end of the stream.
     ///
     /// - Parameter theirs: What the sender knows.
     mutating func finish(theirs: VersionVector) async throws {

@@ -4,11 +4,13 @@ import Logging
 import Synchronization
 
 extension Inbox {
-    /// Takes a new name if the file is not the one for which the present one was taken. Cheap when nothing is wrong.
+    /// Takes a new name if the file is not the one for which the present one was taken. Cheap when nothing is
+    /// wrong.
     ///
     /// Called when a file is opened for exchange and before each exchange.
     ///
-    /// - Throws: ``SyncError/Code/fork`` when the file changes its name too often to be believed; errors of the file.
+    /// - Throws: ``SyncError/Code/fork`` when the file changes its name too often to be believed; errors of
+    ///   the file.
     @discardableResult
     public func ensureOwnIdentity() throws -> NewIdentity.Outcome? {
         guard let evidence = try keeper.evidence(time: now) else { return nil }
@@ -57,9 +59,9 @@ extension Inbox {
     /// However often that was done before; no daemon needs to be stopped.
     ///
     /// - Returns: nil when another process has given it a new name meanwhile.
-    /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when the
-    ///   record beside the file cannot be written: the file has its new name then, and nothing is sent under it before
-    ///   the record can be.
+    /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when
+    ///   the record beside the file cannot be written: the file has its new name then, and nothing is sent
+    ///   under it before the record can be.
     public func rekey() throws -> NewIdentity.Outcome? {
         try rekey(NewIdentity(.manual, of: replica.identity().origin, time: now))
     }
@@ -90,7 +92,8 @@ extension Inbox {
         return outcome
     }
 
-    /// A peer may lie, and a file system may give out inodes as it likes. Each new name stays in everybody's vector for ever.
+    /// A peer may lie, and a file system may give out inodes as it likes. Each new name stays in everybody's
+    /// vector for ever.
     private func checkFrequency(_ request: NewIdentity, _ db: Database) throws {
         let recent = try NewIdentity.times(db).filter { $0 > request.time - 86_400 }
         guard recent.count < limits.rekeysPerDay else {

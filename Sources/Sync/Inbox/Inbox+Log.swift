@@ -7,9 +7,10 @@ import Journal
 extension Inbox {
     /// Brings what the write-ahead log holds to the disk, where commits are to survive a loss of power.
     ///
-    /// A process that dies between the writes of its commit and their sync leaves a commit that nobody was told of. SQLite finds it in the log
-    /// when the file is opened next (https://sqlite.org/walformat.html), so everybody sees it, and a loss of power takes it. What is
-    /// seen here peers are told to be here, also when nothing is committed any more before the answer.
+    /// A process that dies between the writes of its commit and their sync leaves a commit that nobody was
+    /// told of. SQLite finds it in the log when the file is opened next (https://sqlite.org/walformat.html),
+    /// so everybody sees it, and a loss of power takes it. What is seen here peers are told to be here, also
+    /// when nothing is committed any more before the answer.
     ///
     /// - Throws: ``JournalError`` with `readOnly` when that cannot be done. Nothing may be confirmed then.
     static func syncLog(of replica: Replica) throws {

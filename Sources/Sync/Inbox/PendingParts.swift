@@ -1,9 +1,10 @@
 import Journal
 
-/// Parts of transactions whose ends have not come, in memory, as long as they are few.
+/// Parts of transactions whose ends have not arrived, in memory up to a limit.
 ///
-/// Most transactions larger than a batch arrive whole within one exchange; writing their parts to ``Staging`` first would write and
-/// read everything twice. Parts that are lost with the process are asked for again: only what is in the file was acknowledged.
+/// Most transactions larger than a batch arrive completely within one exchange. Writing their parts to
+/// ``Staging`` first would write and read everything twice. Parts that are lost with the process are
+/// requested again, because only what is in the file was acknowledged.
 struct PendingParts {
     private struct Part {
         let batch: ChangeBatch
@@ -17,7 +18,7 @@ struct PendingParts {
     var isEmpty: Bool { parts.isEmpty }
     var origins: [OriginID] { parts.keys.sorted() }
 
-    /// `vector`, raised by what is pending.
+    /// `vector`, raised by the pending parts.
     func raise(_ vector: VersionVector) -> VersionVector {
         var vector = vector
         for (origin, parts) in parts {
@@ -26,7 +27,9 @@ struct PendingParts {
         return vector
     }
 
-    /// - Returns: False when the part would make memory grow beyond `limit` bytes; then it is not kept.
+    /// Keeps a part.
+    ///
+    /// - Returns: False when all parts together would exceed `limit` bytes; the part is not kept then.
     mutating func append(_ part: ChangeBatch, of origin: OriginID, limit: Int) -> Bool {
         let size = PendingParts.weight(of: part)
         guard weight + size <= limit else { return false }
@@ -35,14 +38,15 @@ struct PendingParts {
         return true
     }
 
-    /// Hands over and forgets what is pending of `origin`, oldest first.
+    /// Removes and returns the pending parts of `origin`, oldest first.
     mutating func take(_ origin: OriginID) -> [ChangeBatch] {
         let taken = parts.removeValue(forKey: origin) ?? []
         weight -= taken.reduce(0) { $0 + $1.weight }
         return taken.map(\.batch)
     }
 
-    /// Everything that a batch can be made large by counts, or a peer could fill the memory with what does not.
+    /// The memory that a batch takes, in bytes, approximately. It counts everything that can make a batch
+    /// large: a peer could fill the memory with anything that is not counted.
     private static func weight(of batch: ChangeBatch) -> Int {
         let values = batch.values.reduce(0) { $0 + $1.weight + MemoryLayout<Value>.stride }
         let changes = batch.changes.count * MemoryLayout<Change>.stride

@@ -1,22 +1,22 @@
-/// What became of a received batch.
+/// The result of receiving a batch.
 public struct ReceiveReport: Sendable, Hashable {
-    /// Changes that are in tables and journal now.
+    /// Changes that were applied to journal and tables.
     public var applied = 0
     /// Changes that were here already.
     public var duplicates = 0
-    /// Changes of a transaction whose end has not come: kept in memory or in the file, not visible.
+    /// Changes of a transaction whose end has not arrived: kept in memory or in the file, not visible.
     public var staged = 0
-    /// Values that lost, or won against others, without having seen each other.
+    /// Conflicts: pairs of concurrent changes of which one lost values.
     public var conflicts = 0
-    /// True when changes were left out because their stamps lie too far ahead of the local clock.
+    /// True when changes were left out because their origin is deferred.
     public var isDeferred = false
-    /// Entries that the ledger dropped, because they were too old or too many for one row.
+    /// Entries that the conflict ledger dropped, because they were too old or too many for one row.
     public var droppedConflicts = 0
 
-    /// Nothing was received.
+    /// Creates the report of an empty batch.
     public init() {}
 
-    /// What became of two batches together.
+    /// The results of two batches together.
     public static func + (a: ReceiveReport, b: ReceiveReport) -> ReceiveReport {
         var sum = ReceiveReport()
         sum.applied = a.applied + b.applied

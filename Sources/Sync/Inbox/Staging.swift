@@ -2,14 +2,15 @@ import Foundation
 import GRDB
 import Journal
 
-/// `_journal_inbox`: the beginnings of transactions whose ends have not come.
+/// The staged beginnings of transactions whose ends have not arrived, in `_journal_inbox`.
 ///
-/// A transaction larger than a batch arrives in parts. Each part is durable before it is acknowledged, none is visible before
-/// the last has come, and they are read back one at a time, so memory is bounded by a batch.
+/// A transaction larger than a batch arrives in parts. Each part is durable before it is acknowledged, and
+/// none is visible before the last has arrived. The parts are read back one at a time, so memory is bounded
+/// by one batch.
 struct Staging {
     let db: Database
 
-    /// `vector`, raised by what is staged.
+    /// `vector`, raised by the staged parts.
     func raise(_ vector: VersionVector) throws -> VersionVector {
         var vector = vector
         let rows = try Row.fetchCursor(
@@ -36,7 +37,7 @@ struct Staging {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM _journal_inbox)")) ?? true
     }
 
-    /// The stamp of the first change staged of `origin`; zero when there is none.
+    /// The stamp of the first staged change of `origin`; zero when there is none.
     func firstStamp(of origin: OriginID, limits: Limits) throws -> Stamp {
         let data = try Data.fetchOne(
             db, sql: "SELECT batch FROM _journal_inbox WHERE origin = ? ORDER BY first_version LIMIT 1",
@@ -44,9 +45,9 @@ struct Staging {
         return try data.flatMap { try BatchCodec.decode(Array($0), limits: limits).changes.first?.stamp } ?? .zero
     }
 
-    /// Hands out the staged parts of `origin`, oldest first, and removes them.
+    /// Passes the staged parts of `origin` to `body`, oldest first, and removes them.
     ///
-    /// - Parameter last: What lies behind this version stays.
+    /// - Parameter last: Changes after this version stay staged.
     func take(
         _ origin: OriginID, through last: Int64 = .max, limits: Limits, _ body: (ChangeBatch) throws -> Void
     ) throws {
@@ -69,7 +70,7 @@ struct Staging {
         }
     }
 
-    /// Forgets what is staged of `origin`.
+    /// Drops the staged parts of `origin`.
     func drop(_ origin: OriginID) throws {
         try db.execute(sql: "DELETE FROM _journal_inbox WHERE origin = ?", arguments: [Data(origin.bytes)])
     }

@@ -1,18 +1,19 @@
 import GRDB
 import Journal
 
-/// The journal as batches for a peer.
+/// Reads the journal as batches for a peer.
 public enum Outbox {
-    /// Calls `body` with batches of everything in the snapshot that `have` does not cover, in journal order, until it returns
-    /// false.
+    /// Calls `body` with batches of all changes in the snapshot that `have` does not cover, in journal order,
+    /// until it returns false.
     ///
-    /// Call ``Replica/refreshDerivedState()`` before the snapshot is taken, so that rows evicted unseen are in the journal.
+    /// Call ``Replica/refreshDerivedState()`` before the snapshot is taken, so that rows that were evicted
+    /// without a delete trigger are in the journal.
     ///
-    /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, also in the middle of a transaction; its last
-    /// change then does not end one.
+    /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, even in the middle of a
+    /// transaction; its last change then does not end one.
     ///
-    /// - Throws: As ``JournalReader/init(_:)`` and ``JournalReader/forEachBatch(after:changes:bytes:_:)``, and what
-    ///   `body` throws.
+    /// - Throws: As ``JournalReader/init(_:)`` and ``JournalReader/forEachBatch(after:changes:bytes:_:)``,
+    ///   and what `body` throws.
     public static func forEachBatch(
         in db: Database, after have: VersionVector, limits: Limits, _ body: (ChangeBatch) throws -> Bool
     ) throws {

@@ -27,7 +27,8 @@ public struct PeerRecord: Sendable, Hashable {
 
 /// The table `_journal_peers`.
 ///
-/// `confirmed` holds 24 bytes for each origin: 16 of its id and 8 of the version, big-endian, ascending by origin.
+/// `confirmed` holds 24 bytes for each origin: 16 of its id and 8 of the version, big-endian, ascending by
+/// origin.
 public enum PeerTable {
     private static let entryBytes = 24
 

@@ -1,4 +1,4 @@
-/// How long to wait after failures: exponential, with full jitter.
+/// The delay after failures: exponential, with full jitter.
 ///
 /// | failures | drawn from, in ms, with the standard limits |
 /// |---|---|
@@ -7,13 +7,15 @@
 /// | 5 | 0 to 4 000 |
 /// | 8 and more | 0 to 30 000 |
 ///
-/// Full jitter spreads the peers of a machine that comes back best (Brooker, "Exponential Backoff And Jitter", AWS
-/// Architecture Blog, 2015). Pure: the random number is handed in.
+/// When a machine comes back and its peers retry, full jitter spreads their requests best (Brooker,
+/// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). Pure: the random number is a parameter.
 public enum Backoff {
+    /// Returns the delay before the next attempt.
+    ///
     /// - Parameters:
-    ///   - failures: In a row, 1 or more.
+    ///   - failures: The number of failures in a row, 1 or more.
     ///   - entropy: 64 random bits.
-    ///   - minimumMilliseconds: What the peer asked for; the draw comes on top of it.
+    ///   - minimumMilliseconds: The delay that the peer asked for; the drawn delay is added to it.
     /// - Returns: Milliseconds.
     public static func delay(
         failures: Int, entropy: UInt64, minimumMilliseconds: Int64 = 0, limits: Limits
@@ -28,8 +30,8 @@ public enum Backoff {
         return asked + Int64(draw)
     }
 
-    /// The delay after a failure that will not pass by itself: the upper half of the longest delay, so that a peer whose
-    /// operator has repaired it is found again, without a hot loop until then.
+    /// Returns the delay after a failure that needs an operator: between half of the longest delay and all of
+    /// it. The peer is found again after its repair, and there is no hot loop until then.
     public static func slowDelay(entropy: UInt64, limits: Limits) -> Int64 {
         let half = max(limits.backoffCeilingMilliseconds, 2) / 2
         return half + Int64(entropy.multipliedFullWidth(by: UInt64(half) + 1).high)

@@ -1,25 +1,25 @@
 import Journal
 import Logging
 
-/// Looks at the local file whenever it may have changed, and tells what it holds then.
+/// Checks the local file whenever it may have changed, and reports what it holds.
 ///
-/// A look that fails is made again after a while: what kept it from looking, such as a full disk or a lock that somebody held for long, may
-/// end without a change of the file.
+/// A check that fails is repeated after a delay. Its cause, such as a full disk or a long lock, may end
+/// without a change of the file.
 struct FileMonitor: Sendable {
-    /// What a look found.
+    /// The result of a check.
     struct Finding: Sendable, Hashable {
         let position: FrameSource.Position
         /// What the file holds.
         let vector: VersionVector
     }
 
-    /// Gets where the file stood at the last look that succeeded; returns nil when it stands there still.
+    /// Checks the file. Receives the position at the last successful check; returns nil when it is unchanged.
     let look: @Sendable (FrameSource.Position?) async throws -> Finding?
     let clock: any SyncClock
     let limits: Limits
     let logger: Logger
 
-    /// Looks once, and then after each signal, until the signals end or the task is cancelled.
+    /// Checks once, and then after each signal, until the signals end or the task is cancelled.
     func run(_ changes: AsyncStream<Void>, tell: (VersionVector) -> Void) async {
         let (looks, wanted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (delays, delayed) = AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1))
@@ -30,7 +30,7 @@ struct FileMonitor: Sendable {
             }
             group.addTask {
                 for await delay in delays {
-                    // Cancelled: nobody looks any more.
+                    // Cancelled: there are no further checks.
                     guard (try? await clock.sleep(milliseconds: delay)) != nil else { return }
                     wanted.yield()
                 }
@@ -47,9 +47,9 @@ struct FileMonitor: Sendable {
                     failures = 0
                 } catch {
                     failures += 1
-                    // Once for each time that it begins to fail.
+                    // Logged once for each series of failures.
                     if failures == 1 { logger.warning("The journal cannot be read: \(SyncError(wrapping: error))") }
-                    // Nobody else waits for this file, so nothing has to be spread.
+                    // Other replicas do not retry on this file, so the delay needs no jitter.
                     delayed.yield(Backoff.delay(failures: failures, entropy: .max, limits: limits))
                 }
             }

@@ -1,8 +1,8 @@
 import Journal
 
-/// What to do next about one peer that is followed: event in, effects out.
+/// Decides the next steps with one followed peer: event in, effects out.
 ///
-/// Two lanes run side by side, so that a slow push never delays what the peer has to say:
+/// Two lanes run side by side, so that a slow push never delays the peer's changes:
 ///
 ///     pull   start -> greeting -> pulling -> pulling -> ...        (the long poll is asked again at once)
 ///                        ^            | failed
@@ -11,53 +11,53 @@ import Journal
 ///                        ^        | failed
 ///                        +-- resting
 ///
-/// Pure: no clock, no randomness, nothing asynchronous; the random bits of each event are handed in.
+/// Pure: no clock, no randomness, nothing asynchronous; the random bits of each event are a parameter.
 public struct FollowState: Sendable, Hashable {
-    /// One of the two that run side by side.
+    /// One of the two lanes.
     public enum Lane: Sendable, Hashable {
-        /// What the peer has for this replica: greetings and pulls.
+        /// Changes of the peer for this replica: greetings and pulls.
         case pull
-        /// What this replica has for the peer.
+        /// Changes of this replica for the peer: pushes.
         case push
     }
 
     /// Something that happened.
     public enum Event: Sendable, Hashable {
-        /// Follow the peer from now on.
+        /// Following the peer begins.
         case started
-        /// The peer said hello; it knows `vector`.
+        /// The peer answered a hello; it knows `vector`.
         case greeted(VersionVector)
-        /// A pull ended; what it brought is applied.
+        /// A pull ended and its changes are applied; the peer has the vector or defers parts of it.
         case pulled(VersionVector, more: Bool)
         /// A push ended; the peer has `vector` durably.
         case pushed(VersionVector)
-        /// The peer is pulling from here at this moment and gets all of `vector` that way.
+        /// A pull of the peer is waiting here, so the peer gets all of `vector` that way.
         case leftToPull(VersionVector)
         /// The local file now holds `vector`.
         case changed(VersionVector)
-        /// What was running in a lane failed.
+        /// The request of a lane failed.
         case failed(Lane, SyncError)
-        /// The rest that a lane took is over.
+        /// The delay of a lane is over.
         case rested(Lane)
     }
 
-    /// Something to do. Its end is told as an event.
+    /// Something to do. Its end is reported as an event.
     public enum Effect: Sendable, Hashable {
-        /// Say hello.
+        /// Send a hello.
         case greet
-        /// Pull once; wait at the endpoint for news when there are none.
+        /// Pull once. If `waits` is true, the endpoint waits for news when there are none.
         case pull(waits: Bool)
-        /// Push what `lacks` does not cover.
+        /// Push the changes that the vector does not cover.
         case push(lacks: VersionVector)
-        /// Let a lane be for so long, then tell ``Event/rested(_:)``.
+        /// Wait for the delay, then report ``Event/rested(_:)``.
         case rest(Lane, milliseconds: Int64)
-        /// The peer is this replica itself: following it is pointless.
+        /// Stop following, because the peer is this replica itself.
         case giveUp
     }
 
     /// What a lane is doing.
     public enum Phase: Sendable, Hashable {
-        /// Not started, given up, or (push) not opened yet.
+        /// Not started, stopped, or (push) not opened yet.
         case closed
         /// Push lane: the peer is not known to lack anything.
         case idle
@@ -77,16 +77,18 @@ public struct FollowState: Sendable, Hashable {
     /// Failures in a row of the push lane; a push that succeeds makes it 0.
     public private(set) var pushFailures = 0
 
-    /// What the peer is known to have, or to hold back.
+    /// What the peer is known to have or to defer.
     public private(set) var theirs = VersionVector()
     /// What this replica has.
     public private(set) var ours = VersionVector()
 
     private let limits: Limits
 
-    /// Both lanes closed, until ``Event/started``. Of the limits those of delays count.
+    /// Creates a state with both lanes closed until ``Event/started``. Only the limits of delays are used.
     public init(limits: Limits = .standard) { self.limits = limits }
 
+    /// Handles one event.
+    ///
     /// - Parameter entropy: 64 random bits, new ones for each event.
     /// - Returns: What to do, in this order. An event that does not fit the state is ignored.
     public mutating func handle(_ event: Event, entropy: UInt64) -> [Effect] {
@@ -103,7 +105,8 @@ public struct FollowState: Sendable, Hashable {
         case .pulled(let vector, let more):
             guard pull == .running else { return [] }
             pullFailures = 0
-            // The newest word of the peer, also when it knows less than was believed: it may have been restored.
+            // The peer's latest answer replaces the earlier one even when it knows less: it may have been
+            // restored.
             theirs = vector
             return [.pull(waits: !more)] + pushIfNeeded()
         case .pushed(let vector):
@@ -118,7 +121,8 @@ public struct FollowState: Sendable, Hashable {
             theirs.merge(vector)
             return pushIfNeeded()
         case .changed(let vector):
-            // Not merged: with a new name the replica may hold less under the old one.
+            // Replaced, not merged: with a new identity the replica may have fewer versions of its old
+            // origin.
             ours = vector
             return pushIfNeeded()
         case .failed(.pull, let error):
@@ -155,7 +159,7 @@ public struct FollowState: Sendable, Hashable {
 
     private func delay(after error: SyncError, failures: Int, _ entropy: UInt64) -> Int64 {
         guard error.isRetryable else { return Backoff.slowDelay(entropy: entropy, limits: limits) }
-        // Checked against overflow by the clamp to the limit.
+        // The clamp to the limit keeps the product from overflowing.
         let asked = min(max(error.retryAfterSeconds ?? 0, 0), limits.retryAfterSeconds) * 1_000
         return Backoff.delay(failures: failures, entropy: entropy, minimumMilliseconds: asked, limits: limits)
     }

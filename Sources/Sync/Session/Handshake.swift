@@ -1,10 +1,11 @@
 import Journal
 
-/// Whether two replicas may exchange changes, by what they say of themselves.
+/// Checks whether two replicas may exchange changes, by what each says of itself.
 enum Handshake {
     /// - Parameters:
-    ///   - mine: Taken after `theirs` was received: a peer cannot know more of this replica than the replica itself.
-    ///   - peer: How the peer is called in messages.
+    ///   - mine: Taken after `theirs` was received, because a peer cannot know more of this replica than the
+    ///     replica itself.
+    ///   - peer: The name of the peer in messages.
     /// - Throws: ``SyncError/Code/otherCluster``, ``SyncError/Code/selfPeer``, ``SyncError/Code/fork``.
     static func check(mine: Hello, theirs: Hello, peer: String) throws(SyncError) {
         try check(cluster: theirs.cluster, origin: theirs.origin, mine: mine, peer: peer)
@@ -27,7 +28,7 @@ enum Handshake {
     }
 
     static func check(cluster: String, mine: Hello, peer: String) throws(SyncError) {
-        // As bytes: String would take two normal forms of one name for the same cluster.
+        // Compared as bytes: String treats two Unicode normal forms of one name as equal.
         guard cluster.utf8.elementsEqual(mine.cluster.utf8) else {
             throw SyncError(
                 .otherCluster, "\(peer) belongs to the cluster \(cluster), this replica to \(mine.cluster)",

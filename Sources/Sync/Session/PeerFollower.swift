@@ -2,7 +2,8 @@ import Journal
 import Logging
 import Synchronization
 
-/// Follows one peer until it is cancelled: performs the effects of its ``FollowState`` and feeds back what came of them.
+/// Follows one peer until it is cancelled: performs the effects of its ``FollowState`` and reports their
+/// results as events.
 final class PeerFollower: Sendable {
     private let session: SyncSession
     private let pulls: WaitingPullers
@@ -10,7 +11,7 @@ final class PeerFollower: Sendable {
     private let logger: Logger
     private let status: Mutex<PeerStatus>
 
-    /// What the peer said that it has, last.
+    /// What the peer last said that it has.
     private let theirs = Mutex(VersionVector())
 
     /// When the status was last written to the file, in steady milliseconds.
@@ -28,13 +29,16 @@ final class PeerFollower: Sendable {
 
     var currentStatus: PeerStatus { status.withLock { $0 } }
 
-    /// Asks for a comparison of the content, beside the exchange: it may take long, and must not hold up changes.
+    /// Requests a comparison of the content. It runs beside the exchange, because it may take long and must
+    /// not delay changes.
     private let comparisons = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
-    /// When the next attempt at a comparison may be made, in steady milliseconds.
+    /// When the next attempt at a comparison may start, in steady milliseconds.
     private let nextComparison = Mutex<Int64>(.min)
 
-    /// - Parameter vectors: Yields what the local file holds, at the start and whenever it has changed.
+    /// Follows the peer until the task is cancelled, or the peer turns out to be this replica.
+    ///
+    /// - Parameter vectors: Yields what the local file holds, at the start and after each change.
     func run(vectors: AsyncStream<VersionVector>) async {
         let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
         await withDiscardingTaskGroup { group in
@@ -62,7 +66,8 @@ final class PeerFollower: Sendable {
         case .greet:
             await attempt(.pull, events) {
                 let hello = try await session.greet()
-                // The newest word of the peer, also when it holds less than it did: it may have been made anew.
+                // The peer's latest answer replaces the earlier one even when it holds less: it may have been
+                // created again.
                 status.withLock { status in
                     status.origin = hello.origin
                     status.vector = hello.vector
@@ -99,7 +104,7 @@ final class PeerFollower: Sendable {
                 try await session.clock.sleep(milliseconds: milliseconds)
                 events.yield(.rested(lane))
             } catch {
-                // Cancelled: nobody listens any more.
+                // Cancelled: the loop that handles events has ended.
             }
         case .giveUp:
             break
@@ -137,7 +142,7 @@ final class PeerFollower: Sendable {
         }
     }
 
-    /// Says it once when the clocks differ by so much that changes are held back on one side.
+    /// Logs a warning when the clocks begin to differ by so much that one side defers changes.
     private func compareClocks(_ hello: Hello) {
         let (offset, overflow) = hello.wallMilliseconds.subtractingReportingOverflow(session.clock.wallMilliseconds())
         guard !overflow else { return }
@@ -169,7 +174,7 @@ final class PeerFollower: Sendable {
         await record(atOnce: recovered)
     }
 
-    /// A peer that stays away is reported once for each new reason, not at every try.
+    /// Records a failure. A failure is logged when its code is new, not at every attempt.
     private func failed(_ error: SyncError) async {
         let isNew = status.withLock { status in
             defer {
@@ -183,7 +188,8 @@ final class PeerFollower: Sendable {
         await record(atOnce: true)
     }
 
-    /// Writes the status to the file, not too often: each note is a transaction that wakes up whoever watches the file.
+    /// Writes the status to the file, but not too often: each write is a transaction that wakes every process
+    /// that watches the file.
     private func record(atOnce: Bool) async {
         let now = session.clock.steadyMilliseconds()
         let isDue = recorded.withLock { last in

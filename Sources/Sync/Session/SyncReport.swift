@@ -1,8 +1,8 @@
 import Journal
 
-/// What one exchange with a peer did.
+/// The result of one exchange with a peer.
 public struct SyncReport: Sendable, Hashable {
-    /// Who the peer is.
+    /// The peer's origin.
     public var peer: OriginID
 
     /// Changes of the peer that were new here.
@@ -10,22 +10,22 @@ public struct SyncReport: Sendable, Hashable {
     /// Changes of the peer that were here already.
     public var duplicateChanges = 0
 
-    /// Frames of changes that came.
+    /// Frames of changes that were received.
     public var pulledFrames = 0
-    /// How many of them were skipped unread: all that they hold was here.
+    /// How many of them were skipped unread, because everything in them was here already.
     public var skippedFrames = 0
-    /// Bytes of their payloads, as they travelled.
+    /// Bytes of the payloads of the received frames, as they travelled.
     public var pulledBytes = 0
 
-    /// Values that lost, or won against others, without having seen each other.
+    /// Conflicts: pairs of concurrent changes of which one lost values.
     public var conflicts = 0
 
-    /// Entries that the ledger dropped, because they were too old or too many for one row.
+    /// Entries that the conflict ledger dropped, because they were too old or too many for one row.
     public var droppedConflicts = 0
 
-    /// Changes that the peer lacked.
+    /// Changes that were sent to the peer.
     public var pushedChanges = 0
-    /// Bytes of the payloads in which those were sent, as they travelled.
+    /// Bytes of their payloads, as they travelled.
     public var pushedBytes = 0
 
     /// What this replica knew at the end.
@@ -33,15 +33,16 @@ public struct SyncReport: Sendable, Hashable {
     /// What the peer knew at the end, as far as it said.
     public var theirs = VersionVector()
 
-    /// What this replica has seen of the peer's changes and not taken, for stamps that lie too far ahead.
+    /// What this replica has seen of the peer's changes and deferred.
     public var heldBackHere = VersionVector()
-    /// What the peer has seen of this replica's changes and not taken, for the same reason.
+    /// What the peer has seen of this replica's changes and deferred.
     public var heldBackThere = VersionVector()
 
-    /// Tables that differ although both know the same: damage, or a fault. Empty when none was found, or nothing was compared.
+    /// Tables that differ although both know the same changes: damage, or a fault. Empty when no table
+    /// differs, or when nothing was compared.
     public var mismatches: [ContentMismatch] = []
 
-    /// True when each knows what the other knows.
+    /// True when both know the same changes.
     public var isLevel: Bool { ours.covers(theirs) && theirs.covers(ours) }
 
     init(peer: OriginID) { self.peer = peer }

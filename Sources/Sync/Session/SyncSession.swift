@@ -2,7 +2,8 @@ import Journal
 import Logging
 import Synchronization
 
-/// The steps of an exchange with one peer. Holds no state of its own but the file's, so steps may run at the same time.
+/// The steps of an exchange with one peer. A session has no state besides the file's, so steps may run at the
+/// same time.
 package struct SyncSession: Sendable {
     let replica: Replica
     let inbox: Inbox
@@ -20,12 +21,12 @@ package struct SyncSession: Sendable {
         self.clock = clock
     }
 
-    /// Introduces both sides to each other. If this replica turns out to need a new name, it takes one and introduces itself again.
+    /// Exchanges hellos. If this replica turns out to need a new identity, it takes one and says hello again.
     ///
-    /// - Throws: ``SyncError`` when they must not exchange changes; see ``Handshake``.
+    /// - Throws: ``SyncError`` when the two must not exchange changes; see ``Handshake``.
     func greet() async throws -> Hello {
         var theirs = try await introduce()
-        // One new name a contact: a peer that goes on claiming things is refused.
+        // One new identity per contact: a peer that still contradicts this replica's history is refused.
         if try await rekeyIfNeeded(theirs) { theirs = try await introduce() }
         let mine = try await blocking { [theirs] in try self.hello(about: theirs.origin) }
         try Handshake.check(mine: mine, theirs: theirs, peer: transport.name)
@@ -35,13 +36,15 @@ package struct SyncSession: Sendable {
     private func introduce() async throws -> Hello {
         let mine = try await blocking { [inbox, replica, transport] in
             try inbox.ensureOwnIdentity()
-            // Who it was the last time is probably who it is.
+            // The replica that answered there last is probably the one that answers now.
             return try self.hello(about: replica.read { try PeerTable.origin(of: transport.name, $0) })
         }
         return try await transport.hello(mine)
     }
 
-    /// - Returns: True when this replica has taken a new name because of what the peer says.
+    /// Takes a new identity if the peer's hello proves that this replica needs one.
+    ///
+    /// - Returns: True when it did.
     private func rekeyIfNeeded(_ theirs: Hello) async throws -> Bool {
         let own = try await blocking { [replica] in try replica.identity() }
         guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return false }
@@ -53,24 +56,25 @@ package struct SyncSession: Sendable {
         return try await blocking { [inbox] in try inbox.giveWay(to: claim, from: own.origin) != nil }
     }
 
-    /// Tells a copy of this file from the file itself under another address: writes a random number into the file, and asks what the
-    /// peer's file says.
+    /// Tells a copy of this file from the file itself under another address: writes a random number to this
+    /// file, and asks for the number in the peer's file.
     private func isCopy(_ own: OriginID) async throws -> Bool {
         let (mine, number) = try await blocking { [replica] in
             let number = try replica.write { try FileBinding.renewInstance($0) }
             return (try self.hello(about: own), number)
         }
         let theirs = try await transport.hello(mine)
-        // One that has changed its name since is a copy; an older release says nothing, and may be this very file.
+        // A peer with a new origin since then is a copy. An older release sends no number, and may be this
+        // very file.
         return theirs.origin != own || !theirs.instance.isEmpty && theirs.instance != number
     }
 
-    /// One request for what is not known here; all of the answer is applied when this returns.
+    /// Sends one request for the changes that are not known here. Everything in the answer is applied when
+    /// this returns.
     ///
-    /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer sent changes
-    ///   and not one could be accepted: asking again at once would bring the same.
-    ///
-    /// - Parameter theirs: What the peer said that it has, last.
+    /// - Parameter theirs: What the peer last said that it has.
+    /// - Throws: ``SyncError``; what arrived before the failure stays applied. `clock_skew` when the peer
+    ///   sent changes and none could be accepted: the same request would bring the same changes again.
     func pull(
         waitSeconds: Int, from theirs: VersionVector = VersionVector()
     ) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
@@ -78,7 +82,7 @@ package struct SyncSession: Sendable {
         do {
             return try await pullOnce(waitSeconds: waitSeconds, from: theirs)
         } catch let error as SyncError where error.code == .gap && inbox.lastRekey != before {
-            // With a new name less is known of the old one than was asked beyond.
+            // With a new identity, this replica knows less of its old origin than the request said.
             return try await pullOnce(waitSeconds: 0, from: theirs)
         }
     }
@@ -107,9 +111,9 @@ package struct SyncSession: Sendable {
         return (end, tally)
     }
 
-    /// Sends what `have` does not cover.
+    /// Sends the changes that `have` does not cover.
     ///
-    /// - Returns: What the peer has durably afterwards, and what it holds back.
+    /// - Returns: What the peer has durably afterwards, and what it defers.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
         let source = FrameSource(replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper)
@@ -127,7 +131,7 @@ package struct SyncSession: Sendable {
                     + [Frame(body: .end(vector: portion.vector, more: portion.more))])
             sent.changes += portion.changes
             sent.bytes += portion.bytes
-            // An unfinished transaction is staged there: acknowledged as received, though not yet as known.
+            // Changes that the peer defers are not in its vector; they count as sent.
             let before = have
             have.merge(reply.vector)
             have.merge(portion.have)
@@ -147,17 +151,17 @@ package struct SyncSession: Sendable {
         }
     }
 
-    /// What a push did.
+    /// The result of a push.
     struct Pushed: Sendable, Hashable {
         /// What the peer has durably.
         var theirs: VersionVector
-        /// What it has seen and does not take for its stamps.
+        /// What the peer has seen and defers.
         var heldBack = VersionVector()
         var changes = 0
         var bytes = 0
     }
 
-    /// A full exchange, both ways, until neither has news for the other.
+    /// Runs a full exchange in both directions, until neither side has news for the other.
     package func exchange() async throws -> SyncReport {
         var status = PeerStatus(name: transport.name)
         do {
@@ -174,7 +178,8 @@ package struct SyncSession: Sendable {
         }
     }
 
-    /// The report with what a comparison of the content says, when one is due. A peer that cannot compare is no failed exchange.
+    /// Adds the result of a comparison of the content, if one is due. A comparison that fails does not fail
+    /// the exchange.
     private func compared(_ report: SyncReport) async throws -> SyncReport {
         guard report.isLevel else { return report }
         var report = report
@@ -187,15 +192,17 @@ package struct SyncSession: Sendable {
         return report
     }
 
-    /// Compares the whole content, if the last time lies far enough back, and notes the outcome in the file and in the log.
+    /// Compares the whole content if the last comparison is old enough, and records the result in the file
+    /// and in the log.
     ///
-    /// - Returns: The tables that differ; nil when it is not due, or when the two do not know the same now.
+    /// - Returns: The tables that differ; nil when no comparison is due, or when the two do not know the same
+    ///   changes now.
     func compareIfDue() async throws -> [ContentMismatch]? {
         let now = clock.wallMilliseconds()
         let last = try await blocking { [replica, transport] in
             try replica.read { try PeerTable.lastComparison(with: transport.name, $0) }
         }
-        // A clock that was set back makes it due, too.
+        // A comparison is also due when the clock was set back.
         if let last, (0..<limits.comparisonIntervalMilliseconds).contains(now - last) { return nil }
         guard let mismatches = try await ContentProof(inbox: inbox, transport: transport, limits: limits).run() else {
             return nil
@@ -241,7 +248,7 @@ package struct SyncSession: Sendable {
         return report
     }
 
-    /// - Parameter peer: Whose history the hello tells of; nil when nobody knows who the peer is.
+    /// - Parameter peer: The replica whose history the hello has samples of; nil when the peer is not known.
     private func hello(about peer: OriginID?) throws -> Hello {
         try replica.read { db in
             var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
@@ -251,7 +258,7 @@ package struct SyncSession: Sendable {
     }
 }
 
-/// One intake for the frames of one pull, which come one after the other.
+/// The intake for the frames of one pull, which come one after another.
 private final class AsyncBox: Sendable {
     private let state: Mutex<FrameIntake>
 
@@ -259,7 +266,7 @@ private final class AsyncBox: Sendable {
 
     var tally: FrameIntake.Tally { state.withLock { $0.tally } }
 
-    /// A transport waits for one frame to be taken before it hands over the next.
+    /// A transport passes on the next frame only after this returns.
     func take(_ frame: Frame) async throws {
         var intake = state.withLock { $0 }
         defer { state.withLock { [intake] in $0 = intake } }

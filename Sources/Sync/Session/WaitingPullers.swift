@@ -1,11 +1,11 @@
 import Journal
 import Synchronization
 
-/// Which replicas wait for news at an endpoint: what is new reaches them without a push.
+/// The replicas whose pulls wait for news at an endpoint. They receive new changes without a push.
 public final class WaitingPullers: Sendable {
     private let counts = Mutex<[OriginID: Int]>([:])
 
-    /// A visit, from its start until ``leave()``.
+    /// One waiting pull, from its start until ``leave()``.
     struct Visit {
         fileprivate let presence: WaitingPullers
         fileprivate let origin: OriginID
@@ -23,6 +23,6 @@ public final class WaitingPullers: Sendable {
         return Visit(presence: self, origin: origin)
     }
 
-    /// True while a pull of that replica is being answered that may wait for news.
+    /// True while the endpoint answers a pull of that replica which may wait for news.
     public func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
 }

@@ -2,8 +2,9 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// The statements that put merged rows into one table. Each tells by its result code what a constraint refused; a conflict clause
-/// of the schema, as in UNIQUE ON CONFLICT REPLACE, is for the programs that write, and is overridden.
+/// The statements that write merged rows to one table. Each reports by its result code what a constraint
+/// refused. A conflict clause of the schema, such as UNIQUE ON CONFLICT REPLACE, is meant for local programs;
+/// the statements override it.
 final class RowWriter {
     private let db: Database
     private let table: TableInspection
@@ -11,13 +12,13 @@ final class RowWriter {
     private let keyCondition: String
     private var inserts: [ColumnMask: RawStatement] = [:]
     private var updates: [ColumnMask: RawStatement] = [:]
-    /// By the number of columns, of the first ones of the table.
+    /// By the number of columns; each statement inserts the first columns of the table.
     private var batchInserts: [Int: RawStatement] = [:]
     private var deletion: RawStatement?
     private var selection: RawStatement?
 
     private static let mostRows = 16
-    /// Fewer than SQLite allows (https://sqlite.org/limits.html, point 9).
+    /// Below SQLite's own limit (https://sqlite.org/limits.html, point 9).
     private static let mostParameters = 16_000
 
     init(_ db: Database, table: TableInspection) {
@@ -30,9 +31,9 @@ final class RowWriter {
 
     // MARK: - One row
 
-    /// Inserts a row of the columns of `mask`, with `values` in ascending column order.
+    /// Inserts a row with the columns of `mask`; `values` are in ascending column order.
     ///
-    /// - Returns: The extended SQLite result code; `SQLITE_DONE` when the row is in.
+    /// - Returns: The extended SQLite result code; `SQLITE_DONE` when the row was inserted.
     func insert(_ mask: ColumnMask, values: ArraySlice<Value>) throws -> Int32 {
         let statement = try inserts[mask] ?? prepareInsert(of: mask, rows: 1, or: "ABORT")
         inserts[mask] = statement
@@ -40,7 +41,8 @@ final class RowWriter {
         return try checked(statement.runForResult())
     }
 
-    /// The statement for ``update(_:values:key:)`` of the columns of `mask`; it can be run again and again.
+    /// The statement that updates the columns of `mask`, for ``update(_:values:key:)`` and
+    /// ``run(_:values:keyCount:)``. It can be run repeatedly.
     func update(of mask: ColumnMask) throws -> RawStatement {
         if let statement = updates[mask] { return statement }
         var assignments: [String] = []
@@ -51,9 +53,10 @@ final class RowWriter {
         return statement
     }
 
-    /// Updates the columns of `mask` (key columns too, when their bytes change but not the key they stand for).
+    /// Updates the columns of `mask`. Key columns may be among them when their bytes change but still stand
+    /// for the same key.
     ///
-    /// - Returns: The result code, and whether there was such a row.
+    /// - Returns: The result code, and whether a row was updated.
     func update(_ mask: ColumnMask, values: [Value], key: [Value]) throws -> (code: Int32, found: Bool) {
         let statement = try update(of: mask)
         try statement.bindBorrowed(values[...], from: 1)
@@ -62,15 +65,17 @@ final class RowWriter {
         return (code, code == SQLITE_DONE && statement.changesCount > 0)
     }
 
-    /// Runs a statement of ``update(of:)`` with values as a change carries them: the key first.
+    /// Runs a statement of ``update(of:)`` with values in the order of a change: the key first.
     ///
-    /// - Returns: True when there was such a row, and it took the values.
+    /// - Returns: True when a row was updated.
     func run(_ update: RawStatement, values: ArraySlice<Value>, keyCount: Int) throws -> Bool {
         try update.bindBorrowed(values.dropFirst(keyCount), from: 1)
         try update.bindBorrowed(values.prefix(keyCount), from: Int32(1 + values.count - keyCount))
         return try checked(update.runForResult()) == SQLITE_DONE && update.changesCount > 0
     }
 
+    /// Deletes the row with the key `key`.
+    ///
     /// - Returns: True when there was such a row.
     func delete(key: some Collection<Value>) throws -> Bool {
         let statement = try deletion ?? RawStatement(db, "DELETE FROM \(quotedTable) WHERE \(keyCondition)")
@@ -80,7 +85,8 @@ final class RowWriter {
         return statement.changesCount > 0
     }
 
-    /// The visible row in the order of ``TableInspection/stored``; nil when there is none.
+    /// The visible row with the key `key`, in the order of ``TableInspection/stored``; nil when there is
+    /// none.
     func select(key: some Collection<Value>) throws -> [Value]? {
         let statement = try selection ?? makeSelection()
         selection = statement
@@ -92,15 +98,16 @@ final class RowWriter {
 
     // MARK: - Many rows
 
-    /// How many rows go into one statement of ``insertBatch(_:width:)``.
+    /// The number of rows that one statement of ``insertBatch(_:width:)`` inserts.
     static func batchSize(width: Int) -> Int { max(1, min(mostRows, mostParameters / max(1, width))) }
 
-    /// Inserts as many rows of the first `width` columns as ``batchSize(width:)`` says; starting a statement costs SQLite half a row.
+    /// Inserts ``batchSize(width:)`` rows with the first `width` columns. Starting a statement costs SQLite
+    /// half as much as a row.
     ///
-    /// OR FAIL lets the rows before a refused one stay: to be able to take them back, SQLite would first copy each page that
-    /// they touch (https://sqlite.org/lang_conflict.html).
+    /// OR FAIL keeps the rows before a refused one. To be able to undo them, SQLite would first copy each
+    /// page that they touch (https://sqlite.org/lang_conflict.html).
     ///
-    /// - Returns: False when a row was refused; any of those before it may be in.
+    /// - Returns: False when a row was refused; any number of the rows before it may have been inserted.
     func insertBatch(_ values: ArraySlice<Value>, width: Int) throws -> Bool {
         let rows = RowWriter.batchSize(width: width)
         let statement = try batchInserts[width] ?? prepareInsert(of: ColumnMask(all: width), rows: rows, or: "FAIL")
@@ -126,7 +133,8 @@ final class RowWriter {
         return try RawStatement(db, "SELECT \(columns) FROM \(quotedTable) WHERE \(keyCondition)")
     }
 
-    /// Passes success and constraint failures on; everything else (no space, damage, interruption) ends the transaction.
+    /// Returns success and constraint failures. Throws for everything else (no space, damage, interruption),
+    /// which ends the transaction.
     private func checked(_ code: Int32) throws -> Int32 {
         guard code == SQLITE_DONE || code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)

@@ -4,18 +4,21 @@ import Journal
 
 /// Finds the visible rows that hold a UNIQUE value of a row that is not in its table.
 ///
-/// The index's own terms and condition are evaluated over the row's values by SQLite, so collations, affinities, expressions and
-/// partial indexes count as they do in the index. Where generated columns are among them, the row stands in a temporary copy of the
-/// table meanwhile, so that SQLite computes these too.
+/// SQLite evaluates the index's own terms and condition over the row's values, so collations, affinities,
+/// expressions and partial indexes count as they do in the index. If generated columns are among the terms,
+/// the row is inserted into a temporary copy of the table during the query, so that SQLite computes them too.
 final class UniqueConflictFinder {
     private let statement: RawStatement
-    /// The copy's statements, when there is one.
+    /// The statements of the temporary copy; nil without one.
     private let copy: (insert: RawStatement, delete: RawStatement)?
-    /// What is bound, by position in ``TableInspection/stored``.
+    /// The positions in ``TableInspection/stored`` of the values to bind.
     private let columns: [Int]
     private let keyCount: Int
 
-    /// - Returns: nil when the table's definition has no meaning outside of it: then no row is found to be in the way.
+    /// Prepares the query for one index.
+    ///
+    /// - Returns: nil when the temporary copy cannot be created, because the table's definition compiles only
+    ///   under its own name. No row is reported as a conflict then.
     init?(_ db: Database, index: UniqueIndex, table: TableInspection, tableID: Int64) throws {
         keyCount = table.keyCount
         let isGenerated = table.columns.contains { $0.isGenerated && index.depends(on: $0.name, of: table) }
@@ -36,9 +39,9 @@ final class UniqueConflictFinder {
         } else {
             columns = table.stored.indices.filter { index.depends(on: table.stored[$0].name, of: table) }
             copy = nil
-            // The row in the form of the table: columns of a compound SELECT have affinity and collation of its first part, and
-            // UNION keeps SQLite from putting the bare values in their place (https://sqlite.org/optoverview.html#flattening,
-            // rule 17a).
+            // The row with the affinities and collations of the table. The columns of a compound SELECT have
+            // those of its first part, and UNION keeps SQLite from replacing the subquery with the bare
+            // values (https://sqlite.org/optoverview.html#flattening, rule 17a).
             let names = columns.map { SQLText.quote(identifier: table.stored[$0].name) }.joined(separator: ", ")
             let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
             row = "(SELECT \(names) FROM main.\(quotedTable) WHERE 0 UNION SELECT \(values)) AS \(quotedTable)"
@@ -56,7 +59,7 @@ final class UniqueConflictFinder {
                 + "WHERE \(conditions.joined(separator: " AND "))")
     }
 
-    /// The keys of the rows in the way of one with the values `row`.
+    /// The keys of the visible rows that conflict with a row of the values `row`.
     func keys(of row: (Int) -> Value?) throws -> [[Value]] {
         let bound = copy?.insert ?? statement
         for (position, column) in columns.enumerated() {

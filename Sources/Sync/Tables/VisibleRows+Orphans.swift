@@ -1,7 +1,7 @@
 import Journal
 
 extension VisibleRows {
-    /// Sets visible rows aside until none lacks a hard parent. Each round can only take rows away, so it ends.
+    /// Holds visible rows until none lacks a hard parent. Each round only removes rows, so it ends.
     func setAsideOrphans() throws {
         while !store.unchecked.isEmpty || !store.removedParents.isEmpty {
             let rows = store.unchecked.values

@@ -2,9 +2,11 @@ import GRDBSQLite
 import Journal
 
 extension VisibleRows {
-    /// Gives shown rows the substitutes of soft keys whose parents are not shown, and the values back of those that are.
+    /// Gives shown rows substitutes for soft parents that are not shown, and their merged values for parents
+    /// that are shown.
     ///
-    /// - Returns: False when a row cannot be stored so and was taken out: its keys are hard, and all has to be evaluated anew.
+    /// - Returns: False when a constraint refuses a row with its substitute and the row was taken out. Its
+    ///   keys are hard from then on, and the evaluation has to start over.
     func substitute() throws -> Bool {
         for row in softRows.values.sorted(by: { $0.key < $1.key }) {
             let writer = store.session.writer(of: row.context, row.table)
@@ -50,6 +52,8 @@ extension VisibleRows {
         return true
     }
 
+    /// Updates the columns in which `target` differs from the visible row.
+    ///
     /// - Returns: False when a constraint refuses the row.
     private func write(_ target: [Value], over visible: [Value], of row: RowStore.RowID) throws -> Bool {
         var mask = ColumnMask()
@@ -63,7 +67,8 @@ extension VisibleRows {
         return try writer.update(mask, values: values, key: row.values).code == SQLITE_DONE
     }
 
-    /// Takes a row out that cannot be stored with substitutes, and with it all that was worked out while it stood there.
+    /// Takes a row out of its table because it cannot be stored with substitutes, and undoes the evaluation
+    /// that counted on it.
     private func harden(_ row: RowStore.RowID, merged: [Value]) throws {
         for (key, member) in involved where shown.contains(key) {
             try takeOut([member])

@@ -1,9 +1,10 @@
-/// A secret that proves to a peer who asks. It prints as a placeholder, so that it cannot get into a log by accident.
+/// A secret that authenticates this replica to a peer. It prints as a placeholder, so that it cannot get into
+/// a log by accident.
 public struct BearerToken: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     let value: String
 
-    /// - Throws: ``SyncError/Code/configuration`` for an empty token and for one that is not visible ASCII
-    ///   (RFC 6750, section 2.1).
+    /// - Throws: ``SyncError/Code/configuration`` for an empty token, and for one with other characters than
+    ///   visible ASCII (RFC 6750, section 2.1).
     public init(_ value: String) throws(SyncError) {
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw SyncError(

@@ -2,11 +2,11 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// One request to a peer and its answer, read piece by piece.
+/// One request to a peer and its answer, which is read piece by piece.
 ///
-/// A thread of its own runs libcurl. What arrives waits in a short queue; when that is full the transfer is paused
-/// until the reader has taken some, so memory is bounded whatever the peer sends. Cancelling the reading task wakes the
-/// thread up, which closes the connection.
+/// A thread of its own runs libcurl. Received bytes wait in a short queue. When the queue is full, the
+/// transfer pauses until the reader has taken some, so memory is bounded for any answer. Cancelling the
+/// reading task wakes the thread, which closes the connection.
 final class CurlExchange: Sendable {
     struct Head: Sendable {
         var status = 0
@@ -15,7 +15,7 @@ final class CurlExchange: Sendable {
         var retryAfter: String?
     }
 
-    /// Bytes in the queue above which the transfer pauses.
+    /// The number of bytes in the queue above which the transfer pauses.
     private static let queuedBytes = 256 << 10
 
     private struct State {
@@ -40,9 +40,9 @@ final class CurlExchange: Sendable {
     private let onDone: @Sendable (CurlHandle) -> Void
 
     /// - Parameters:
-    ///   - handle: Ready to run, but for the callbacks.
+    ///   - handle: Ready to run, except for the callbacks.
     ///   - bodyLimit: The most bytes of body to accept.
-    ///   - onDone: Gets the handle back, on the thread of the transfer.
+    ///   - onDone: Receives the handle back, on the thread of the transfer.
     init(
         _ handle: CurlHandle, peer: String, bodyLimit: Int, limits: Limits,
         onDone: @escaping @Sendable (CurlHandle) -> Void
@@ -63,7 +63,7 @@ final class CurlExchange: Sendable {
 
     // MARK: Reading
 
-    /// The status and the header fields, as soon as they are there.
+    /// The status and the header fields, as soon as they have arrived.
     func head() async throws -> Head {
         while true {
             let found = try state.withLock { state throws(SyncError) -> Head? in
@@ -96,13 +96,13 @@ final class CurlExchange: Sendable {
         }
     }
 
-    /// Ends the transfer; the connection is closed.
+    /// Ends the transfer and closes the connection.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         handle.wakeUp()
     }
 
-    /// Returns when something changed since the last look. One reader at a time.
+    /// Returns when something has changed since the last check. Only one reader may wait at a time.
     private func news(forHead: Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -152,13 +152,13 @@ final class CurlExchange: Sendable {
             } catch {
                 failure = error as? SyncError
             }
-            // The buffer is gone after this block.
+            // The error buffer is valid only in this block.
             _ = tandem_setopt_pointer(handle.easy, CURLOPT_ERRORBUFFER, nil)
         }
         onDone(handle)
         let cause = failure
         state.withLock { state in
-            // A callback that refused the answer knows better why than libcurl.
+            // The reason of a callback that refused the answer is more exact than libcurl's.
             if state.failure == nil { state.failure = cause }
             state.isDone = true
         }
@@ -226,7 +226,8 @@ final class CurlExchange: Sendable {
                 return 0
             }
             state.incoming.add(line)
-            // An empty line ends the header lines; those of an interim answer (1xx) are followed by the real ones.
+            // An empty line ends the header lines. The lines of an interim answer (1xx) are followed by those
+            // of the final one.
             if line.allSatisfy({ $0 == 0x0D || $0 == 0x0A }), state.incoming.status >= 200, state.head == nil {
                 state.head = state.incoming
             }

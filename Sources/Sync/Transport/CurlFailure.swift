@@ -1,9 +1,10 @@
 import CCurl
 
-/// What libcurl's result codes mean to a person.
+/// Translates libcurl's result codes to errors for people.
 enum CurlFailure {
     /// - Parameters:
-    ///   - text: libcurl's own words on this failure; may be empty. They name host and port, never a header.
+    ///   - text: libcurl's own description of this failure; may be empty. It names host and port, never a
+    ///     header.
     static func error(_ code: CURLcode, text: String, peer: String) -> SyncError {
         let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         switch code {

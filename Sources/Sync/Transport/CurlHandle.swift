@@ -1,10 +1,10 @@
 import CCurl
 
-/// One libcurl easy handle with a multi handle of its own, which keeps the connection alive between requests.
+/// One libcurl easy handle with a multi handle of its own, which keeps the connection open between requests.
 ///
-/// Unchecked: libcurl's handles may be used by any thread, one at a time. The thread of one ``CurlExchange`` uses it at
-/// a time, and ``CurlPool`` hands it out; only `curl_multi_wakeup` is called from other threads, which libcurl allows
-/// (https://curl.se/libcurl/c/curl_multi_wakeup.html).
+/// Unchecked: libcurl allows any thread to use its handles, one thread at a time. ``CurlPool`` gives a handle
+/// to one ``CurlExchange`` at a time, whose thread uses it. Other threads call only `curl_multi_wakeup`,
+/// which libcurl allows (https://curl.se/libcurl/c/curl_multi_wakeup.html).
 final class CurlHandle: @unchecked Sendable {
     let easy: OpaqueEasy
     let multi: OpaqueMulti
@@ -12,7 +12,7 @@ final class CurlHandle: @unchecked Sendable {
     typealias OpaqueEasy = UnsafeMutableRawPointer
     typealias OpaqueMulti = UnsafeMutableRawPointer
 
-    /// Once a process, before any other call.
+    /// libcurl's global initialization: once per process, before any other call.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     init() throws(SyncError) {
@@ -34,7 +34,7 @@ final class CurlHandle: @unchecked Sendable {
 
     func wakeUp() { curl_multi_wakeup(multi) }
 
-    /// Forgets the options of the last request; connections stay open.
+    /// Clears the options of the last request; connections stay open.
     func reset() { curl_easy_reset(easy) }
 
     func set(_ option: CURLoption, _ value: Int) throws(SyncError) {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The idle handles of one peer. Each keeps its connection open, so that the next request needs no new one.
 final class CurlPool: Sendable {
-    /// A peer is asked and told at the same time, and rarely verified besides.
+    /// A pull and a push run at the same time, and sometimes a comparison besides.
     private static let idleHandles = 3
 
     private let idle = Mutex<[CurlHandle]>([])

@@ -2,8 +2,8 @@ import CCurl
 
 /// A peer over HTTP or HTTPS, through libcurl. The peer is treated as hostile.
 ///
-/// Redirects, proxies, cookies, `.netrc`, HSTS and alternative services are off, so a request goes to the configured
-/// address or nowhere. Header and body are bounded, and so is every time. Connections are kept and used again.
+/// Redirects, proxies, cookies, `.netrc`, HSTS and alternative services are off, so a request goes to the
+/// configured address or nowhere. Headers, bodies and times are bounded. Connections are reused.
 public final class CurlTransport: Transport {
     /// The peer's address.
     public let name: String
@@ -25,9 +25,9 @@ public final class CurlTransport: Transport {
 
     /// As ``Transport/hello(_:)``, by `POST /v1/hello`.
     ///
-    /// - Throws: ``SyncError``: `unreachable`, `tls`, `timedOut`, `truncated`, `notAPeer`, `tooLarge`, `cancelled` for
-    ///   a connection or an answer that fails; the code that the peer answered with; `invalid` for an answer that
-    ///   breaks the protocol.
+    /// - Throws: ``SyncError``: `unreachable`, `tls`, `timedOut`, `truncated`, `notAPeer`, `tooLarge`,
+    ///   `cancelled` for a connection or an answer that fails; the code that the peer answered with;
+    ///   `invalid` for an answer that breaks the protocol.
     public func hello(_ hello: Hello) async throws -> Hello {
         try await message(WireHTTP.helloPath, hello)
     }
@@ -71,7 +71,8 @@ public final class CurlTransport: Transport {
         return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
     }
 
-    /// The answer to a `GET` of one of the routes for people and programs beside the protocol, such as `/v1/status`.
+    /// Returns the answer to a `GET` of one of the routes for people and programs besides the protocol, such
+    /// as `/v1/status`.
     ///
     /// - Parameter type: The media type that the answer must have.
     /// - Throws: As ``hello(_:)``; an answer of another type is `notAPeer`.
@@ -88,7 +89,7 @@ public final class CurlTransport: Transport {
         return try translated { () throws(WireError) in try Answer(decoding: answer, limits: limits) }
     }
 
-    /// The whole body of an answer that is no stream.
+    /// Returns the whole body of an answer that is not a stream.
     private func answer(
         _ path: String, body: [UInt8]?, bodyType: String? = nil, type: String
     ) async throws -> [UInt8] {
@@ -108,7 +109,7 @@ public final class CurlTransport: Transport {
         let head = try await exchange.head()
         guard head.status == 200 else {
             var body: [UInt8] = []
-            // A failure while the reason is read does not hide the status.
+            // A failure to read the error body does not hide the status.
             while body.count <= limits.errorBodyBytes, let piece = try? await exchange.next() { body += piece }
             throw SyncError(
                 httpStatus: head.status, body: body, peer: name, retryAfter: head.retryAfter, limits: limits)
@@ -136,7 +137,7 @@ public final class CurlTransport: Transport {
         if let type {
             lines += ["Content-Type: \(type)", "Accept: \(WireHTTP.messageType), \(WireHTTP.framesType)"]
         }
-        // libcurl would wait a second for a "100 Continue" before a large body.
+        // Without this header, libcurl waits a second for a "100 Continue" before a large body.
         lines.append("Expect:")
         if let token = configuration.token { lines.append("Authorization: Bearer \(token.value)") }
         var list: UnsafeMutablePointer<curl_slist>?
@@ -158,10 +159,10 @@ public final class CurlTransport: Transport {
         try handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
         try handle.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         try handle.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-        // An empty name switches off the proxy of the environment, too.
+        // An empty name also switches off a proxy from the environment.
         try handle.set(CURLOPT_PROXY, "")
         try handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // Cookies, HSTS and alternative services stay off as long as no file and no engine is named.
+        // Cookies, HSTS and alternative services are off unless a file or an engine is set.
         try handle.set(CURLOPT_HSTS_CTRL, 0)
         try handle.set(CURLOPT_TCP_KEEPALIVE, 1)
         try handle.set(CURLOPT_USERAGENT, "tandem/\(wireVersion)")
@@ -194,7 +195,7 @@ public final class CurlTransport: Transport {
 
 /// Header lines that libcurl reads during a transfer.
 ///
-/// Unchecked: made by one thread before the transfer, freed by the transfer's thread after it.
+/// Unchecked: one thread creates the list before the transfer, and the transfer's thread frees it afterwards.
 private final class HeaderList: @unchecked Sendable {
     private let list: UnsafeMutablePointer<curl_slist>?
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Where a peer is, and how to prove to it who asks.
+/// The address of a peer, and what authenticates this replica to it.
 public struct PeerConfiguration: Sendable, Hashable {
-    /// The ways to a peer.
+    /// The kinds of addresses.
     public enum Address: Sendable, Hashable {
         /// `http://host:port` or `https://host:port`, without a trailing slash.
         case http(String)
@@ -10,15 +10,16 @@ public struct PeerConfiguration: Sendable, Hashable {
         case file(String)
     }
 
-    /// Where it is.
+    /// The address of the peer.
     public let address: Address
-    /// What proves to it who asks; nil for a peer that asks for nothing. Of no use for a file.
+    /// The token that authenticates this replica to the peer; nil for a peer that requires none. Not used for
+    /// a file.
     public var token: BearerToken?
-    /// The files of TLS, for `https://`.
+    /// The TLS files, for `https://`.
     public var tls: TLSFiles
 
-    /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment, or the path of
-    ///   a file.
+    /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment, or
+    ///   the path of a file.
     /// - Throws: ``SyncError/Code/configuration``; the message never repeats user info.
     public init(_ peer: String, token: BearerToken? = nil, tls: TLSFiles = TLSFiles()) throws(SyncError) {
         self.token = token
@@ -30,8 +31,8 @@ public struct PeerConfiguration: Sendable, Hashable {
             address = .file(peer)
             return
         }
-        // The host as it is written: decoded, %0A in it would be a line's end in addresses and messages. Only the zone of an IPv6
-        // address needs a percent sign (RFC 6874).
+        // The host is used as written. Decoded, %0A in it would end a line in addresses and messages. Only
+        // the zone of an IPv6 address needs a percent sign (RFC 6874).
         guard let parts = URLComponents(string: peer), let scheme = parts.scheme?.lowercased(),
             let host = parts.encodedHost, !host.isEmpty, host.hasPrefix("[") || !host.contains("%")
         else {

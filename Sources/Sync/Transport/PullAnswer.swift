@@ -1,4 +1,5 @@
-/// The answer to a pull as it arrives, in pieces of any size: its batches are handed on, its last frame is the end.
+/// Reads the answer to a pull from pieces of any size. Its batches are passed on, and its last frame is the
+/// result.
 package struct PullAnswer {
     private let peer: String
     private var parser: FrameParser
@@ -10,7 +11,9 @@ package struct PullAnswer {
         parser = FrameParser(limits: limits)
     }
 
-    /// - Throws: ``SyncError`` for what is no answer to a pull, and what `onFrame` throws.
+    /// Takes the next piece.
+    ///
+    /// - Throws: ``SyncError`` for bytes that are not an answer to a pull, and what `onFrame` throws.
     package mutating func take(
         _ piece: some Collection<UInt8>, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws {
@@ -25,7 +28,7 @@ package struct PullAnswer {
         }
     }
 
-    /// Call at the end of the pieces.
+    /// Returns how the pull ended. Call it after the last piece.
     ///
     /// - Throws: ``SyncError/Code/truncated`` when the answer was cut off.
     package func finish() throws(SyncError) -> PullEnd {

@@ -1,4 +1,4 @@
-/// The files of TLS, in PEM; nil means the system's.
+/// The TLS files, in PEM; nil means the system's.
 public struct TLSFiles: Sendable, Hashable {
     /// The certificate authorities to trust, instead of the system's.
     public var authorities: String?
@@ -8,12 +8,12 @@ public struct TLSFiles: Sendable, Hashable {
     /// The key of that certificate.
     public var key: String?
 
-    /// The files are read at each connection; one that cannot be read fails that.
+    /// Names the files. They are read at each connection, which fails when one of them cannot be read.
     ///
     /// - Parameters:
     ///   - authorities: The certificate authorities to trust, instead of the system's.
     ///   - certificate: The client's certificate.
-    ///   - key: Its key.
+    ///   - key: The key of that certificate.
     public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
         self.authorities = authorities
         self.certificate = certificate

@@ -5,10 +5,12 @@ import Journal
 struct ComparedTables: Sendable {
     let shapes: [TableShape]
 
-    /// For each of ``shapes``, a raw value of ``Affinity`` for each column; empty from a peer that does not tell.
+    /// For each of ``shapes``, a raw value of ``Affinity`` for each column; empty for a peer that does not
+    /// send them.
     let affinities: [[UInt8]]
 
-    /// The tracked tables under the names that all machines know, without those into which nothing can be merged here.
+    /// The tracked tables under the names that all machines know, without tables into which this replica
+    /// cannot merge anything.
     init(_ db: Database) throws {
         let entries = try ShapeRegistry(db).entries.values.filter { $0.isTracked && $0.shownColumns != [] }
             .sorted { $0.wireShape.table.utf8.lexicographicallyPrecedes($1.wireShape.table.utf8) }

@@ -3,19 +3,21 @@ import Journal
 
 /// Compares the content of two replicas that know the same: a digest for every stretch of rows, no rows.
 ///
-/// Replicas with equal vectors hold equal rows. If they do not, something else than replication changed a file, or replication has a fault;
-/// both must not stay unnoticed. Costs one walk through all tables on both sides.
+/// Replicas with equal vectors hold equal rows. If they do not, something else than replication changed a
+/// file, or replication has a fault; both must not stay unnoticed. Costs one walk through all tables on both
+/// sides.
 struct ContentProof: Sendable {
     let inbox: Inbox
     let transport: any Transport
     let limits: Limits
 
-    /// - Returns: The tables that differ; nil when nothing can be said, because the two do not know the same, or one of them wrote
-    ///   meanwhile.
+    /// - Returns: The tables that differ; nil when nothing can be said, because the two do not know the same,
+    ///   or one of them wrote meanwhile.
     func run() async throws -> [ContentMismatch]? {
         guard let first = try await compare() else { return nil }
         guard !first.isEmpty else { return first }
-        // A local change can make room for a held row that nobody has brought back yet: look again before raising an alarm.
+        // A local change can make room for a held row that nobody has brought back yet: look again before
+        // raising an alarm.
         _ = try await blocking { [inbox] in try inbox.bringBackHeldRows() }
         guard let second = try await compare() else { return nil }
         let before = Set(first.map(\.table))
@@ -29,7 +31,8 @@ struct ContentProof: Sendable {
         }
         guard reply.vector == vector else { return nil }
         var mismatches: [ContentMismatch] = []
-        // What only one side has, under whatever name, or stores otherwise, says nothing of the rest: machines may have different schemas.
+        // What only one side has, under whatever name, or stores otherwise, says nothing of the rest:
+        // machines may have different schemas.
         for pair in TablePairs(here: tables, there: ComparedTables(reply)).pairs {
             guard let shape = pair.shape else { continue }
             guard let mismatch = try await compare(shape) else { return nil }

@@ -6,7 +6,7 @@ struct PageComparison {
     private let rows: TableRows
     private let limits: Limits
 
-    /// The peer's rows that have not met their like yet, in key order, and where they stand by their key.
+    /// The peer's rows that no row here has matched yet, in key order, and their positions by key.
     private var theirs: [[Value]?]
     private var positions: [Key: Int] = [:]
 

@@ -1,10 +1,11 @@
 import Journal
 
-/// Where the next page of a peer's rows begins, and what stops a peer whose pages lead nowhere.
+/// The position between two pages of a peer's rows. It detects a peer whose pages never end.
 ///
-/// Keys are told apart, not put in order: the peer's collations and text encoding may be others than those here. A circle is found as in
-/// R. P. Brent, "An improved Monte Carlo factorization algorithm" (https://doi.org/10.1007/BF01933190): each position is compared
-/// with one before it, which moves on after 1, 2, 4, … pages. So memory is one key, and a circle is noticed after few rounds.
+/// Keys are only compared for equality, not ordered, because the peer's collations and text encoding may
+/// differ from those here. A cycle is found as in R. P. Brent, "An improved Monte Carlo factorization
+/// algorithm" (https://doi.org/10.1007/BF01933190): each position is compared with an earlier one, which is
+/// replaced after 1, 2, 4, … pages. So the memory is one key, and a cycle is found after few rounds.
 struct PagePosition {
     /// The key after which the next page begins; nil at the first row of the table.
     private(set) var after: [Value]?
@@ -21,7 +22,7 @@ struct PagePosition {
         mark = after
     }
 
-    /// Moves on to the end of a page after which there are more.
+    /// Moves to the end of a page that is not the last one.
     ///
     /// - Parameter last: The last key of the page; nil when the page is empty.
     /// - Throws: ``SyncError/Code/invalid`` when the page is empty, or ends where an earlier one ended.

@@ -1,7 +1,7 @@
 import GRDB
 import Journal
 
-/// Answers what verification asks, from one snapshot.
+/// Answers the questions of a verification, from one snapshot.
 struct TableDigests {
     private let db: Database
     private let limits: Limits

@@ -1,14 +1,16 @@
 import Journal
 
-/// Which table here is compared with which there, and by which columns.
+/// The pairs of tables that are compared with each other, and by which columns.
 struct TablePairs {
     struct Pair {
         let name: String
 
-        /// Key columns in key order, then the columns that both sides have, by name; nil when there is nothing to compare.
+        /// Key columns in key order, then the columns that both sides have, by name; nil when there is
+        /// nothing to compare.
         var shape: TableShape?
         var unmatchedColumns: [String] = []
-        /// Columns that the two sides store otherwise: what is text here is a number there, though both were told the same.
+        /// Columns that the two sides store differently, such as text here and a number there for the same
+        /// value. They are not compared.
         var retypedColumns: [String] = []
         var problem: String?
     }
@@ -36,12 +38,13 @@ struct TablePairs {
         }
     }
 
-    /// As SQLite compares names, and as bytes: String would take two normal forms of one name for the same.
+    /// A name folded as SQLite compares names, in bytes: String treats two Unicode normal forms of one name
+    /// as equal.
     fileprivate static func folded(_ name: String) -> [UInt8] { Array(SQLText.foldedName(name).utf8) }
 }
 
 extension TablePairs.Pair {
-    /// - Parameter retyped: Folded names of the columns that the two sides store otherwise.
+    /// - Parameter retyped: The folded names of the columns that the two sides store differently.
     fileprivate mutating func match(_ own: TableShape, _ other: TableShape, retyped: Set<[UInt8]>) {
         let keys = own.keyColumns.map(TablePairs.folded)
         guard keys == other.keyColumns.map(TablePairs.folded) else {
@@ -62,7 +65,7 @@ extension TablePairs.Pair {
 }
 
 extension ComparedTables {
-    /// Folded names of the columns of one table that `other`'s table stores otherwise.
+    /// The folded names of the columns of one table that `other`'s table stores differently.
     fileprivate func retyped(_ table: Int, _ other: ComparedTables, _ otherTable: Int) -> Set<[UInt8]> {
         let theirs = other.types(otherTable)
         return Set(types(table).filter { name, type in theirs[name].map { $0 != type } ?? false }.keys)

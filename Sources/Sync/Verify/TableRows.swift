@@ -1,20 +1,22 @@
 import GRDB
 import Journal
 
-/// The rows of one table in key order, between keys, within one snapshot. Rows with NULL in their key are left out: they are not
-/// replicated.
+/// The rows of one table in key order, between two keys, within one snapshot. Rows with NULL in their key are
+/// left out, because they are not replicated.
 struct TableRows {
-    /// The columns that are read, key first, in the order that was asked for.
+    /// The columns that are read, key first, in the requested order.
     let shape: TableShape
     let collations: [KeyCollation]
     private let db: Database
     private let select: String
     private let key: String
-    /// Leaves out rows with NULL in their key; empty for a table that cannot have any.
+    /// Conditions that leave out rows with NULL in their key; empty for a table that cannot have any.
     private let notNull: [String]
 
-    /// - Parameter asked: Names are looked up in the tracked table of that name; they never reach SQL themselves.
-    /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key or not all columns.
+    /// - Parameter asked: The requested columns. The names are looked up in the tracked table of that name;
+    ///   they never reach SQL themselves.
+    /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key or not
+    ///   all columns.
     init(_ db: Database, asked: TableShape) throws {
         let registry = try ShapeRegistry(db)
         guard let tracked = registry.tracked(table: asked.table) else {
@@ -44,8 +46,8 @@ struct TableRows {
             .map { "\(SQLText.quote(identifier: $0)) IS NOT NULL" }
     }
 
-    /// The key columns that SQLite lets be NULL (https://sqlite.org/lang_createtable.html, section 3.5). An alias of the rowid, whose key
-    /// has no index of its own, is none of them.
+    /// The key columns that SQLite allows to be NULL (https://sqlite.org/lang_createtable.html, section 3.5).
+    /// An alias of the rowid is none of them; such a key has no index of its own.
     private static func nullableKeyColumns(of table: String, _ db: Database) throws -> [String] {
         try String.fetchAll(
             db.cachedStatement(

@@ -1,10 +1,12 @@
 import GRDB
 import Journal
 
-/// Compares the visible rows of two replicas, table by table: digests first, then the rows of the ranges that differ.
+/// Compares the visible rows of two replicas, table by table: digests first, then the rows of the ranges that
+/// differ.
 ///
-/// The peer cuts its rows into ranges; the same ranges are read here. Memory is bounded by one answer of the peer. Each
-/// request reads a snapshot of its own, so rows that are written meanwhile may show as differences: verify at rest.
+/// The peer cuts its rows into ranges; the same ranges are read here. Memory is bounded by one answer of the
+/// peer. Each request reads a snapshot of its own, so rows that are written meanwhile may show as
+/// differences: verify at rest.
 struct Verification: Sendable {
     let replica: Replica
     let transport: any Transport

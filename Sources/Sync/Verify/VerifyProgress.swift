@@ -1,14 +1,14 @@
-/// How far a comparison is.
+/// The progress of a comparison.
 public struct VerifyProgress: Sendable, Hashable {
-    /// The table that is compared now.
+    /// The table that is being compared.
     public private(set) var table = ""
 
-    /// Its place among the tables, from 1 on.
+    /// The position of the table, from 1.
     public private(set) var number = 0
-    /// How many tables there are.
+    /// The number of tables.
     public let tables: Int
 
-    /// Rows here that were compared so far, of all tables.
+    /// Rows here that were compared so far, in all tables.
     public internal(set) var rows = 0
 
     init(tables: Int) { self.tables = tables }
@@ -18,7 +18,7 @@ public struct VerifyProgress: Sendable, Hashable {
         number += 1
     }
 
-    /// - Parameter more: Rows of the table at hand, which ``rows`` does not count yet.
+    /// - Parameter more: Rows of the current table, which ``rows`` does not count yet.
     func adding(rowsOfTable more: Int) -> VerifyProgress {
         var progress = self
         progress.rows += more

@@ -2,7 +2,7 @@ import Journal
 
 /// Whether two replicas hold the same rows, and where they do not.
 public struct VerifyReport: Sendable {
-    /// One row that the two do not hold alike.
+    /// One row that differs between the two replicas.
     public struct Difference: Sendable {
         /// How it differs.
         public enum Kind: Sendable, Hashable {
@@ -19,16 +19,16 @@ public struct VerifyReport: Sendable {
         /// How it differs.
         public let kind: Kind
 
-        /// The peer's row in the compared columns, where a repair may need it.
+        /// The peer's row in the compared columns, if a repair may need it.
         var theirs: [(column: String, value: Value)]?
     }
 
-    /// What the comparison found of one table.
+    /// The result for one table.
     public struct Table: Sendable {
-        /// The table's name, as the machines know it.
+        /// The table's name, as all machines know it.
         public let name: String
 
-        /// Rows here, without those that have NULL in their key: they are not replicated.
+        /// Rows here, without rows with NULL in their key, which are not replicated.
         public var rows = 0
         /// Rows that only this replica has.
         public var onlyHere = 0
@@ -43,14 +43,14 @@ public struct VerifyReport: Sendable {
         /// Columns that only one side has; they were not compared.
         public var unmatchedColumns: [String] = []
 
-        /// Columns whose declared types make the two sides store one value differently, as TEXT here and INTEGER there; they were not
-        /// compared.
+        /// Columns whose declared types make the two sides store one value differently, such as TEXT here and
+        /// INTEGER there. They were not compared.
         public var retypedColumns: [String] = []
 
         /// Why the table could not be compared; nil when it was.
         public var problem: String?
 
-        /// True when the table was compared, and all of its rows are alike in the columns that were.
+        /// True when the table was compared and all its rows are equal in the compared columns.
         public var isEqual: Bool { onlyHere == 0 && onlyThere == 0 && differing == 0 && problem == nil }
 
         /// Bytes of ``Difference/theirs``.
@@ -62,7 +62,7 @@ public struct VerifyReport: Sendable {
     /// The peer's address, without secrets.
     public let peer: String
 
-    /// Tracked tables of either side, by name.
+    /// The tracked tables of this replica in the order of their names, then those that only the peer has.
     public var tables: [Table] = []
 
     /// What this replica knew when the comparison began. Replicas that know different things may differ.
@@ -70,10 +70,10 @@ public struct VerifyReport: Sendable {
     /// What the peer knew when the comparison began.
     public var theirs = VersionVector()
 
-    /// True when every table could be compared, and all rows are alike.
+    /// True when every table could be compared and all rows are equal.
     public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
 
-    /// In how many rows the two differ, also beyond those that are listed.
+    /// The number of rows that differ, including those that are not listed.
     var differenceCount: Int { tables.reduce(0) { $0 + $1.onlyHere + $1.onlyThere + $1.differing } }
 
     init(peer: String) { self.peer = peer }

@@ -1,14 +1,17 @@
 import Journal
 import SwiftProtobuf
 
-/// Change batches as bytes, and back.
+/// Encodes change batches as bytes, and decodes them.
 ///
-/// The format is `ChangeBatch` of docs/tandem.proto: one packed array for each property of all changes. Pure: the same
-/// batch gives the same bytes on every machine, and decoding is total. Whatever the bytes, it returns a batch that
-/// keeps the invariants of ``ChangeBatch`` or throws, within memory that ``Limits`` bounds, and never traps.
+/// The format is `ChangeBatch` of docs/tandem.proto: one packed array for each property of all changes. Pure:
+/// the same batch gives the same bytes on every machine. Decoding is total: for any bytes it returns a batch
+/// that keeps the invariants of ``ChangeBatch`` or throws, within memory that ``Limits`` bounds, and never
+/// traps.
 public enum BatchCodec {
-    /// - Parameter batch: One that keeps its invariants; a REAL that is not a number is written as NULL, as SQLite
-    ///   itself stores it.
+    /// Encodes `batch`.
+    ///
+    /// - Parameter batch: A batch that keeps its invariants. A REAL that is not a number is written as NULL,
+    ///   as SQLite itself stores it.
     /// - Throws: ``WireError/Kind/malformed`` when the batch breaks an invariant.
     public static func encode(_ batch: ChangeBatch) throws(WireError) -> [UInt8] {
         var encoder = BatchEncoder()
@@ -20,6 +23,8 @@ public enum BatchCodec {
         }
     }
 
+    /// Decodes a batch from untrusted bytes.
+    ///
     /// - Returns: A batch whose text and blob values are slices of one shared buffer.
     /// - Throws: ``WireError``; nothing of the bytes is used then.
     public static func decode(_ bytes: [UInt8], limits: Limits) throws(WireError) -> ChangeBatch {
@@ -37,7 +42,8 @@ public enum BatchCodec {
     }
 }
 
-/// Unknown fields are additions that may be ignored; no message of the protocol nests deeper than this.
+/// The options for decoding messages of peers. Unknown fields are additions that may be ignored, and no
+/// message of the protocol nests deeper than 8 levels.
 var wireDecodingOptions: BinaryDecodingOptions {
     var options = BinaryDecodingOptions()
     options.discardUnknownFields = true

@@ -2,7 +2,7 @@ import Journal
 
 /// Builds a batch from the columns of a wire message whose counts ``BatchScan`` has found to agree.
 ///
-/// Every number of the message is a claim: it is compared before it is used as a position, and sums are checked
+/// No number of the message is trusted: it is checked before it is used as a position, and sums are checked
 /// before they can overflow.
 struct BatchDecoder {
     let message: Tandem_V1_ChangeBatch
@@ -70,7 +70,8 @@ struct BatchDecoder {
         return runs
     }
 
-    /// Entries come ascending by origin and each raises the vector, so a vector has one encoding and costs no sorting.
+    /// Adds known versions to a vector. The entries must ascend by origin and each must raise the vector, so
+    /// a vector has only one encoding and needs no sorting.
     private func add(
         _ range: Range<Int>, to vector: inout VersionVector, origins: [OriginID], own: Int
     ) throws(WireError) {
@@ -177,8 +178,10 @@ struct BatchDecoder {
 }
 
 extension TableShape {
-    /// - Throws: ``WireError`` unless there is a key, every name is non-empty UTF-8 without NUL, and no column stands
-    ///   twice.
+    /// Reads a shape.
+    ///
+    /// - Throws: ``WireError`` unless there is a key, every name is non-empty UTF-8 without NUL, and no
+    ///   column occurs twice.
     init(_ shape: Tandem_V1_ChangeBatch.Shape, limits: Limits) throws(WireError) {
         guard shape.columns.count <= limits.columnsPerShape else {
             throw .tooLarge("\(shape.columns.count) columns in a table")
@@ -188,8 +191,8 @@ extension TableShape {
         guard shape.keyCount > 0, Int(shape.keyCount) <= columns.count else {
             throw .malformed("a shape without a key")
         }
-        // As bytes: String would take two normal forms of one name for the same column. As SQLite compares them: it takes the
-        // two cases of an ASCII letter for one, and only those.
+        // Compared as bytes, because String treats two Unicode normal forms of one name as equal. Folded as
+        // SQLite compares names, which ignores the case of ASCII letters only.
         let folded = shape.columns.map { name in name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
         guard Set(folded).count == columns.count else {
             throw .malformed("a column stands twice in a shape")
@@ -198,7 +201,7 @@ extension TableShape {
     }
 }
 
-/// A name of the schema or of a cluster.
+/// Reads a name of a table, a column or a cluster.
 func wireName(_ bytes: some Collection<UInt8>, limits: Limits) throws(WireError) -> String {
     guard !bytes.isEmpty, bytes.count <= limits.nameBytes else { throw .malformed("a name of \(bytes.count) bytes") }
     guard !bytes.contains(0), let name = String(validating: bytes, as: UTF8.self) else {

@@ -12,7 +12,7 @@ struct BatchEncoder {
     private(set) var message = Tandem_V1_ChangeBatch()
     private var origins: [OriginID: Int] = [:]
 
-    /// The known vector of the latest run of each origin, by its position in the message's origins.
+    /// The causal context of the latest run of each origin, by the origin's position in the message.
     private var latestKnown: [Int: VersionVector] = [:]
 
     mutating func append(_ batch: ChangeBatch) throws(WireError) {
@@ -107,7 +107,7 @@ struct BatchEncoder {
 }
 
 extension Operation {
-    /// The life of a key whose row was never deleted before, which need not travel.
+    /// The life of a key whose row was never deleted before. It is not sent.
     var usualLife: Int64 { self == .delete ? 2 : 1 }
 }
 

@@ -1,7 +1,7 @@
-/// A look at the outside of an encoded batch, before any memory is spent on its inside.
+/// Checks the sizes of an encoded batch before any memory is allocated for its content.
 ///
-/// Counts the elements of each packed array from the bytes alone, so that a batch which claims too much, or whose
-/// columns contradict each other, is refused before a single array is built.
+/// It counts the elements of each packed array from the bytes alone. A batch that exceeds a limit, or whose
+/// columns contradict each other, is refused before an array is built.
 struct BatchScan {
     /// The numbers of the fields in docs/tandem.proto.
     private enum Field {
@@ -28,10 +28,10 @@ struct BatchScan {
         static let last = 20
     }
 
-    /// Elements of each field, by its number.
+    /// The number of elements of each field, by field number.
     private var counts = [Int](repeating: 0, count: Field.last + 1)
 
-    /// All bytes but those of the content.
+    /// The number of bytes without those of the content.
     private var columnBytes = 0
 
     init(_ bytes: [UInt8]) throws(WireError) {

@@ -1,29 +1,29 @@
 import Journal
 import SwiftProtobuf
 
-/// What verification asks of a peer.
+/// A question of a verification to a peer.
 public struct DigestRequest: Sendable, Hashable {
-    /// What is asked.
+    /// The kinds of questions.
     public enum Question: Sendable, Hashable {
-        /// Which tables are there?
+        /// The tracked tables.
         case tables
 
-        /// Digests of the columns of `shape`, in this order, one for every `rowsPerDigest` rows in key order, from
-        /// after the key `after`.
+        /// Digests of the columns of `shape`, in the order of the shape: one digest for each `rowsPerDigest`
+        /// rows in key order, starting after the key `after`.
         case digests(shape: TableShape, after: [Value]?, rowsPerDigest: Int)
 
         /// The rows after the key `after`, up to the key `through`.
         case rows(shape: TableShape, after: [Value]?, through: [Value]?)
     }
 
-    /// The cluster of who asks, 1 to ``Limits/nameBytes`` bytes of UTF-8.
+    /// The caller's cluster, 1 to ``Limits/nameBytes`` bytes of UTF-8.
     public var cluster: String
-    /// What is asked.
+    /// The question.
     public var question: Question
 
     /// - Parameters:
-    ///   - cluster: The cluster of who asks.
-    ///   - question: What is asked.
+    ///   - cluster: The caller's cluster.
+    ///   - question: The question.
     public init(cluster: String, question: Question) {
         self.cluster = cluster
         self.question = question
@@ -34,14 +34,14 @@ public struct DigestRequest: Sendable, Hashable {
 public struct RangeDigest: Sendable, Hashable {
     /// The key of the last row.
     public var last: [Value]
-    /// How many rows there are, 0 or more.
+    /// The number of rows, 0 or more.
     public var rows: Int
-    /// 32 bytes: SHA-256 of the rows, as docs/PROTOCOL.md writes them.
+    /// 32 bytes: SHA-256 of the rows in the form that docs/PROTOCOL.md defines.
     public var sha256: [UInt8]
 
     /// - Parameters:
     ///   - last: The key of the last row.
-    ///   - rows: How many rows there are.
+    ///   - rows: The number of rows.
     ///   - sha256: 32 bytes.
     public init(last: [Value], rows: Int, sha256: [UInt8]) {
         self.last = last
@@ -50,31 +50,34 @@ public struct RangeDigest: Sendable, Hashable {
     }
 }
 
-/// The answer to a ``DigestRequest``, from one snapshot: of ``tables``, ``digests`` and ``rows`` what was asked for.
+/// The answer to a ``DigestRequest``, from one snapshot. Of ``tables``, ``digests`` and ``rows``, only the
+/// requested one is set.
 public struct DigestReply: Sendable, Hashable {
-    /// What the replica knew in the snapshot that it read.
+    /// What the replica knew in that snapshot.
     public var vector: VersionVector
     /// The tracked tables, by name.
     public var tables: [TableShape] = []
 
-    /// For each of ``tables``, how each of its columns stores values: raw values of `Affinity`. Empty from a peer that does not tell.
+    /// For each of ``tables``, how each column stores values: raw values of `Affinity`. Empty for a peer that
+    /// does not send them.
     public var affinities: [[UInt8]] = []
     /// Digests of consecutive ranges, in key order.
     public var digests: [RangeDigest] = []
-    /// Rows in key order, each in the order of the columns that were asked for.
+    /// Rows in key order, each in the order of the requested columns.
     public var rows: [[Value]] = []
 
-    /// True when the answer ends before the range does: ask again, after its last key.
+    /// True when the answer ends before the requested range: ask again, after its last key.
     public var more = false
 
-    /// An answer without tables, digests and rows.
+    /// Creates an answer without tables, digests and rows.
     public init(vector: VersionVector) { self.vector = vector }
 }
 
 extension DigestRequest: WireMessage {
-    /// The message of docs/tandem.proto.
+    /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB in a key.
+    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB in a
+    ///   key.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_DigestRequest()
         message.wireVersion = wireVersion
@@ -104,11 +107,11 @@ extension DigestRequest: WireMessage {
         return try serialize(message)
     }
 
-    /// Reads the message of docs/tandem.proto, whoever wrote it. The count of rows of a digest is brought into 1...64
-    /// times ``Limits/rowsPerDigest``.
+    /// Decodes the message of docs/tandem.proto from untrusted bytes. The number of rows per digest is
+    /// clamped to 1...64 times ``Limits/rowsPerDigest``.
     ///
-    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
-    ///   `malformed` for everything else that is not such a message.
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the
+    ///   protocol, `malformed` for anything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_DigestRequest.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -136,7 +139,7 @@ extension DigestRequest: WireMessage {
 }
 
 extension DigestReply: WireMessage {
-    /// The message of docs/tandem.proto.
+    /// Encodes the message of docs/tandem.proto.
     ///
     /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB.
     public func encoded() throws(WireError) -> [UInt8] {
@@ -157,10 +160,10 @@ extension DigestReply: WireMessage {
         return try serialize(message)
     }
 
-    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    /// Decodes the message of docs/tandem.proto from untrusted bytes.
     ///
-    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
-    ///   `malformed` for everything else that is not such a message.
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the
+    ///   protocol, `malformed` for anything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_DigestReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -205,7 +208,7 @@ extension Tandem_V1_Values {
         return try columns.values()
     }
 
-    /// The values, as many as the key of `shape` has columns.
+    /// The values, which must be as many as the key of `shape` has columns.
     fileprivate func key(of shape: TableShape) throws(WireError) -> [Value] {
         let values = try values()
         guard values.count == shape.keyCount else { throw .malformed("a key of another length") }

@@ -17,13 +17,13 @@ extension SyncError {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body = Envelope(error: .init(code: code.name, message: message, hint: hint))
-        // Three strings always encode.
+        // Encoding strings cannot fail.
         return (try? encoder.encode(body)).map { [UInt8]($0) } ?? Array(#"{"error":{"code":"failed"}}"#.utf8)
     }
 
-    /// Reads an error body, as far as it is one; text of a peer is shortened and freed of control characters.
+    /// Reads an error body. The text of the peer is shortened, and control characters are removed.
     ///
-    /// - Returns: nil when `bytes` are no such body.
+    /// - Returns: nil when `bytes` are not such a body.
     public static func decodingJSONBody(
         _ bytes: [UInt8], limits: Limits
     ) -> (code: Code?, message: String, hint: String?)? {
@@ -33,10 +33,10 @@ extension SyncError {
         return (Code(name: envelope.error.code), clean(envelope.error.message), envelope.error.hint.map(clean))
     }
 
-    /// The error that an HTTP answer of a peer stands for.
+    /// Creates the error for an HTTP answer of a peer that is not a success.
     ///
     /// - Parameters:
-    ///   - peer: How the peer is called in the message; without user info.
+    ///   - peer: The peer's name in the message; without user info.
     ///   - retryAfter: The value of the `Retry-After` header.
     public init(httpStatus status: Int, body: [UInt8], peer: String, retryAfter: String?, limits: Limits) {
         let delay = SyncError.retryAfterSeconds(retryAfter, limits: limits)
@@ -53,12 +53,12 @@ extension SyncError {
 
     /// The delay of a `Retry-After` header (RFC 9110, section 10.2.3) in seconds, from 1 to the limit.
     ///
-    /// - Returns: nil for an absent header and for a date: whose clock would it follow?
+    /// - Returns: nil for an absent header, and for a date, because it may follow any clock.
     static func retryAfterSeconds(_ header: String?, limits: Limits) -> Int64? {
         guard let header else { return nil }
         let digits = header.utf8.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
         guard !digits.isEmpty, digits.count <= 20, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // More digits than an Int64 holds is a long time.
+        // A number beyond Int64 exceeds the limit anyway.
         let seconds = Int64(String(decoding: digits, as: UTF8.self)) ?? .max
         return min(max(seconds, 1), limits.retryAfterSeconds)
     }

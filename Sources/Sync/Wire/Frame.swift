@@ -3,7 +3,7 @@ import Journal
 /// The version of the protocol that this program speaks. docs/PROTOCOL.md says when it rises.
 public let wireVersion: UInt32 = 1
 
-/// Consecutive versions of one origin that a frame makes known.
+/// Consecutive versions of one origin that a frame holds.
 public struct Cover: Sendable, Hashable {
     /// The replica that wrote them.
     public var origin: OriginID
@@ -24,10 +24,10 @@ public struct Cover: Sendable, Hashable {
     }
 }
 
-/// One frame of a stream: the answer to a pull, or the body of a push.
+/// One frame of a stream, which is the answer to a pull or the body of a push.
 ///
-/// A stream of a push opens with ``Body/open(cluster:origin:)``; every stream holds batches and ends with
-/// ``Body/end(vector:more:heldBack:)``. On the wire, all numbers big-endian:
+/// The stream of a push begins with ``Body/open(cluster:origin:)``. Every stream holds batches and ends with
+/// ``Body/end(vector:more:heldBack:)``. On the wire, all numbers are big-endian:
 ///
 ///     4 bytes  "TDM1"
 ///     4 bytes  size of the header
@@ -38,14 +38,14 @@ public struct Cover: Sendable, Hashable {
 public struct Frame: Sendable, Hashable {
     /// What the frame is in its stream.
     public enum Body: Sendable, Hashable {
-        /// Who sends the stream.
+        /// The beginning of a push: the sender's cluster and origin.
         case open(cluster: String, origin: OriginID)
 
         /// Changes. `rawSize` is the size of the payload in bytes once it is decompressed.
         case batch(covers: [Cover], encoding: PayloadEncoding, rawSize: Int)
 
-        /// The end of the stream: what its sender knows, whether it holds more than it sent, and what it holds back for its
-        /// stamps.
+        /// The end of the stream: what the sender knows, whether it has more than it sent, and what it
+        /// defers.
         case end(vector: VersionVector, more: Bool, heldBack: VersionVector = VersionVector())
     }
 
@@ -56,17 +56,18 @@ public struct Frame: Sendable, Hashable {
 
     /// - Parameters:
     ///   - body: What the frame is in its stream.
-    ///   - payload: The bytes that a batch announces; empty for others.
+    ///   - payload: The encoded batch as it travels; empty for a frame without changes.
     public init(body: Body, payload: [UInt8] = []) {
         self.body = body
         self.payload = payload
     }
 
-    /// A frame of the changes of `batch`.
+    /// Creates a frame with the changes of `batch`.
     ///
-    /// - Parameter encoding: How to compress the payload; one that does not shrink travels as it is.
-    /// - Throws: ``WireError``: `malformed` when the batch breaks an invariant, or there is no memory to compress it;
-    ///   `tooLarge` for a value of 4 GiB.
+    /// - Parameter encoding: How to compress the payload. A payload that compression does not shrink travels
+    ///   uncompressed.
+    /// - Throws: ``WireError``: `malformed` when the batch breaks an invariant, or there is no memory to
+    ///   compress it; `tooLarge` for a value of 4 GiB.
     public init(_ batch: ChangeBatch, encoding: PayloadEncoding) throws(WireError) {
         let raw = try BatchCodec.encode(batch)
         var payload = try encoding.compress(raw)
@@ -79,9 +80,9 @@ public struct Frame: Sendable, Hashable {
             body: .batch(covers: Frame.covers(of: batch), encoding: used, rawSize: raw.count), payload: payload)
     }
 
-    /// The changes of a frame whose body is a batch.
+    /// Decodes the changes of a frame whose body is a batch.
     ///
-    /// - Throws: ``WireError`` also when the changes are not those that the frame's covers announce.
+    /// - Throws: ``WireError``, also when the changes are not those that the frame's covers announce.
     public func batch(limits: Limits) throws(WireError) -> ChangeBatch {
         guard case .batch(let covers, let encoding, let rawSize) = body else {
             throw .malformed("a frame without changes")
@@ -93,13 +94,13 @@ public struct Frame: Sendable, Hashable {
         return batch
     }
 
-    /// True when `known` holds all that the frame would make known, so that its payload need not be looked at.
+    /// True when `known` covers everything in the frame, so that its payload need not be read.
     public func isKnown(to known: VersionVector) -> Bool {
         guard case .batch(let covers, _, _) = body else { return false }
         return covers.allSatisfy { known[$0.origin] >= $0.last }
     }
 
-    /// What the runs of `batch` make known; runs that continue one another are one range.
+    /// The versions in the runs of `batch`. Runs that continue one another form one range.
     static func covers(of batch: ChangeBatch) -> [Cover] {
         var covers: [Cover] = []
         var latest: [OriginID: Int] = [:]

@@ -4,13 +4,14 @@ import SwiftProtobuf
 extension Frame {
     static let magic: [UInt8] = Array("TDM1".utf8)
 
-    /// Magic and the two sizes.
+    /// The size of the magic bytes and the two sizes.
     static let prefixBytes = 12
     static let checksumBytes = 4
 
-    /// The bytes of the frame on the wire.
+    /// Encodes the frame as it travels.
     ///
-    /// - Throws: ``WireError``: `tooLarge` for a payload of 4 GiB, `malformed` when the header cannot be written.
+    /// - Throws: ``WireError``: `tooLarge` for a payload of 4 GiB, `malformed` when the header cannot be
+    ///   written.
     public func encoded() throws(WireError) -> [UInt8] {
         let header: [UInt8]
         do {
@@ -32,9 +33,11 @@ extension Frame {
         return bytes
     }
 
+    /// Decodes one frame.
+    ///
     /// - Parameters:
-    ///   - bytes: Exactly one frame, its sizes already read.
-    ///   - headerSize: Within `bytes`.
+    ///   - bytes: Exactly one frame, whose sizes were read before.
+    ///   - headerSize: The size of the header, which lies within `bytes`.
     init(_ bytes: ArraySlice<UInt8>, headerSize: Int, limits: Limits) throws(WireError) {
         let content = bytes.dropLast(Frame.checksumBytes)
         guard content.withUnsafeBytes(CRC32.of) == UInt32(bigEndian: bytes.suffix(Frame.checksumBytes)) else {
@@ -118,7 +121,7 @@ extension [UInt8] {
 }
 
 extension UInt32 {
-    /// The number that `bytes`, four of them, spell.
+    /// The number in `bytes`, which are four.
     init(bigEndian bytes: some Sequence<UInt8>) {
         self = bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }

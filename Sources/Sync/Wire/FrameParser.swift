@@ -1,7 +1,7 @@
-/// Cuts a stream of bytes, in pieces of any size, into frames.
+/// Splits a stream of bytes, which arrives in pieces of any size, into frames.
 ///
-/// Memory is at most one frame and one piece. After an error, and after the frame that ends the stream, nothing more
-/// is accepted.
+/// Memory is at most one frame and one piece. After an error, and after the frame that ends the stream,
+/// nothing more is accepted.
 public struct FrameParser: Sendable {
     private let limits: Limits
     private var buffer: [UInt8] = []
@@ -13,7 +13,7 @@ public struct FrameParser: Sendable {
     /// True once the frame that ends the stream was returned.
     public private(set) var isFinished = false
 
-    /// Nothing was read yet. Of the limits those of frames count.
+    /// Creates a parser at the beginning of a stream. Only the limits of frames are used.
     public init(limits: Limits) { self.limits = limits }
 
     /// Takes the next piece of the stream; ``next()`` then returns the frames that it completes.
@@ -25,9 +25,9 @@ public struct FrameParser: Sendable {
         buffer.append(contentsOf: piece)
     }
 
-    /// The next complete frame; nil when more bytes are needed.
+    /// Returns the next complete frame; nil when more bytes are needed.
     ///
-    /// - Throws: ``WireError``, and the same again at every later call: the stream cannot be read on.
+    /// - Throws: ``WireError``, and the same again at every later call: the stream cannot be continued.
     public mutating func next() throws(WireError) -> Frame? {
         if let failure { throw failure }
         do {
@@ -40,7 +40,7 @@ public struct FrameParser: Sendable {
         }
     }
 
-    /// Call at the end of the bytes.
+    /// Checks that the stream is complete. Call it after the last piece.
     ///
     /// - Throws: ``WireError/Kind/truncated`` when the stream was cut off before its end.
     public func finish() throws(WireError) {
@@ -58,7 +58,7 @@ public struct FrameParser: Sendable {
         guard available.count >= Frame.prefixBytes else { return nil }
         let headerSize = Int(UInt32(bigEndian: available.dropFirst(4).prefix(4)))
         let payloadSize = Int(UInt32(bigEndian: available.dropFirst(8).prefix(4)))
-        // Before waiting for them: a size that would never be accepted must not fill memory first.
+        // Checked before the bytes have arrived, so that a size beyond the limits never fills memory.
         guard headerSize <= limits.frameHeaderBytes else { throw .tooLarge("a frame header of \(headerSize) bytes") }
         guard payloadSize <= limits.framePayloadBytes else { throw .tooLarge("a frame of \(payloadSize) bytes") }
         let size = Frame.prefixBytes + headerSize + payloadSize + Frame.checksumBytes

@@ -3,15 +3,19 @@ import SwiftProtobuf
 
 /// A message that is the whole body of a request or an answer.
 public protocol WireMessage: Sendable {
+    /// Encodes the message.
+    ///
     /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     func encoded() throws(WireError) -> [UInt8]
 
-    /// - Throws: ``WireError``; total and bounded, whatever the bytes.
+    /// Decodes untrusted bytes, in bounded memory.
+    ///
+    /// - Throws: ``WireError`` for bytes that are not such a message.
     init(decoding bytes: [UInt8], limits: Limits) throws(WireError)
 }
 
 extension Hello: WireMessage {
-    /// The message of docs/tandem.proto.
+    /// Encodes the message of docs/tandem.proto.
     ///
     /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
@@ -30,10 +34,10 @@ extension Hello: WireMessage {
         return try serialize(message)
     }
 
-    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    /// Decodes the message of docs/tandem.proto from untrusted bytes.
     ///
-    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
-    ///   `malformed` for everything else that is not such a message.
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the
+    ///   protocol, `malformed` for anything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_Hello.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -63,7 +67,7 @@ extension Hello: WireMessage {
 }
 
 extension PullRequest: WireMessage {
-    /// The message of docs/tandem.proto.
+    /// Encodes the message of docs/tandem.proto.
     ///
     /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
@@ -78,11 +82,11 @@ extension PullRequest: WireMessage {
         return try serialize(message)
     }
 
-    /// Reads the message of docs/tandem.proto, whoever wrote it. The time and the size that it asks for are brought
-    /// within ``Limits/longPollSeconds`` and ``Limits/bytesPerPull``.
+    /// Decodes the message of docs/tandem.proto from untrusted bytes. The requested time and size are clamped
+    /// to ``Limits/longPollSeconds`` and ``Limits/bytesPerPull``.
     ///
-    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
-    ///   `malformed` for everything else that is not such a message.
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the
+    ///   protocol, `malformed` for anything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_PullRequest.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)
@@ -96,7 +100,7 @@ extension PullRequest: WireMessage {
 }
 
 extension PushReply: WireMessage {
-    /// The message of docs/tandem.proto.
+    /// Encodes the message of docs/tandem.proto.
     ///
     /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
@@ -108,10 +112,10 @@ extension PushReply: WireMessage {
         return try serialize(message)
     }
 
-    /// Reads the message of docs/tandem.proto, whoever wrote it.
+    /// Decodes the message of docs/tandem.proto from untrusted bytes.
     ///
-    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the protocol,
-    ///   `malformed` for everything else that is not such a message.
+    /// - Throws: ``WireError``: `tooLarge` beyond the limits, `unsupportedVersion` for another version of the
+    ///   protocol, `malformed` for anything else that is not such a message.
     public init(decoding bytes: [UInt8], limits: Limits) throws(WireError) {
         let message = try parse(Tandem_V1_PushReply.self, bytes, limits: limits)
         try checkWireVersion(message.wireVersion)

@@ -1,13 +1,14 @@
 import Journal
 import SwiftProtobuf
 
-/// Who a replica is and what it knows: the request and the answer of a hello.
+/// A replica's identity and what it knows: the request and the answer of a hello.
 public struct Hello: Sendable, Hashable {
     /// The name that all replicas of one set share.
     public var cluster: String
-    /// Who the sender is.
+    /// The sender's origin.
     public var origin: OriginID
-    /// The format of the sender's journal, as ``Identity/format``. Nothing is decided by it.
+    /// The format of the sender's journal, as in ``Identity/format``. It is informative; no decision depends
+    /// on it.
     public var formatVersion: Int
     /// What the sender knows, its own changes included.
     public var vector: VersionVector
@@ -15,19 +16,20 @@ public struct Hello: Sendable, Hashable {
     /// The sender's clock, in milliseconds since 1970.
     public var wallMilliseconds: Int64
 
-    /// What the sender can read, best first.
+    /// The encodings that the sender can read, best first.
     public var encodings: [PayloadEncoding]
 
-    /// What the sender holds of the history of ``sampledOrigin``, newest first: of the receiver, as far as the sender knows who that
-    /// is. So the receiver learns whether its own history is the one that others know.
+    /// Samples of the history of ``sampledOrigin`` as the sender holds it, newest first. That origin is the
+    /// receiver, if the sender knows who that is. So the receiver learns whether its own history is the one
+    /// that others know.
     public var samples: [VersionSample] = []
-    /// Whose history ``samples`` tells of; nil for nobody's.
+    /// The origin of ``samples``; nil when there are none.
     public var sampledOrigin: OriginID?
 
-    /// A random number from the sender's file, at most 16 bytes; empty when it has none.
+    /// A random number from the sender's file, at most 16 bytes; empty for a file without one.
     public var instance: [UInt8] = []
 
-    /// A hello that tells of nobody's history and names no instance.
+    /// Creates a hello without samples and without an instance number.
     public init(
         cluster: String, origin: OriginID, formatVersion: Int, vector: VersionVector, wallMilliseconds: Int64,
         encodings: [PayloadEncoding] = [.zstd, .gzip, .none]
@@ -41,30 +43,31 @@ public struct Hello: Sendable, Hashable {
     }
 }
 
-/// A request for all that the sender does not have.
+/// A request for all changes that the sender does not have.
 public struct PullRequest: Sendable, Hashable {
-    /// The cluster of who asks.
+    /// The caller's cluster.
     public var cluster: String
-    /// Who asks.
+    /// The caller's origin.
     public var origin: OriginID
-    /// What need not be sent: what the sender has, and what it holds back.
+    /// What need not be sent: what the sender has, and what it defers.
     public var have: VersionVector
 
-    /// How long the endpoint may wait for news when it has none; 0 means that it answers at once.
+    /// How long the endpoint may wait for news when it has none, in seconds; 0 means that it answers at once.
     public var waitSeconds: Int
 
-    /// About how many bytes of frames to answer with; 0 means as many as the endpoint likes.
+    /// The size of the answer in bytes of frames, approximately; 0 means as much as the endpoint likes.
     public var maxBytes: Int
-    /// What the sender can read, best first; empty for anything.
+    /// The encodings that the sender can read, best first; empty for all.
     public var encodings: [PayloadEncoding]
 
     /// - Parameters:
-    ///   - cluster: The cluster of who asks.
-    ///   - origin: Who asks.
+    ///   - cluster: The caller's cluster.
+    ///   - origin: The caller's origin.
     ///   - have: What need not be sent.
     ///   - waitSeconds: How long the endpoint may wait for news, 0 or more.
-    ///   - maxBytes: About how many bytes of frames to answer with; 0 for as many as the endpoint likes.
-    ///   - encodings: What the sender can read, best first.
+    ///   - maxBytes: The size of the answer in bytes of frames, approximately; 0 for as much as the endpoint
+    ///     likes.
+    ///   - encodings: The encodings that the sender can read, best first.
     public init(
         cluster: String, origin: OriginID, have: VersionVector, waitSeconds: Int = 0, maxBytes: Int = 0,
         encodings: [PayloadEncoding] = [.zstd, .gzip, .none]
@@ -83,16 +86,16 @@ public struct PullEnd: Sendable, Hashable {
     /// What the peer knew when it answered.
     public var vector: VersionVector
 
-    /// True when it holds more than it sent: ask again at once.
+    /// True when the peer has more than it sent: ask again at once.
     public var more: Bool
 
-    /// What it has seen and does not take for its stamps; it need not be sent again now.
+    /// What the peer has seen and defers; it need not be sent again yet.
     public var heldBack: VersionVector
 
     /// - Parameters:
     ///   - vector: What the peer knew when it answered.
-    ///   - more: True when it holds more than it sent.
-    ///   - heldBack: What it has seen and does not take for its stamps.
+    ///   - more: True when the peer has more than it sent.
+    ///   - heldBack: What the peer has seen and defers.
     public init(vector: VersionVector, more: Bool, heldBack: VersionVector = VersionVector()) {
         self.vector = vector
         self.more = more
@@ -114,7 +117,7 @@ public struct PushReply: Sendable, Hashable {
     /// - Parameters:
     ///   - vector: What the receiver has durably.
     ///   - applied: How many changes of the push were new to it.
-    ///   - heldBack: What it has seen and does not take for its stamps.
+    ///   - heldBack: What the receiver has seen and defers.
     public init(vector: VersionVector, applied: Int, heldBack: VersionVector = VersionVector()) {
         self.vector = vector
         self.applied = applied

@@ -1,6 +1,6 @@
 import Journal
 
-/// SQLite values, sorted by storage class into one array each, as they travel.
+/// SQLite values as they travel: one array for each storage class.
 struct ValueColumns {
     /// The byte of each storage class on the wire.
     private enum Class {
@@ -82,7 +82,7 @@ struct ValueColumns {
         return values
     }
 
-    /// Proves every subscript of ``values()``.
+    /// Checks the counts, so that every subscript in ``values()`` is valid.
     private func checkCounts() throws(WireError) {
         var counts = (integers: 0, reals: 0, lengths: 0)
         for type in types {
@@ -98,7 +98,7 @@ struct ValueColumns {
             throw .malformed("values and value types disagree")
         }
         guard !reals.contains(where: \.isNaN) else { throw .malformed("a REAL that is not a number") }
-        // At most valuesPerBatch lengths below 2^32 each: the sum fits.
+        // There are at most valuesPerBatch lengths, each below 2^32, so the sum fits.
         let total = lengths.reduce(into: 0) { $0 += Int($1) }
         guard total == content.count else { throw .malformed("lengths and content disagree") }
     }

@@ -1,20 +1,20 @@
 /// Why bytes from a peer were refused. Nothing of a refused message is used.
 public struct WireError: Error, Sendable, Hashable {
-    /// What a program decides by.
+    /// The kinds of failures, for programs.
     public enum Kind: Sendable, Hashable {
         /// The bytes break the format or contradict themselves.
         case malformed
         /// The bytes end before the message does.
         case truncated
-        /// The checksum does not fit the bytes.
+        /// The checksum does not match the bytes.
         case checksum
-        /// Beyond one of ``Limits``.
+        /// The message exceeds one of ``Limits``.
         case tooLarge
-        /// A wire version that is not spoken here.
+        /// A wire version that this program does not support.
         case unsupportedVersion
     }
 
-    /// What a program decides by.
+    /// The kind of failure, for programs.
     public let kind: Kind
 
     /// What is wrong, without any content of the message.
@@ -30,7 +30,7 @@ public struct WireError: Error, Sendable, Hashable {
 }
 
 extension SyncError {
-    /// The error for a peer that sent what `wire` refused.
+    /// Creates the error for a peer whose message was refused with `wire`.
     public init(_ wire: WireError) {
         switch wire.kind {
         case .malformed:
