@@ -6,8 +6,9 @@
 /// appended row: no lookup, no counter, no index.
 ///
 /// Rules:
-/// 1. SQLite runs the newest trigger of a table first. Capture's triggers are the newest (see ``Capture``),
-///    so a change precedes in the journal the changes that the user's own triggers make because of it.
+/// 1. SQLite runs the newest trigger of a table first. Capture's triggers are the newest (see ``Capture``).
+///    So in the journal, a change comes before the changes that the user's own triggers make in response to
+///    it.
 /// 2. Values are compared by content, not by the column's collation: changing 'a' to 'A' in a NOCASE column
 ///    is a change.
 /// 3. A new row with NULL in its primary key is refused, because no other machine could identify it. Rows

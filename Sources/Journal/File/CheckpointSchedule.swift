@@ -1,5 +1,5 @@
-/// Decides whether a checkpoint follows a commit: each time another ``JournalLimits/walBytesPerCheckpoint``
-/// of the log is not in the database.
+/// Decides whether a checkpoint follows a commit: each time ``JournalLimits/walBytesPerCheckpoint`` more
+/// bytes of the log are not in the database.
 ///
 /// The schedule counts what the log holds, not the size of the log's file. The file keeps the greatest length
 /// that the log ever had. After a restart the log refills the same file, so the file's size would change only

@@ -143,10 +143,10 @@ public final class JournalValues {
     /// `db`.
     public init(_ db: Database) { self.db = db }
 
-    /// Returns the value that the entry at `seq` has for the column at index `column` of its shape. The
+    /// Fetches the value that the entry at `seq` has for the column at index `column` of its shape. The
     /// entry's mask must contain that column.
     ///
-    /// - Returns: NULL also when there is no such entry.
+    /// - Returns: The value; NULL when there is no such entry.
     /// - Throws: ``JournalError`` with the code for the SQLite error, also when `_journal` has no such
     ///   column.
     public func value(at seq: Int64, column: Int) throws -> Value {

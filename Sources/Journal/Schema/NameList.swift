@@ -31,8 +31,8 @@ public enum NameList {
         guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]"),
             bytes.allSatisfy({ $0 >= UInt8(ascii: " ") && $0 != UInt8(ascii: "\\") })
         else { return nil }
-        // Each quote begins or ends a name, so the parts are [, name, comma, name, ]. The text is split as
-        // bytes, because a quote before a combining mark is not a Character of its own.
+        // Each quote begins or ends a name, so the parts are `[`, a name, `,`, a name, …, `]`. The text is
+        // split as bytes, because a quote before a combining mark is not a Character of its own.
         let parts = bytes.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         guard parts.count > 1 else { return bytes.elementsEqual("[]".utf8) ? [] : nil }
         guard !parts.count.isMultiple(of: 2) else { return nil }

@@ -21,10 +21,9 @@ public struct ShapeRegistry: Sendable {
         public fileprivate(set) var collations: [KeyCollation]
         /// True for the shape that the triggers of a table in this file write.
         public var isTracked: Bool
-        /// The columns of this shape whose merged values the rows here show; nil until a change of the shape
-        /// is received. Empty when rows can show none: this file has no such table, the table has another
-        /// key, or only its own program can write it. While a backfill is due, the list also contains
-        /// ``isDueMark``.
+        /// The columns of this shape whose merged values the rows here show; nil until merging records them.
+        /// Empty when rows can show none: this file has no such table, the table has another key, or only its
+        /// own program can write it. While a backfill is due, the list also contains ``isDueMark``.
         public var shownColumns: [String]?
 
         /// An element of ``shownColumns`` that marks the shape for another backfill: the table is new in this
