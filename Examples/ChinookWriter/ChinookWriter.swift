@@ -1,7 +1,7 @@
 import Foundation
 import Store
 
-// A service in small: it works with live objects on its local file, while a daemon beside it replicates the file.
+// A small service that works with live objects on its local file, while a daemon replicates the file.
 // `make demo` runs it on one of two replicas of the Chinook database.
 
 @Model
@@ -28,7 +28,7 @@ struct ChinookWriter {
             exit(64)
         }
         let db = try Database(path: CommandLine.arguments[1])
-        // From here on, so that nothing that others do meanwhile is missed.
+        // The sequence starts before the first write, so that it misses no change of other machines.
         let changes = Artist.changes(in: db)
         let artist = try makeArtists(in: db)
         try editAndFollow(artist, in: db)
@@ -37,7 +37,7 @@ struct ChinookWriter {
         try db.close()
     }
 
-    /// One transaction: elsewhere, all of it appears at once.
+    /// Creates all artists and albums in one transaction, so they appear together on other machines.
     static func makeArtists(in db: Database) throws -> Artist {
         let made = try db.transaction {
             try (1...artists).map { number in
@@ -53,7 +53,7 @@ struct ChinookWriter {
         return made[0]
     }
 
-    /// An object follows its row, whoever changes it.
+    /// Shows that an object follows its row, whichever writer changes it.
     static func editAndFollow(_ artist: Artist, in db: Database) throws {
         try artist.save { $0.name = "Tandem One" }
         let found = try Artist.first("Name = \("Tandem One")", in: db)
@@ -72,7 +72,7 @@ struct ChinookWriter {
         say("saved one object \(saves) times, each a durable transaction: \(Int(Double(saves) / seconds)) saves/s")
     }
 
-    /// Ends with the first change of an artist that another machine made.
+    /// Waits until another machine changes an artist.
     static func waitForOthers(_ changes: ModelChanges<Artist>, _ artist: Artist) async {
         say("waiting for other machines")
         for await change in changes {
@@ -84,7 +84,7 @@ struct ChinookWriter {
         }
     }
 
-    /// At once, not when a buffer is full: the demo waits for the lines.
+    /// Writes a line without buffering, because the demo waits for the lines.
     static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }

@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import Store
 
-/// Why a request was not answered as it wished: `{"error": {"code", "message", "hint"}}`.
+/// An error as the API reports it: `{"error": {"code", "message", "hint"}}`.
 struct ErrorReply: Error {
     let status: HTTPResponse.Status
     let code: String
@@ -18,7 +18,8 @@ struct ErrorReply: Error {
 
     static let noSuchTodo = ErrorReply(.notFound, "not_found", "there is no such todo")
 
-    /// What a client is told of a failure of the database. Only what the client itself can mend is told in detail.
+    /// Converts a failure of the database to a reply. Only errors that the client itself can correct are
+    /// described in detail.
     init(_ error: StoreError) {
         switch error.code {
         case .check:

@@ -3,10 +3,12 @@ import Hummingbird
 import ServiceLifecycle
 import Store
 
-/// The live view's feed: `text/event-stream` (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+/// The live view's feed: `text/event-stream`
+/// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 ///
-/// It starts with one event `list` that holds everything, and goes on with one event `change` for each commit, whoever made
-/// it: this service, another program on the same file, or another machine, whose changes `syncd` has brought.
+/// It starts with one event `list` that contains all todos, and continues with one event `change` for each
+/// commit: by this service, by another program on the same file, or by another machine, whose changes `syncd`
+/// delivers.
 struct LiveEvents: Sendable {
     let list: TodoList
 
@@ -14,7 +16,7 @@ struct LiveEvents: Sendable {
     struct Change: Encodable {
         /// "local", or the short id of the replica that made the change.
         let origin: String
-        /// Made or changed, as they are now.
+        /// The inserted and changed todos, with their current values.
         let todos: [TodoJSON]
         let deleted: [UUID]
     }
@@ -24,7 +26,8 @@ struct LiveEvents: Sendable {
             status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
             body: ResponseBody { writer in
                 do {
-                    // Ends when the client goes away, too: without it, that would be seen at the next change only.
+                    // This also ends the feed when the client disconnects, which would otherwise be noticed
+                    // only at the next change.
                     try await request.body.consumeWithCancellationOnInboundClose { _ in
                         try await feed { try await writer.write(ByteBuffer(bytes: $0)) }
                     }
@@ -36,14 +39,14 @@ struct LiveEvents: Sendable {
     }
 
     private func feed(_ send: (Data) async throws -> Void) async throws {
-        // Before the list is read, so that no commit falls between the two.
+        // The sequence starts before the list is read, so that no commit falls between the two.
         let changes = Todo.changes(in: list.database).cancelOnGracefulShutdown()
         try await send(event("list", try await list.all()))
         for try await change in changes {
             if change.isComplete {
                 try await send(event("change", try await describe(change)))
             } else {
-                // More happened than this client took: it starts over.
+                // Changes are missing because the client was too slow, so send the whole list again.
                 try await send(event("list", try await list.all()))
             }
         }
@@ -55,7 +58,7 @@ struct LiveEvents: Sendable {
             case .local: "local"
             case .remote(let replica): replica.short
             }
-        // A row that was deleted since has an event of its own, after this one.
+        // A row that was deleted after this commit is not found here; its deletion is a later event.
         return Change(
             origin: origin, todos: try await list.find(change.inserted + change.updated), deleted: change.deleted)
     }

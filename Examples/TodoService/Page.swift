@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// The live view: one page without a framework. Everything that comes from the list is shown as text, never as HTML.
+/// The live view: one page without a framework. All content of the list is shown as text, never as HTML.
 enum Page {
     static func reply(_ text: String, type: String) -> Response {
         Response(

@@ -6,9 +6,9 @@ import Hummingbird
 /// | request | does |
 /// |---|---|
 /// | `GET /todos` | all todos, oldest first |
-/// | `POST /todos` `{"title": "…"}` | makes one: 201 |
-/// | `PATCH /todos/ID` `{"title": "…", "done": true}` | changes what is given |
-/// | `DELETE /todos/ID` | deletes: 204 |
+/// | `POST /todos` `{"title": "…"}` | creates a todo: 201 |
+/// | `PATCH /todos/ID` `{"title": "…", "done": true}` | changes the given properties |
+/// | `DELETE /todos/ID` | deletes the todo: 204 |
 /// | `GET /events` | server-sent events, see ``LiveEvents`` |
 /// | `GET /` | the page |
 struct Routes {
@@ -47,7 +47,8 @@ struct Routes {
     }
 
     private static func edit(_ request: Request, _ context: BasicRequestContext) async throws -> TodoEdit {
-        // A page of another site can make a browser send a form, but not JSON.
+        // A page of another site can make a browser send a form, but not JSON: this check prevents cross-site
+        // request forgery.
         guard request.headers[.contentType]?.hasPrefix("application/json") == true else {
             throw ErrorReply(.unsupportedMediaType, "unsupported_type", "the Content-Type must be application/json")
         }
@@ -55,7 +56,7 @@ struct Routes {
     }
 }
 
-/// JSON as this service writes it: dates in ISO 8601, keys in a fixed order.
+/// Encodes JSON replies: dates in ISO 8601, keys in a fixed order.
 enum JSONReply {
     static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()

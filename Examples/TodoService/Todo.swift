@@ -1,16 +1,16 @@
 import Foundation
 import Store
 
-/// One line of the list.
+/// One entry of the list.
 @Model(table: "todo")
 final class Todo {
-    /// A UUID of version 7: machines that have never met make different keys.
+    /// A UUID of version 7: machines generate different keys without communication.
     var id: UUID
     var title: String
     @Column("done") var isDone: Bool = false
     @Column("created_at") var created: Date = Date()
 
-    /// Opens the file, or makes it.
+    /// Opens the file, and creates it when it is missing.
     static func openDatabase(_ path: String) throws -> Database {
         try Database(path: path) { schema in
             schema.version(1) {
@@ -27,7 +27,7 @@ final class Todo {
     }
 }
 
-/// A todo as the API spells it.
+/// A todo as the API represents it.
 struct TodoJSON: Codable, Sendable {
     let id: UUID
     let title: String
@@ -42,7 +42,7 @@ struct TodoJSON: Codable, Sendable {
     }
 }
 
-/// What a client may set.
+/// The properties that a client may set.
 struct TodoEdit: Codable, Sendable {
     var title: String?
     var done: Bool?

@@ -2,10 +2,10 @@ import Foundation
 import NIOPosix
 import Store
 
-/// What the service does with its database.
+/// The operations of the service on its database.
 ///
-/// SQLite calls wait for the disk, and a save may wait for another process; so they run on a pool of threads made for
-/// that, never on the few threads that all requests share.
+/// SQLite calls wait for the disk, and a save may wait for another process. Therefore they run on a separate
+/// pool of threads, never on the few threads that all requests share.
 struct TodoList: Sendable {
     let database: Database
     let threads: NIOThreadPool
@@ -16,7 +16,7 @@ struct TodoList: Sendable {
         }
     }
 
-    /// Those of `ids` that are there.
+    /// Returns the todos with these ids that exist.
     func find(_ ids: [UUID]) async throws -> [TodoJSON] {
         try await threads.runIfActive { [database] in try Todo.find(ids, in: database).map(TodoJSON.init) }
     }
@@ -35,7 +35,8 @@ struct TodoList: Sendable {
     func change(_ id: UUID, _ edit: TodoEdit) async throws -> TodoJSON? {
         try await threads.runIfActive { [database] in
             guard let todo = try Todo.find(id, in: database) else { return nil }
-            // Only what is different is written: two people who change title and tick on two machines both keep their edit.
+            // Only changed columns are written: when two people change the title and the tick on two
+            // machines, both edits stay.
             try todo.save {
                 if let title = edit.title { $0.title = title }
                 if let done = edit.done { $0.isDone = done }
@@ -44,7 +45,7 @@ struct TodoList: Sendable {
         }
     }
 
-    /// - Returns: False when there was no such todo.
+    /// - Returns: False when there is no such todo.
     func delete(_ id: UUID) async throws -> Bool {
         try await threads.runIfActive { [database] in try Todo.find(id, in: database)?.delete() ?? false }
     }

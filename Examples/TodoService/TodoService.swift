@@ -5,18 +5,18 @@ import Logging
 import NIOPosix
 import Store
 
-/// A web service that keeps a list in a replicated file, and shows it live.
+/// A web service that keeps a list in a replicated file and shows it live.
 @main
 struct TodoService: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "todo-service",
-        abstract: "Serve a todo list that follows its file, whoever writes to it.",
-        discussion: "Run `syncd run` beside it on the same file, and the list is the same on every machine.")
+        abstract: "Serve a todo list that shows every change of its file.",
+        discussion: "Run `syncd run` on the same file to share the list with other machines.")
 
-    @Argument(help: "The database; made when it is missing.")
+    @Argument(help: "The database file; created when it is missing.")
     var database = "todos.sqlite"
 
-    @Option(help: "The port on 127.0.0.1; 0 takes a free one.")
+    @Option(help: "The port on 127.0.0.1; 0 chooses a free one.")
     var port = 8080
 
     func run() async throws {
@@ -33,7 +33,7 @@ struct TodoService: AsyncParsableCommand {
                 FileHandle.standardOutput.write(Data(line.utf8))
             },
             logger: logger)
-        // Until SIGTERM or SIGINT; then requests that are under way, and the feeds, end first.
+        // Runs until SIGTERM or SIGINT, then finishes running requests and feeds.
         try await application.runService()
         try database.close()
     }

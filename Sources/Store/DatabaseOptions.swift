@@ -7,7 +7,9 @@ extension Database {
     /// ```swift
     /// var options = Database.Options()
     /// options.busyTimeout = .seconds(2)
-    /// options.functions = [SQLFunction("reversed", argumentCount: 1) { .text(String(try String(columnValue: $0[0]).reversed())) }]
+    /// options.functions = [
+    ///     SQLFunction("reversed", argumentCount: 1) { .text(String(try String(columnValue: $0[0]).reversed())) }
+    /// ]
     /// let db = try Database(path: path, options: options)
     /// ```
     public struct Options: Sendable {

@@ -2,12 +2,13 @@ import SwiftDiagnostics
 import SwiftParser
 import SwiftSyntax
 
-// The names of tables and columns, as `@Model(table:)` and `@Column` give them.
+// The names of tables and columns in `@Model(table:)` and `@Column`.
 
 extension AttributeSyntax {
-    /// The text of `expression`, an argument of this attribute, when it is a plain, non-empty string literal.
+    /// Returns the text of `expression`, an argument of this attribute, when it is a plain, non-empty string
+    /// literal.
     ///
-    /// - Returns: nil after anything else was reported.
+    /// - Returns: nil for any other expression, which is reported.
     func name(in expression: ExprSyntax, report: (Diagnostic) -> Void) -> String? {
         guard let text = expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue else {
             let fixIt = ModelFix.changing("write a literal", [.replacing(expression, with: "<#\"name\"#>")])
@@ -21,7 +22,7 @@ extension AttributeSyntax {
         return text
     }
 
-    /// The fix-it that takes out the name, and with it what says nothing without a name.
+    /// The fix-it that removes the name, and what has no meaning without it.
     private var removingName: FixIt {
         let list = self.arguments?.as(LabeledExprListSyntax.self)
         if let list, let next = list.dropFirst().first {
@@ -32,7 +33,7 @@ extension AttributeSyntax {
         return baseName == "Model" ? removingArguments : ModelFix.removing(self)
     }
 
-    /// The fix-it that leaves the attribute without arguments.
+    /// The fix-it that removes the attribute's arguments.
     var removingArguments: FixIt {
         guard let leftParen, let rightParen else { return ModelFix.removing(self) }
         let range = leftParen.positionAfterSkippingLeadingTrivia..<rightParen.endPositionBeforeTrailingTrivia
@@ -42,7 +43,7 @@ extension AttributeSyntax {
 }
 
 extension VariableDeclSyntax {
-    /// The change that makes `name`, a literal or a placeholder for one, the name of the column.
+    /// The change that makes `name`, a literal or an editor placeholder, the name of the column.
     func namingColumn(_ name: String) -> FixIt.Change {
         guard let column = marker("Column") else {
             return .inserting("@Column(\(name)) ", before: modifiers.first?.name ?? bindingSpecifier)

@@ -1,12 +1,14 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Prints what `@Model` adds to a class.
+/// Generates the members that `@Model` adds to a class.
 ///
-/// The values live in one struct, `Fields`, behind one lock. The struct reads and binds its columns by position, straight
-/// from and to the SQLite statement: no dictionary and no Codable between a row and a property.
+/// One struct, `Fields`, holds the values behind one lock. The struct reads and binds its columns by
+/// position, directly from and to the SQLite statement: there is neither a dictionary nor Codable between a
+/// row and a property.
 ///
-/// Generated methods name properties by `self.`: a property may be called as a parameter is, such as `column` or `row`.
+/// Generated methods write `self.` before properties, because a property may have the name of a parameter,
+/// such as `column` or `row`.
 struct LiveModelExpansion {
     let model: ModelDeclaration
 
@@ -142,7 +144,8 @@ struct LiveModelExpansion {
             """
     }
 
-    /// The values one by one, for what asks for a column by its position: import and export, statements as values, schemas.
+    /// Access to single values by the position of their column, for import and export, statements as values,
+    /// and schemas.
     private var exactValues: String {
         let columns = Array(model.columns.enumerated())
         let keySource = model.mintsKey ? "\n    \(access)static var _keySource: Store.KeySource { .rowid }" : ""
@@ -234,7 +237,7 @@ struct LiveModelExpansion {
 }
 
 extension ModelProperty {
-    /// False for the types that surely read back as they were stored.
+    /// False for the types that always read back as they were stored.
     var mayRound: Bool {
         let exact: Set<String> = [
             "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Bool", "Double",
@@ -243,12 +246,12 @@ extension ModelProperty {
         return coding != nil || !exact.contains(isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type)
     }
 
-    /// The argument that names the coding, for a call that takes one; empty when the type itself is the coding.
+    /// The argument that names the coding in a call; empty when the type itself is the coding.
     var codingArgument: String { coding.map { ", as: \($0).self" } ?? "" }
 }
 
 extension ModelDeclaration {
-    /// `Columns`, by whose key paths queries name the columns, and the one value of it.
+    /// The struct `Columns`, whose key paths name columns in queries, and its only value.
     var columnDeclarations: [String] {
         [
             """
@@ -260,7 +263,7 @@ extension ModelDeclaration {
         ]
     }
 
-    /// `static let schema`: table, columns and key for run time.
+    /// The declaration `static let schema`: table, columns and key at run time.
     var schemaDeclaration: String {
         let columns = columns.map { column in
             "Store.ColumnDescription(\(column.column.swiftLiteral), property: \(column.name.unquoted.swiftLiteral), "
@@ -277,7 +280,7 @@ extension ModelDeclaration {
     }
 }
 
-/// One line for each element; no line, not an empty one, when there is none.
+/// Joins one line for each element; without elements, no line.
 func lines<Element>(_ elements: [Element], _ line: (Element) -> String) -> String {
     elements.map(line).joined(separator: "\n")
 }

@@ -1,12 +1,12 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-// Which properties are the primary key, and what a key must be.
+// Which properties form the primary key, and the rules for them.
 
 extension ModelDeclaration {
-    /// Makes `id` the key when no property is marked, and reports what cannot be a key.
+    /// Makes `id` the key when no property is marked, and reports properties that cannot be a key.
     ///
-    /// - Parameter computedID: The computed property `id` of the type, where there is one.
+    /// - Parameter computedID: The type's computed property `id`, if any.
     static func resolveKey(
         of properties: inout [ModelProperty], _ kind: Kind, computedID: VariableDeclSyntax?,
         report: (Diagnostic) -> Void
@@ -32,10 +32,11 @@ extension ModelDeclaration {
         if kind == .liveClass { checkID(properties, keys: keys, computedID: computedID, report: report) }
     }
 
-    /// Reports names that the generated key of a class needs.
+    /// Reports properties with names that the generated key of a class needs.
     ///
-    /// `id` is the key of every model: `find`, `changes` and lists that tell rows apart rely on it. Another `id` beside
-    /// it would not compile, and one in its place would stand for the wrong value. In a struct nothing is generated.
+    /// `id` is the key of every model: `find`, `changes` and lists that identify rows depend on it. A second
+    /// `id` would not compile, and a property in its place would have the wrong value. In a struct nothing is
+    /// generated.
     private static func checkID(
         _ properties: [ModelProperty], keys: [ModelProperty], computedID: VariableDeclSyntax?,
         report: (Diagnostic) -> Void
@@ -59,7 +60,7 @@ extension ModelDeclaration {
         }
     }
 
-    /// The fix-it for a type without a key.
+    /// The fix-it that adds a key to a type.
     static func addingKey(to declaration: some DeclGroupSyntax) -> FixIt {
         let block = declaration.memberBlock
         let indentation = block.members.first?.leadingTrivia.indentation ?? "    "
@@ -71,7 +72,7 @@ extension ModelDeclaration {
 }
 
 extension ModelProperty {
-    /// The diagnostic of a key that may be nil.
+    /// The diagnostic of an optional key.
     fileprivate var optionalKeyDiagnostic: Diagnostic {
         let problem = ModelProblem.optionalKey(name.unquoted)
         if let optional = typeNode?.as(OptionalTypeSyntax.self) {

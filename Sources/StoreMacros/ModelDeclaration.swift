@@ -3,7 +3,7 @@ import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// What `@Model` understood of the type that it is attached to.
+/// The parsed declaration of a type with `@Model`.
 struct ModelDeclaration {
     enum Kind {
         case liveClass
@@ -14,30 +14,30 @@ struct ModelDeclaration {
     let name: String
     let table: String
 
-    /// The access modifier that generated members take, with a trailing space; empty for internal.
+    /// The access modifier of generated members, with a trailing space; empty for internal.
     let access: String
 
-    /// All stored properties in the order of the source, transient ones included.
+    /// All stored properties in the order of the source, including transient ones.
     let properties: [ModelProperty]
 
     var columns: [ModelProperty] { properties.filter { !$0.isTransient } }
     var transients: [ModelProperty] { properties.filter(\.isTransient) }
 
-    /// Positions of the key in ``columns``.
+    /// The positions of the key's columns in ``columns``.
     var keyPositions: [Int] { columns.indices.filter { columns[$0].isKey } }
     var keys: [ModelProperty] { keyPositions.map { columns[$0] } }
-    /// True when SQLite mints the key of a new row.
+    /// True when SQLite generates the key of a new row.
     var mintsKey: Bool { keys.contains(where: \.isRowid) }
 
-    /// The name of the key's type as generated code spells it.
+    /// The name of the key's type in generated code.
     var keyType: String { keys.count == 1 ? keys[0].type : "ID" }
 
-    /// Reads `declaration`.
+    /// Parses `declaration`.
     ///
     /// - Parameters:
-    ///   - enclosing: What the declaration stands in, innermost first.
-    ///   - report: Called with each mistake, in the order of the source but for those of the key, which come last.
-    /// - Returns: nil when there is any mistake: then nothing is generated.
+    ///   - enclosing: The contexts that enclose the declaration, innermost first.
+    ///   - report: Called with each mistake, in the order of the source; mistakes of the key come last.
+    /// - Returns: nil when there is a mistake; nothing is generated then.
     static func parse(
         _ declaration: some DeclGroupSyntax, attribute: AttributeSyntax, enclosing: [Syntax],
         report: (Diagnostic) -> Void
@@ -91,7 +91,7 @@ struct ModelDeclaration {
                 continue
             }
             guard !member.isConditional else {
-                // In a struct nothing is generated for a transient property, so it need not be seen.
+                // In a struct nothing is generated for a transient property, so the macro can ignore it.
                 if kind == .value, variable.marker("Transient") != nil { continue }
                 let problem = ModelProblem.conditional(variable.firstName, mayBeTransient: kind == .value)
                 fail(problem.at(variable.bindings))
@@ -107,7 +107,7 @@ struct ModelDeclaration {
 
         resolveKey(of: &properties, kind, computedID: computedID, report: fail)
         if kind == .liveClass, !failed, !properties.contains(where: \.isKey) {
-            // Beside an `id` that is transient or computed, another would be declared twice.
+            // With a transient or computed `id`, the added key would declare `id` twice.
             let hasID = computedID != nil || properties.contains { $0.name.unquoted == "id" }
             fail(ModelProblem.noPrimaryKey(name.text).at(name, fixIts: hasID ? [] : [addingKey(to: declaration)]))
         }
@@ -119,14 +119,14 @@ struct ModelDeclaration {
 
     private static func addingFinal(to type: ClassDeclSyntax) -> FixIt {
         var changes: [FixIt.Change] = [.inserting("final ", before: type.classKeyword)]
-        // `open` asks for subclasses, which a final class cannot have.
+        // `open` allows subclasses, which a final class cannot have.
         for modifier in type.modifiers where modifier.name.tokenKind == .keyword(.open) {
             changes.append(.replacing(modifier.name, with: "public"))
         }
         return ModelFix.changing("add 'final'", changes)
     }
 
-    /// Renames a type that hides the module from its own expansion, and leaves its table as it is.
+    /// Renames a type whose name hides the module in its own expansion, and keeps the name of its table.
     private static func renaming(_ name: TokenSyntax, attribute: AttributeSyntax) -> FixIt {
         let old = name.text.unquoted
         var changes: [FixIt.Change] = [.replacing(name, with: "\(old)Model")]
@@ -139,7 +139,7 @@ struct ModelDeclaration {
 }
 
 extension String {
-    /// The name without the backticks that let a keyword stand as a name.
+    /// The name without the backticks that allow a keyword as a name.
     var unquoted: String { hasPrefix("`") && hasSuffix("`") && count > 2 ? String(dropFirst().dropLast()) : self }
 
     /// A Swift string literal of this text.
@@ -147,14 +147,16 @@ extension String {
 }
 
 extension Syntax {
-    /// True for a type that has parameters, such as one around the model: static members of it could not be stored.
+    /// True for a type with generic parameters, such as one around the model: its static members could not be
+    /// stored.
     fileprivate var isGeneric: Bool {
         asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
     }
 }
 
 extension DeclModifierListSyntax {
-    /// `public ` or `package ` when the type says so: generated members must be as visible as the conformance.
+    /// `public ` or `package ` when the type has this access: generated members must be as visible as the
+    /// conformance.
     var accessPrefix: String {
         for modifier in self where modifier.detail == nil {
             switch modifier.name.tokenKind {

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// Every misuse of the model macros, in the words that the compiler shows.
+/// Every misuse of the model macros, with the message that the compiler shows.
 enum ModelProblem {
     // The type.
     case notAClassOrStruct
@@ -127,13 +127,13 @@ enum ModelProblem {
         Diagnostic(node: Syntax(node), message: ModelMessage(problem: self), fixIts: fixIts)
     }
 
-    /// What to do about a name that is taken.
+    /// The advice for a name that is reserved.
     private func renaming(_ name: String, hasColumn: Bool) -> String {
         hasColumn ? "rename the property and keep the column with '@Column(\"\(name)\")'" : "rename it"
     }
 }
 
-/// A problem as SwiftDiagnostics wants it.
+/// Adapts a problem to SwiftDiagnostics.
 private struct ModelMessage: DiagnosticMessage {
     let problem: ModelProblem
 

@@ -11,24 +11,24 @@ struct ModelFix: FixItMessage {
         FixIt(message: ModelFix(message: title), changes: changes)
     }
 
-    /// A fix-it with this title that puts `new` in the place of `old`.
+    /// A fix-it with this title that replaces `old` by `new`.
     static func replacing(_ title: String, _ old: some SyntaxProtocol, by new: some SyntaxProtocol) -> FixIt {
         changing(title, [.replace(oldNode: Syntax(old), newNode: Syntax(new))])
     }
 
-    /// A fix-it that takes out an attribute.
+    /// A fix-it that removes an attribute.
     static func removing(_ attribute: AttributeSyntax) -> FixIt {
         changing("remove '@\(attribute.baseName)'", [.removing(attribute)])
     }
 
-    /// A fix-it that takes out a modifier.
+    /// A fix-it that removes a modifier.
     static func removing(_ modifier: DeclModifierSyntax) -> FixIt {
         changing("remove '\(modifier.trimmedDescription)'", [.removing(modifier)])
     }
 
-    /// A fix-it that gives a property another name and leaves its column, where it has one, as it is.
+    /// A fix-it that renames a property and keeps the name of its column.
     ///
-    /// It renames the declaration only. Uses of the old name mean the member of every model from then on.
+    /// It renames only the declaration. Uses of the old name then refer to the member that every model has.
     static func renaming(_ identifier: TokenSyntax, of variable: VariableDeclSyntax, hasColumn: Bool) -> FixIt {
         let old = identifier.text.unquoted
         let new = "\(old)Value"
@@ -41,28 +41,28 @@ struct ModelFix: FixItMessage {
 }
 
 extension FixIt.Change {
-    /// Puts `text` before the first character of `node`.
+    /// Inserts `text` before the first character of `node`.
     static func inserting(_ text: String, before node: some SyntaxProtocol) -> FixIt.Change {
         let start = node.positionAfterSkippingLeadingTrivia
         return .replaceText(range: start..<start, with: text, in: Syntax(node))
     }
 
-    /// Puts `text` in the place of `node`; the space and the comments around it stay.
+    /// Replaces `node` by `text`; the space and the comments around it stay.
     static func replacing(_ node: some SyntaxProtocol, with text: String) -> FixIt.Change {
         .replaceText(range: node.trimmedRange, with: text, in: Syntax(node))
     }
 
-    /// Takes out `node`, and the space after it, so that what follows stands where `node` stood.
+    /// Removes `node` and the space after it, so that the next token takes its place.
     static func removing(_ node: some SyntaxProtocol) -> FixIt.Change {
         let start = node.positionAfterSkippingLeadingTrivia
-        // A comment in between stays.
+        // A comment between the two stays.
         guard let next = node.nextToken(viewMode: .sourceAccurate),
             (node.trailingTrivia + next.leadingTrivia).allSatisfy(\.isWhitespace)
         else { return .replacing(node, with: "") }
         return .replaceText(range: start..<next.positionAfterSkippingLeadingTrivia, with: "", in: Syntax(node))
     }
 
-    /// Takes out a member with its line and the comments above it.
+    /// Removes a member with its line and the comments above it.
     static func removing(member: MemberBlockItemSyntax) -> FixIt.Change {
         .replaceText(range: member.position..<member.endPosition, with: "", in: Syntax(member))
     }

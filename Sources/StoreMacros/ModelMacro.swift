@@ -3,10 +3,10 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// `@Model`: makes a final class a live model, and a struct a value that any row decodes into.
+/// `@Model`: makes a final class a live model, and makes a struct a value that decodes from any row.
 ///
-/// The three roles parse the declaration alike; only the member role, which runs once for each kind of type, reports
-/// what is wrong with it.
+/// The three roles parse the declaration in the same way. Only the member role, which runs once for each
+/// type, reports mistakes.
 public struct ModelMacro {}
 
 extension ModelMacro: MemberMacro {
@@ -34,7 +34,7 @@ extension ModelMacro: MemberAttributeMacro {
         providingAttributesFor member: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AttributeSyntax] {
-        // A declaration with a mistake is left as it is, so that the mistake is the only message.
+        // A declaration with a mistake is not changed, so that the mistake is the only message.
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in }),

@@ -1,10 +1,10 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// One member of a model's body, those inside of `#if` included.
+/// One member of a model's body, including those inside `#if`.
 struct ModelMember {
     let item: MemberBlockItemSyntax
-    /// True inside of `#if`: the macro is called before a branch is chosen.
+    /// True inside `#if`: the macro runs before a branch is chosen.
     let isConditional: Bool
 
     static func all(in items: MemberBlockItemListSyntax, isConditional: Bool = false) -> [ModelMember] {
@@ -21,7 +21,7 @@ struct ModelMember {
 
     var variable: VariableDeclSyntax? { item.decl.as(VariableDeclSyntax.self) }
 
-    /// Reports what is wrong with a member that is no stored property.
+    /// Reports mistakes of a member that is not a stored property.
     func check(_ kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void) {
         if let variable {
             checkUnstored(variable, kind, report: report)
@@ -30,12 +30,13 @@ struct ModelMember {
             let fixIt = ModelFix.changing("remove the initializer", [.removing(member: item)])
             report(ModelProblem.initializer.at(initializer.initKeyword, fixIts: [fixIt]))
         } else if let name = declaredType, ReservedNames.ofTypes(kind).contains(name.text.unquoted) {
-            // No fix-it: after it, uses of the type would silently mean the generated one.
+            // No fix-it: after a rename, uses of the type would silently mean the generated one.
             report(ModelProblem.reserved(name.text.unquoted, hasColumn: false).at(name))
         }
     }
 
-    /// Reports markers on a static or computed property, and a name that is taken. `@Transient` says of it what is true.
+    /// Reports markers on a static or computed property, and a reserved name. `@Transient` is allowed on it,
+    /// because it is true.
     private func checkUnstored(
         _ variable: VariableDeclSyntax, _ kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) {
@@ -59,7 +60,7 @@ struct ModelMember {
 
     /// The name of the type that this member declares.
     private var declaredType: TokenSyntax? {
-        // A function has a name too.
+        // A function has a name too, but declares no type.
         guard item.decl.isProtocol((any DeclGroupSyntax).self) || item.decl.is(TypeAliasDeclSyntax.self) else {
             return nil
         }
@@ -73,13 +74,13 @@ extension VariableDeclSyntax {
         modifiers.contains { [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind) }
     }
 
-    /// True for a property that each object has a value of.
+    /// True for a property that stores a value in each object.
     var isStored: Bool { !isShared && !bindings.contains(where: \.isComputed) }
 
     /// The name that the first binding declares; nil for a pattern.
     var identifier: TokenSyntax? { bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier }
 
-    /// What the first binding declares, a name or a pattern, for messages.
+    /// The name or pattern that the first binding declares, for messages.
     var firstName: String { (bindings.first?.pattern.trimmedDescription ?? "").unquoted }
 
     /// The attribute of this name.
@@ -92,7 +93,7 @@ extension VariableDeclSyntax {
 }
 
 extension PatternBindingSyntax {
-    /// True for a property that stores nothing: one with a getter. Observers do not count.
+    /// True for a property with a getter, which stores nothing. Observers do not count.
     var isComputed: Bool {
         switch accessorBlock?.accessors {
         case .getter: true
@@ -109,7 +110,8 @@ extension AttributeSyntax {
         attributeName.trimmedDescription.split(separator: ".").last.map(String.init) ?? ""
     }
 
-    /// The expression of the argument with this label, nil for the first without one.
+    /// Returns the expression of the argument with this label; a nil label means the first argument without
+    /// one.
     func argument(labeled label: String?) -> ExprSyntax? {
         arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
     }

@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-// What Swift allows a stored property and a model does not.
+// Features of stored properties that Swift allows and models do not.
 
 extension ModelProperty {
     /// Reports a `let` that no row can set.
@@ -28,10 +28,10 @@ extension ModelProperty {
             switch modifier.name.tokenKind {
             case .keyword(.lazy): problem = .lazyProperty(name)
             case .keyword(.weak), .keyword(.unowned):
-                // The transient properties of a struct are stored as they are declared.
+                // Transient properties of a struct are stored exactly as declared.
                 if kind == .value, isTransient { continue }
                 problem = .weakProperty(name, modifier: modifier.name.text)
-            // In a class, properties are computed from storage that is safe to share.
+            // In a class, properties are computed from storage that is safe to share between threads.
             case .keyword(.nonisolated):
                 if kind == .value || modifier.detail == nil { continue }
                 problem = .unsafeProperty(name)
@@ -43,7 +43,7 @@ extension ModelProperty {
         }
     }
 
-    /// Reports `willSet` and `didSet`, which would never run: nothing is set in the object itself.
+    /// Reports `willSet` and `didSet`, which would never run, because nothing is set in the object itself.
     static func checkObservers(
         of binding: PatternBindingSyntax, _ kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) {
@@ -51,7 +51,7 @@ extension ModelProperty {
         var fixed = binding
         fixed.accessorBlock = nil
         fixed.trailingTrivia = []
-        // Without its block the value would keep the space before the brace.
+        // Without this, the value would keep the space before the brace.
         fixed.initializer?.value.trailingTrivia = []
         fixed.typeAnnotation?.type.trailingTrivia = binding.initializer == nil ? [] : .space
         let name = binding.pattern.trimmedDescription.unquoted
@@ -59,7 +59,7 @@ extension ModelProperty {
         report(ModelProblem.observers(name).at(accessors, fixIts: [fixIt]))
     }
 
-    /// Reports a name that the expansion or the protocol of models needs.
+    /// Reports a name that the expansion or the protocol `Model` needs.
     static func checkName(
         of variable: VariableDeclSyntax, isTransient: Bool, _ kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) {

@@ -3,20 +3,20 @@ import SwiftSyntax
 
 /// One stored property of a model.
 struct ModelProperty {
-    /// As the source spells it, with backticks where it needs them.
+    /// The name as in the source, with backticks where it needs them.
     let name: String
     let type: String
     let isOptional: Bool
     let isConstant: Bool
 
-    /// The initial value as the source spells it.
+    /// The default value as in the source.
     let initializer: String?
     let column: String
 
-    /// The type that reads and writes the column; nil when the property's own type does.
+    /// The coding that reads and writes the column; nil when the property's own type does.
     let coding: String?
     var isKey: Bool
-    /// True for a key that SQLite mints.
+    /// True for a key that SQLite generates.
     let isRowid: Bool
     let isTransient: Bool
 
@@ -24,16 +24,17 @@ struct ModelProperty {
     let access: String
 
     let variable: VariableDeclSyntax
-    /// The name in ``variable``, where a mistake of this property is shown.
+    /// The name in ``variable``, at which mistakes of this property are shown.
     let identifier: TokenSyntax
     let typeNode: TypeSyntax?
 
-    /// True when a new row must be given a value for it.
+    /// True when a new row needs a value for the property.
     var isRequired: Bool { initializer == nil && !isOptional && !isTransient }
 
-    /// Reads a member variable.
+    /// Parses a member variable.
     ///
-    /// - Returns: nil for what is not a stored property of the row (static, computed), and after a mistake was reported.
+    /// - Returns: nil for a property that is not stored in the row (static, computed), and after a mistake
+    ///   was reported.
     static func parse(
         _ variable: VariableDeclSyntax, kind: ModelDeclaration.Kind, report: (Diagnostic) -> Void
     ) -> ModelProperty? {
@@ -101,7 +102,8 @@ struct ModelProperty {
 }
 
 extension DeclModifierListSyntax {
-    /// The access of a property's twin in `Fields`. What is private in the class must stay in reach of the class.
+    /// The access modifier of the property in `Fields`. The class must be able to use a property there that
+    /// is private in the class.
     var propertyAccess: String {
         for modifier in self where modifier.detail == nil {
             switch modifier.name.tokenKind {
@@ -116,7 +118,7 @@ extension DeclModifierListSyntax {
 }
 
 extension ExprSyntax {
-    /// The type that Swift gives this initial value, as far as the syntax shows it.
+    /// The type that Swift infers for this default value, as far as the syntax shows it.
     var literalType: String? {
         if self.is(IntegerLiteralExprSyntax.self) { return "Int" }
         if self.is(FloatLiteralExprSyntax.self) { return "Double" }
@@ -125,7 +127,7 @@ extension ExprSyntax {
         if let prefix = self.as(PrefixOperatorExprSyntax.self), prefix.operator.text == "-" {
             return prefix.expression.literalType
         }
-        // `UUID()`: a call of a name that starts like a type.
+        // `UUID()`: a call of a name that is capitalized like a type.
         if let call = self.as(FunctionCallExprSyntax.self),
             let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text,
             name.first?.isUppercase == true

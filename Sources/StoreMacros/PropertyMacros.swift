@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 
 /// Turns a stored property of a model class into a read-only view of the lock-backed fields.
 ///
-/// There is no setter, so `person.name = "x"` does not compile: changes go through `save`.
+/// There is no setter, so `person.name = "x"` does not compile: changes are made by `save`.
 public struct ModelPropertyMacro: AccessorMacro {
     public static func expansion(
         of node: AttributeSyntax,
@@ -26,9 +26,10 @@ public struct ModelPropertyMacro: AccessorMacro {
     }
 }
 
-/// The expansion of `@Column`, `@PrimaryKey`, `@JSON` and `@Transient`: nothing by itself, `@Model` reads them.
+/// The expansion of `@Column`, `@PrimaryKey`, `@JSON` and `@Transient`: these markers generate nothing, and
+/// `@Model` reads them.
 ///
-/// It reports a marker that no `@Model` reads. Inside of a model, `@Model` itself reports what is wrong with one.
+/// It reports a marker that no `@Model` reads. Inside a model, `@Model` itself reports mistakes of markers.
 public struct PropertyMarkerMacro: PeerMacro {
     public static func expansion(
         of node: AttributeSyntax,
@@ -37,13 +38,13 @@ public struct PropertyMarkerMacro: PeerMacro {
     ) throws -> [DeclSyntax] {
         let problem: ModelProblem
         if let variable = declaration.as(VariableDeclSyntax.self) {
-            // A property that carries the accessor macro was taken in by a model already.
+            // A property with the accessor macro belongs to a model.
             guard variable.marker("_ModelProperty") == nil, !isModel(context.lexicalContext.first) else { return [] }
             problem = .markerOutsideModel(node.baseName)
         } else {
             problem = .markerOutsideProperty(node.baseName)
         }
-        // `node` is a copy that stands alone: what follows the marker is seen in the declaration only.
+        // `node` is a detached copy: only the declaration shows what follows the marker.
         let marker = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
             .compactMap { $0.as(AttributeSyntax.self) }
             .first { $0.trimmedDescription == node.trimmedDescription }
@@ -51,7 +52,8 @@ public struct PropertyMarkerMacro: PeerMacro {
         return []
     }
 
-    /// True for a type with `@Model`, which may stand inside of `#if`. An extension of one, a function and a file are none.
+    /// True for a type with `@Model`, also inside `#if`. False for an extension of such a type, a function
+    /// and a file.
     private static func isModel(_ scope: Syntax?) -> Bool {
         guard let attributes = scope?.asProtocol((any WithAttributesSyntax).self)?.attributes else { return false }
         return holdsModel(attributes)

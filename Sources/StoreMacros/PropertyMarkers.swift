@@ -1,7 +1,7 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-/// The attributes of one property, as far as `@Model` cares.
+/// The attributes of one property that concern `@Model`.
 struct PropertyMarkers {
     private(set) var column: String?
     private(set) var coding: String?
@@ -13,7 +13,7 @@ struct PropertyMarkers {
     /// False when a mistake was reported.
     private(set) var sound = true
 
-    /// The attributes that say something to `@Model`.
+    /// The attributes that `@Model` reads.
     static let names: Set<String> = ["Column", "PrimaryKey", "JSON", "Transient"]
 
     /// Attributes of the language that do not change how a value is stored.
@@ -78,12 +78,13 @@ struct PropertyMarkers {
         }
     }
 
-    /// True for an attribute that says how the value is stored. In a struct, a wrapper may: the macro only assigns.
+    /// True for an attribute that affects how the value is stored. A struct may have property wrappers,
+    /// because the macro only assigns its properties.
     private static func matters(_ name: String, _ kind: ModelDeclaration.Kind) -> Bool {
         names.contains(name) || (kind == .liveClass && !harmless.contains(name))
     }
 
-    /// True when one of the branches holds an attribute that says how the value is stored.
+    /// True when one of the branches contains an attribute that affects how the value is stored.
     private static func matters(_ conditional: IfConfigDeclSyntax, _ kind: ModelDeclaration.Kind) -> Bool {
         conditional.clauses.contains { clause in
             guard case .attributes(let attributes)? = clause.elements else { return false }
@@ -94,7 +95,7 @@ struct PropertyMarkers {
         }
     }
 
-    /// The fix-it for a marker that is given twice: one that says what both say, and the first where they contradict.
+    /// The fix-it for a repeated marker: it merges the two, and the first one wins where they differ.
     private static func merging(_ second: AttributeSyntax, into first: AttributeSyntax) -> FixIt {
         let value = first.argument(labeled: nil) ?? second.argument(labeled: nil)
         let coding = first.argument(labeled: "as") ?? second.argument(labeled: "as")

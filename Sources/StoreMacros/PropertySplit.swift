@@ -1,13 +1,13 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
-// A model wants one declaration for each property; Swift allows several in one.
+// A model needs one declaration for each property; Swift allows several properties in one.
 
 extension VariableDeclSyntax {
     /// The fix-it that writes `var a = 1, b = 2` as two declarations.
     var splittingBindings: FixIt {
         var declarations: [String] = []
-        // In `var a, b: Int`, the type at the end is that of `a` as well.
+        // In `var a, b: Int`, the type annotation at the end applies to `a` as well.
         var type: TypeAnnotationSyntax?
         for binding in bindings.reversed() {
             var single = binding.with(\.trailingComma, nil)
@@ -21,7 +21,8 @@ extension VariableDeclSyntax {
         return split(into: declarations)
     }
 
-    /// The fix-it that writes `var (a, b) = (1, 2)` as two declarations; nil when the values do not stand one by one.
+    /// The fix-it that writes `var (a, b) = (1, 2)` as two declarations; nil when the value is not a tuple
+    /// literal.
     var splittingTuple: FixIt? {
         guard let binding = bindings.first, binding.typeAnnotation == nil,
             let names = binding.pattern.as(TuplePatternSyntax.self)?.elements,
@@ -34,7 +35,7 @@ extension VariableDeclSyntax {
             })
     }
 
-    /// Each declaration on a line of its own, with the attributes and modifiers of the whole.
+    /// Writes each declaration on its own line, with the attributes and modifiers of the original.
     private func split(into declarations: [String]) -> FixIt {
         let prefix = self.with(\.bindings, []).trimmedDescription
         let text = declarations.map { "\(prefix) \($0)" }.joined(separator: "\n" + leadingTrivia.indentation)
@@ -43,7 +44,7 @@ extension VariableDeclSyntax {
 }
 
 extension Trivia {
-    /// The spaces and tabs at the end, by which the line of the next token is indented.
+    /// The trailing spaces and tabs, which indent the line of the next token.
     var indentation: String {
         String(description.reversed().prefix { $0 == " " || $0 == "\t" }.reversed())
     }

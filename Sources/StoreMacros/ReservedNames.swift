@@ -1,9 +1,9 @@
-/// The names that `@Model` gives to the members of a type, which its own members cannot have.
+/// The names of members that `@Model` generates. The type's own members cannot have these names.
 ///
-/// Names beginning with an underscore are those of the expansion; the others are public. Instance members and static
-/// members do not meet, so `count` or `query`, which are static, are free for properties.
+/// Names with a leading underscore belong to the expansion; the others are public. Instance members and
+/// static members do not conflict, so static names such as `count` or `query` are free for properties.
 enum ReservedNames {
-    /// Names of instance members and types, which a stored property would hide or declare again.
+    /// Names of instance members and types that a stored property would hide or redeclare.
     static func ofProperties(_ kind: ModelDeclaration.Kind) -> Set<String> {
         switch kind {
         case .liveClass: classMembers.union(fieldsMembers).union(ofTypes(kind))
@@ -11,23 +11,23 @@ enum ReservedNames {
         }
     }
 
-    /// Names that the expansion declares in the type itself, where a computed or static property of the same name would
-    /// not compile. One that only hides a member of the protocol does.
+    /// Names that the expansion declares in the type itself, so that a computed or static property of the
+    /// same name would not compile. A property that only hides a member of the protocol compiles.
     static func ofOtherProperties(_ kind: ModelDeclaration.Kind, isShared: Bool) -> Set<String> {
         if isShared { return ["schema", "columns"] }
         return kind == .liveClass ? ["database", "_storage", "_exactKey", "_status", "_isObserved"] : []
     }
 
-    /// Names of types inside of the model.
+    /// Names of types inside the model.
     static func ofTypes(_ kind: ModelDeclaration.Kind) -> Set<String> {
         kind == .liveClass ? ["Fields", "ID", "Columns"] : ["Columns"]
     }
 
-    /// Names in the struct `ID` of a composite key, beside the parts of the key.
+    /// Names in the struct `ID` of a composite key, besides the parts of the key.
     static let ofKeyParts: Set<String> = ["exact", "exactBytes", "appendExact", "hashValue"]
 
-    /// What the class declares, and what `Model` and `PendingChange` give it; but for `related` and `live`, which are only
-    /// called with arguments, and so are told from a property.
+    /// Members that the class declares, and members of `Model` and `PendingChange`. `related` and `live` are
+    /// missing because they are only called with arguments, which distinguishes them from a property.
     private static let classMembers: Set<String> = [
         "database", "schema", "columns", "values", "encodedValues",
         "rowState", "isNew", "isDeleted", "existsInDatabase", "refreshError",
@@ -38,7 +38,7 @@ enum ReservedNames {
         "_isObserved",
     ]
 
-    /// What `Fields` declares, where every property of the class stands once more.
+    /// Members that `Fields` declares in addition to a property for each property of the class.
     private static let fieldsMembers: Set<String> = [
         "_unset", "_key", "_keyValues", "_keySource", "_bind", "_bindAll", "_bindKey", "_changes", "_take",
         "_takeTransient", "_normalize", "_value", "_set",

@@ -1,4 +1,4 @@
-/// Prints what `@Model` adds to a struct: an initializer that reads a row by column names.
+/// Generates the members that `@Model` adds to a struct: an initializer that reads a row by column names.
 struct ValueModelExpansion {
     let model: ModelDeclaration
 
@@ -14,7 +14,7 @@ struct ValueModelExpansion {
         """
     }
 
-    /// A column that the SELECT does not deliver leaves the default value in place, where there is one.
+    /// A property whose column is missing in the SELECT keeps its default value, if it has one.
     private func read(_ property: ModelProperty, at position: Int) -> String {
         let value = "try row.read(\(position)\(property.codingArgument))"
         let name = "self.\(property.name)"

@@ -20,7 +20,7 @@ struct ThreadIdentity: Hashable, Sendable {
     }
 }
 
-/// The accesses to databases that the calling thread is inside of, innermost first.
+/// The calling thread's accesses to databases that are under way, innermost first.
 ///
 /// It belongs to a thread, not to a task: bodies of transactions are synchronous, and a task that is started
 /// inside one is no part of the transaction.
@@ -36,7 +36,7 @@ enum ThreadContext {
         pthread_getspecific(key).map { Unmanaged<AccessContext>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The access to `database` that the calling thread is inside of.
+    /// The calling thread's access to `database`; nil when there is none.
     static func access(to database: Database) -> AccessContext? {
         var context = innermost
         while let candidate = context {

@@ -121,7 +121,9 @@ extension Database {
     /// it reads.
     ///
     /// ```swift
-    /// for try await total in db.live({ try db.value(Int.self, "SELECT sum(age) FROM Person") }) { print(total ?? 0) }
+    /// for try await total in db.live({ try db.value(Int.self, "SELECT sum(age) FROM Person") }) {
+    ///     print(total ?? 0)
+    /// }
     /// ```
     ///
     /// - Parameters:

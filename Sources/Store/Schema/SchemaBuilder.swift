@@ -5,7 +5,9 @@ import Journal
 ///
 /// ```swift
 /// let db = try Database(path: path) { schema in
-///     schema.version(1) { try $0.execute("CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)") }
+///     schema.version(1) {
+///         try $0.execute("CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+///     }
 ///     schema.version(2) { try $0.execute("ALTER TABLE Person ADD COLUMN email TEXT") }
 ///     schema.automatic(Department.self)
 /// }
@@ -37,7 +39,8 @@ public struct SchemaBuilder {
     /// ``Database/schemaReport`` lists what was left unchanged and why.
     ///
     /// ```swift
-    /// schema.automatic(Person.self, Department.self, renaming: [.column("nick", to: "nickname", in: "Person")])
+    /// schema.automatic(
+    ///     Person.self, Department.self, renaming: [.column("nick", to: "nickname", in: "Person")])
     /// ```
     ///
     /// A new table is STRICT. Its columns take type and NOT NULL from the properties, and DEFAULT from their

@@ -2,7 +2,8 @@
 ///
 /// ```swift
 /// let db = try Database(path: path) { $0.automatic(Person.self) }
-/// for step in db.schemaReport.notDone { print(step) }   // "Person.nick: kept: the model has no such column. Allow .dropColumns …"
+/// // "Person.nick: kept: the model has no such column. Allow .dropColumns …"
+/// for step in db.schemaReport.notDone { print(step) }
 /// ```
 public struct SchemaReport: Sendable, Hashable {
     /// A step that was done.
