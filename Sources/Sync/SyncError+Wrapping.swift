@@ -2,7 +2,7 @@ import GRDB
 import Journal
 
 extension SyncError {
-    /// The error to show for any error of an exchange.
+    /// Converts any error of an exchange to the error to show.
     public init(wrapping error: any Error) {
         switch error {
         case let error as SyncError: self = error
@@ -36,7 +36,7 @@ extension SyncError {
 }
 
 extension SyncError.Code {
-    /// By the primary result code in the lowest byte (https://sqlite.org/rescode.html).
+    /// The code for SQLite's primary result code, which is the lowest byte (https://sqlite.org/rescode.html).
     fileprivate init(sqlite code: Int32) {
         switch code & 0xFF {
         case 5, 6: self = .busy

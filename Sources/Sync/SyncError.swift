@@ -1,18 +1,18 @@
-/// What went wrong between two replicas, for a person and for a program.
+/// An error of an exchange between two replicas, for people and for programs.
 ///
-/// Tokens, row values and user info of URLs never stand in a message: messages reach logs and peers. Names
-/// that a peer chose may; so control characters are taken out, which could forge a line of a log, and what is
-/// too long is shortened.
+/// Messages reach logs and peers, so tokens, row values and user info of URLs are never part of them. Names
+/// that a peer chose may be. Control characters, which could forge a line of a log, are therefore removed,
+/// and long texts are shortened.
 public struct SyncError: Error, Sendable, Hashable {
-    /// What a program decides by, and what travels as `code` in an error body.
+    /// The kind of an error, for programs. It travels as `code` in an error body.
     public struct Code: Sendable, Hashable {
-        /// What travels: lower-case words with underscores.
+        /// The name that travels: lower-case words with underscores.
         public let name: String
 
         /// The HTTP status of an answer with this code.
         public let httpStatus: Int
 
-        /// True when the same request may succeed later without anyone's help.
+        /// True when the same request may succeed later without intervention.
         public let isRetryable: Bool
 
         private init(_ name: String, status: Int, retryable: Bool = false) {
@@ -23,11 +23,11 @@ public struct SyncError: Error, Sendable, Hashable {
 
         /// A message that breaks the protocol.
         public static let invalid = Code("invalid", status: 400)
-        /// A message whose wire or format version is not spoken here.
+        /// A message whose wire or format version this program does not support.
         public static let unsupportedVersion = Code("unsupported_version", status: 400)
         /// No token, or a wrong one.
         public static let unauthorized = Code("unauthorized", status: 401)
-        /// A known client that may not do this.
+        /// A known client without permission for the request.
         public static let forbidden = Code("forbidden", status: 403)
         /// No such route, or no such table.
         public static let notFound = Code("not_found", status: 404)
@@ -37,34 +37,34 @@ public struct SyncError: Error, Sendable, Hashable {
         public static let selfPeer = Code("self_peer", status: 409)
         /// A batch begins after the version that would come next; nothing of it was applied.
         public static let gap = Code("gap", status: 409, retryable: true)
-        /// A stamp lies too far ahead of the local clock; nothing of its batch was applied.
+        /// Changes were not taken, because stamps lie too far ahead of the receiver's clock.
         public static let clockSkew = Code("clock_skew", status: 409, retryable: true)
-        /// One version of one origin with two contents: a restored or copied file.
+        /// Two histories of one origin: a file was restored or copied.
         public static let fork = Code("fork", status: 409)
-        /// Beyond one of ``Limits``.
+        /// The message exceeds one of ``Limits``.
         public static let tooLarge = Code("too_large", status: 413)
-        /// Too many requests at a time.
+        /// Too many requests at the same time.
         public static let tooManyRequests = Code("too_many_requests", status: 429, retryable: true)
-        /// The replica's own failure.
+        /// A failure of the replica itself.
         public static let failed = Code("failed", status: 500, retryable: true)
         /// The file is locked, or the peer is shutting down or overloaded.
         public static let busy = Code("busy", status: 503, retryable: true)
         /// The file cannot be written: no space, read-only, or an input/output error.
         public static let storage = Code("storage", status: 507, retryable: true)
 
-        /// No connection: name, route, port or a broken transfer.
+        /// No connection: name, route or port fail, or the transfer broke.
         public static let unreachable = Code("unreachable", status: 502, retryable: true)
-        /// No answer, or not fast enough.
+        /// No answer, or one that is too slow.
         public static let timedOut = Code("timed_out", status: 504, retryable: true)
         /// No trusted connection: certificate, name or protocol.
         public static let tls = Code("tls", status: 502, retryable: true)
         /// The answer is not one of a Tandem peer.
         public static let notAPeer = Code("not_a_peer", status: 502, retryable: true)
-        /// The answer ended before its end.
+        /// The message was cut off, or damaged on the way.
         public static let truncated = Code("truncated", status: 502, retryable: true)
         /// The address or the options of a peer cannot be used.
         public static let configuration = Code("configuration", status: 400)
-        /// Stopped from here.
+        /// The exchange was cancelled on this side.
         public static let cancelled = Code("cancelled", status: 503, retryable: true)
 
         static let all: [Code] = [
@@ -73,29 +73,29 @@ public struct SyncError: Error, Sendable, Hashable {
             .notAPeer, .truncated, .configuration, .cancelled,
         ]
 
-        /// The code of that name; nil for one that this version does not know.
+        /// The code with that name; nil for one that this version does not know.
         public init?(name: String) {
             guard let known = Code.all.first(where: { $0.name == name }) else { return nil }
             self = known
         }
     }
 
-    /// What a program decides by.
+    /// The kind of the error, for programs.
     public let code: Code
 
     /// One sentence without a full stop: what was tried, and why it failed.
     public let message: String
 
-    /// What to do about it; nil when nothing general can be said.
+    /// What to do about it; nil when there is no general advice.
     public let hint: String?
 
     /// The delay in seconds that a peer asked for, already within ``Limits/retryAfterSeconds``.
     public let retryAfterSeconds: Int64?
 
     /// - Parameters:
-    ///   - code: What a program decides by.
-    ///   - message: One sentence without a full stop. Control characters are taken out, and so is what lies
-    ///     beyond 2 000 characters; the same holds for `hint`.
+    ///   - code: The kind of the error, for programs.
+    ///   - message: One sentence without a full stop. Control characters are removed, and so is everything
+    ///     beyond 2000 Unicode scalars; the same holds for `hint`.
     ///   - hint: What to do about it.
     ///   - retryAfterSeconds: The delay that a peer asked for, within ``Limits/retryAfterSeconds``.
     public init(_ code: Code, _ message: String, hint: String? = nil, retryAfterSeconds: Int64? = nil) {

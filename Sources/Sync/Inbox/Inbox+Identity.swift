@@ -4,23 +4,22 @@ import Logging
 import Synchronization
 
 extension Inbox {
-    /// Takes a new name if the file is not the one for which the present one was taken. Cheap when nothing is
-    /// wrong.
+    /// Takes a new identity if this file is not the one for which its origin was created. Cheap when nothing
+    /// is wrong.
     ///
     /// Called when a file is opened for exchange and before each exchange.
     ///
-    /// - Throws: ``SyncError/Code/fork`` when the file changes its name too often to be believed; errors of
-    ///   the file.
+    /// - Throws: ``SyncError/Code/fork`` when the file has taken too many new identities; errors of the file.
     @discardableResult
     public func ensureOwnIdentity() throws -> NewIdentity.Outcome? {
         guard let evidence = try keeper.evidence(time: now) else { return nil }
         return try rekey(evidence)
     }
 
-    /// Takes a new name if what somebody says of this replica's history cannot be its history.
+    /// Takes a new identity if the evidence of a peer contradicts this replica's history.
     ///
     /// - Returns: nil when there is no contradiction.
-    /// - Throws: ``SyncError/Code/fork`` when the replica was made to change its name too often already.
+    /// - Throws: ``SyncError/Code/fork`` when the replica has taken too many new identities.
     func weigh(_ claim: HistoryEvidence, reason: NewIdentity.Reason? = nil) throws -> NewIdentity.Outcome? {
         guard claim.version > 0 || !claim.samples.isEmpty else { return nil }
         let (origin, judgement) = try replica.read { db in
@@ -42,9 +41,9 @@ extension Inbox {
                 reason ?? found, of: origin, shared: judgement.shared, mostKept: judgement.mostKept, time: now))
     }
 
-    /// Takes a new name because a peer bears the present one.
+    /// Takes a new identity because a peer has the current one.
     ///
-    /// - Parameter claim: What the peer says of the history that both have.
+    /// - Parameter claim: What the peer holds of the history that both have.
     func giveWay(to claim: HistoryEvidence, from origin: OriginID) throws -> NewIdentity.Outcome? {
         let judgement = try replica.read { db in
             let reader = try JournalReader(db)
@@ -54,19 +53,19 @@ extension Inbox {
             NewIdentity(.cloned, of: origin, shared: judgement.shared, mostKept: judgement.mostKept, time: now))
     }
 
-    /// Takes a new name because an operator asked for it.
+    /// Takes a new identity because an operator asked for it.
     ///
-    /// However often that was done before; no daemon needs to be stopped.
+    /// There is no limit on how often, and no daemon needs to be stopped.
     ///
-    /// - Returns: nil when another process has given it a new name meanwhile.
+    /// - Returns: nil when another process has given the file a new identity meanwhile.
     /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when
-    ///   the record beside the file cannot be written: the file has its new name then, and nothing is sent
-    ///   under it before the record can be.
+    ///   the publication record cannot be written. The file has its new identity then, and nothing is sent
+    ///   under it before the record can be written.
     public func rekey() throws -> NewIdentity.Outcome? {
         try rekey(NewIdentity(.manual, of: replica.identity().origin, time: now))
     }
 
-    /// The last new name that this process gave the file.
+    /// The last new identity that this process gave the file.
     public var lastRekey: NewIdentity.Outcome? { keeper.lastRekey }
 
     private var now: Double { Double(wallClock().milliseconds) / 1_000 }
@@ -82,7 +81,7 @@ extension Inbox {
                 request.shared = max(request.shared, confirmed, sharedByRecord)
                 return try request.run(db, fingerprint: keeper.fingerprint)
             }
-            // What was looked at before names changes as they are not named any more.
+            // The session's state names changes by the old origin.
             box = SessionBox()
             return outcome
         }
@@ -92,8 +91,8 @@ extension Inbox {
         return outcome
     }
 
-    /// A peer may lie, and a file system may give out inodes as it likes. Each new name stays in everybody's
-    /// vector for ever.
+    /// Refuses a new identity when there were too many within a day. A peer may lie, a file system may reuse
+    /// inodes at will, and each new origin stays in every vector for ever.
     private func checkFrequency(_ request: NewIdentity, _ db: Database) throws {
         let recent = try NewIdentity.times(db).filter { $0 > request.time - 86_400 }
         guard recent.count < limits.rekeysPerDay else {
@@ -108,7 +107,7 @@ extension Inbox {
 }
 
 extension NewIdentity.Reason {
-    /// What was found.
+    /// What was found, as a sentence.
     var sentence: String {
         switch self {
         case .copied: "The file is a copy of the one for which its identity was taken"
@@ -123,7 +122,7 @@ extension NewIdentity.Reason {
 }
 
 extension NewIdentity.Outcome {
-    /// For people and logs.
+    /// The outcome in one sentence, for people and logs.
     public var sentence: String {
         "\(reason.sentence). This replica is \(new) from now on; \(kept) changes stay those of \(old), "
             + "\(reissued) are sent under the new identity"

@@ -5,20 +5,21 @@ import Journal
 #endif
 
 extension Inbox {
-    /// Brings what the write-ahead log holds to the disk, where commits are to survive a loss of power.
+    /// Syncs the write-ahead log to the disk, if commits have to survive a loss of power.
     ///
-    /// A process that dies between the writes of its commit and their sync leaves a commit that nobody was
-    /// told of. SQLite finds it in the log when the file is opened next (https://sqlite.org/walformat.html),
-    /// so everybody sees it, and a loss of power takes it. What is seen here peers are told to be here, also
-    /// when nothing is committed any more before the answer.
+    /// A process that dies between writing a commit and syncing it leaves a commit that was never confirmed.
+    /// SQLite finds it in the log at the next open (https://sqlite.org/walformat.html), so every reader sees
+    /// it, but a loss of power removes it. Peers are told about everything that is visible here, even if no
+    /// further commit syncs the log before the answer.
     ///
-    /// - Throws: ``JournalError`` with `readOnly` when that cannot be done. Nothing may be confirmed then.
+    /// - Throws: ``JournalError`` with `readOnly` when the log cannot be synced. Nothing may be confirmed
+    ///   then.
     static func syncLog(of replica: Replica) throws {
         guard replica.options.durability == .full else { return }
         let files = replica.options.files
         let path = files.resolved(replica.path) + "-wal"
         do {
-            // The log may be so new that its name was not synced either.
+            // The log may be so new that its directory entry was not synced either.
             _ = try files.withFile(path, .reading) { log in
                 try log.sync()
                 try log.syncName()

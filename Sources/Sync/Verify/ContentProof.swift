@@ -1,23 +1,24 @@
 import GRDB
 import Journal
 
-/// Compares the content of two replicas that know the same: a digest for every stretch of rows, no rows.
+/// Compares the content of two replicas that know the same changes, by a digest of each range of rows.
 ///
-/// Replicas with equal vectors hold equal rows. If they do not, something else than replication changed a
-/// file, or replication has a fault; both must not stay unnoticed. Costs one walk through all tables on both
+/// Replicas with equal vectors hold equal rows. If they do not, something other than replication changed a
+/// file, or replication has a fault; both must be noticed. It costs one walk through all tables on both
 /// sides.
 struct ContentProof: Sendable {
     let inbox: Inbox
     let transport: any Transport
     let limits: Limits
 
-    /// - Returns: The tables that differ; nil when nothing can be said, because the two do not know the same,
-    ///   or one of them wrote meanwhile.
+    /// Runs the comparison.
+    ///
+    /// - Returns: The tables that differ; nil when there is no result, because the two do not know the same
+    ///   changes, or one of them was written to meanwhile.
     func run() async throws -> [ContentMismatch]? {
         guard let first = try await compare() else { return nil }
         guard !first.isEmpty else { return first }
-        // A local change can make room for a held row that nobody has brought back yet: look again before
-        // raising an alarm.
+        // A held row that a local change has freed may not have returned yet: compare again before the alarm.
         _ = try await blocking { [inbox] in try inbox.bringBackHeldRows() }
         guard let second = try await compare() else { return nil }
         let before = Set(first.map(\.table))

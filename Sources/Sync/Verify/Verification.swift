@@ -4,14 +4,14 @@ import Journal
 /// Compares the visible rows of two replicas, table by table: digests first, then the rows of the ranges that
 /// differ.
 ///
-/// The peer cuts its rows into ranges; the same ranges are read here. Memory is bounded by one answer of the
-/// peer. Each request reads a snapshot of its own, so rows that are written meanwhile may show as
-/// differences: verify at rest.
+/// The peer divides its rows into ranges, and the same ranges are read here. Memory is bounded by one answer
+/// of the peer. Each request reads its own snapshot, so rows that are written meanwhile may appear as
+/// differences: verify when nobody writes.
 struct Verification: Sendable {
     let replica: Replica
     let transport: any Transport
     let limits: Limits
-    /// Hears of each table, and of each stretch of rows that was compared.
+    /// Called at the start of each table, and after each range of rows that was compared.
     var onProgress: @Sendable (VerifyProgress) -> Void = { _ in }
 
     func run() async throws -> VerifyReport {
@@ -63,7 +63,7 @@ struct Verification: Sendable {
         }
     }
 
-    /// Goes through the peer's rows page by page, and through the rows here beside each page.
+    /// Compares the peer's rows page by page with the rows here.
     private func compareRows(
         of shape: TableShape, after: [Value]?, through: [Value]?, into table: inout VerifyReport.Table
     ) async throws {
