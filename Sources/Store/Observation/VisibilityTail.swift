@@ -2,7 +2,7 @@ import GRDB
 import Journal
 
 /// Reads the visibility notices: rows whose visibility changed without a journal entry of their own, because
-/// a merge held them back or showed them again after changes of other rows.
+/// a merge set them aside or showed them again after changes of other rows.
 enum VisibilityTail {
     /// The number of the newest notice in the snapshot of `db`; 0 in a file that has none, such as a file of
     /// an earlier release that is opened for reading only.
