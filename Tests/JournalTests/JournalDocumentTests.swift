@@ -8,10 +8,11 @@ import Testing
 /// What `docs/JOURNAL.md` says must be so.
 @Suite("docs/JOURNAL.md")
 struct JournalDocumentTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func document() throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: root.appendingPathComponent("docs/JOURNAL.md"), encoding: .utf8)
+        try String(contentsOf: Self.root.appendingPathComponent("docs/JOURNAL.md"), encoding: .utf8)
     }
 
     private func sql(_ name: String) throws -> String {
@@ -74,6 +75,51 @@ struct JournalDocumentTests {
             let table: String = row["tbl"]
             let column: String = row["col"]
             #expect(document.contains("`\(table)`") && document.contains("`\(column)`"), "\(table).\(column)")
+        }
+    }
+
+    // MARK: - Owners
+
+    /// By table, the folders of `Sources/`, and the files beside them, that the document names as its writers.
+    private func documentedWriters() throws -> [String: Set<String>] {
+        let parts = try document().components(separatedBy: "<!-- checked by JournalDocumentTests: owners -->\n")
+        try #require(parts.count == 2)
+        let rows = parts[1].components(separatedBy: "\n\n")[0].split(separator: "\n").dropFirst(2)
+        return Dictionary(
+            rows.map { row in
+                let cells = row.split(separator: "|").map(String.init)
+                let names = cells.map { $0.matches(of: /`([^`]+)`/).map { String($0.output.1) } }
+                return (names[0][0], Set(names[2] + names[3]))
+            }, uniquingKeysWith: { $0.union($1) })
+    }
+
+    /// By table, where the SQL in `Sources/` inserts, updates or deletes its rows.
+    private func writersInSources() throws -> [String: Set<String>] {
+        let sources = Self.root.appendingPathComponent("Sources")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        let statement = /\b(?:(?:INSERT(?: OR [A-Z]+)?|REPLACE) INTO|UPDATE(?: OR [A-Z]+)?|DELETE FROM) (_journal\w*)/
+        var writers: [String: Set<String>] = [:]
+        for path in paths {
+            let text = try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)
+                .replacing("\\(JournalSchema.prefix)", with: JournalSchema.prefix)
+            // A file of a folder counts as the folder, one beside the folders as itself.
+            let place = path.split(separator: "/").prefix(2).joined(separator: "/")
+            for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                for match in line.matches(of: statement) { writers[String(match.output.1), default: []].insert(place) }
+            }
+        }
+        return writers
+    }
+
+    @Test("each table of the journal is written only where its row in the list of owners says")
+    func owners() throws {
+        var documented = try documentedWriters()
+        // Its name is computed, so no statement in the sources contains it.
+        #expect(documented.removeValue(forKey: "_journal_docs_NAME") == ["Store/FullText"])
+        let found = try writersInSources()
+        #expect(found.count > 15)
+        for table in Set(documented.keys).union(found.keys).sorted() {
+            #expect(documented[table] == found[table], "\(table)")
         }
     }
 
