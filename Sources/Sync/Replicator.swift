@@ -4,7 +4,8 @@ import Logging
 /// Replicates one file with its peers. This is the entry point of replication.
 ///
 /// ```swift
-/// let replicator = try Replicator(replica: replica, peers: [PeerConfiguration("https://b:7707", token: token)])
+/// let peer = try PeerConfiguration("https://b:7707", token: token)
+/// let replicator = try Replicator(replica: replica, peers: [peer])
 /// try await replicator.run()   // until the task is cancelled
 /// ```
 public final class Replicator: Sendable {
@@ -117,7 +118,7 @@ public final class Replicator: Sendable {
             logger.warning(
                 """
                 changes of this replica carry times \(report.ownAheadMilliseconds / 1_000) s ahead of its clock: \
-                peers hold them back until then; `syncd clock` tells more
+                peers hold them back until then; see `syncd clock`
                 """)
         } catch {
             logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
@@ -134,7 +135,8 @@ public final class Replicator: Sendable {
                     try inbox.dropUnfinished()
                 }
             } catch {
-                logger.warning("What is too old cannot be dropped: \(SyncError(wrapping: error))")
+                logger.warning(
+                    "Old conflicts and unfinished transactions cannot be dropped: \(SyncError(wrapping: error))")
             }
             do {
                 try await clock.sleep(milliseconds: limits.sweepMilliseconds)
@@ -207,8 +209,8 @@ public final class Replicator: Sendable {
                 guard found.ours == found.theirs else {
                     throw SyncError(
                         .failed,
-                        "\(peer.name) and this replica do not know the same changes, so a difference is no damage",
-                        hint: "Exchange what is missing first: syncd sync; then verify again.")
+                        "\(peer.name) and this replica do not know the same changes, so a difference is not damage",
+                        hint: "Exchange the missing changes first with `syncd sync`, then verify again.")
                 }
                 guard !found.isEqual else {
                     try await self.endAlarm(with: session)

@@ -34,7 +34,7 @@ public struct PushReceiver: Sendable {
     ///
     /// - Throws: ``SyncError`` when the frame is in the wrong place, or cannot be applied.
     mutating func receive(_ frame: Frame) async throws {
-        guard !isEnded else { throw SyncError(.invalid, "The push goes on after its end") }
+        guard !isEnded else { throw SyncError(.invalid, "The push continues after its end") }
         switch frame.body {
         case .open(let cluster, let origin):
             guard !isOpen else { throw SyncError(.invalid, "The push opens twice") }

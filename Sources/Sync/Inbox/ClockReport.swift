@@ -109,6 +109,7 @@ public enum ClockDecision {
 
     private static func unknown(_ origin: OriginID) -> JournalError {
         JournalError(
-            .unknownOrigin, "nothing of \(origin) is held back", hint: "`syncd clock` lists what is, with full ids.")
+            .unknownOrigin, "nothing of \(origin) is held back",
+            hint: "`syncd clock` lists the origins of held-back changes with their full ids.")
     }
 }

@@ -14,7 +14,7 @@ enum Handshake {
             throw SyncError(
                 .fork,
                 "\(peer) knows \(believed) changes of this replica, which itself holds only \(mine.vector[mine.origin])",
-                hint: "This file was restored from an older copy; it needs a new identity before it may go on.")
+                hint: "This file was restored from an older copy; it needs a new identity before it syncs again.")
         }
     }
 

@@ -137,7 +137,7 @@ package struct SyncSession: Sendable {
             have.merge(portion.have)
             sent.heldBack = reply.heldBack
             guard have != before else {
-                throw SyncError(.failed, "\(transport.name) took a push without getting further")
+                throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }
             if !portion.more {
                 guard reply.vector.merged(with: reply.heldBack).covers(portion.have) else {
@@ -214,7 +214,7 @@ package struct SyncSession: Sendable {
         }
         for mismatch in mismatches {
             inbox.logger?.error(
-                "\(transport.name) holds other rows although both know the same: \(mismatch.summary). `syncd verify --repair` mends it"
+                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`"
             )
         }
         return mismatches

@@ -22,7 +22,7 @@ struct TableRows {
         guard let tracked = registry.tracked(table: asked.table) else {
             throw SyncError(
                 .notFound, "There is no tracked table \(asked.table)",
-                hint: "It may have gone meanwhile: verify again. `syncd init` tells which tables are tracked.")
+                hint: "It may have been dropped meanwhile: verify again. `syncd init` lists the tracked tables.")
         }
         let own = tracked.shape
         let names = Dictionary(

@@ -27,7 +27,7 @@ struct BatchDecoder {
 
     private func runs() throws(WireError) -> [Run] {
         let origins = try message.origins.map { bytes throws(WireError) in
-            guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 sensible bytes") }
+            guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 valid bytes") }
             return origin
         }
         var runs: [Run] = []
@@ -195,7 +195,7 @@ extension TableShape {
         // SQLite compares names, which ignores the case of ASCII letters only.
         let folded = shape.columns.map { name in name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
         guard Set(folded).count == columns.count else {
-            throw .malformed("a column stands twice in a shape")
+            throw .malformed("a column occurs twice in a shape")
         }
         self.init(table: table, columns: columns, keyCount: Int(shape.keyCount))
     }

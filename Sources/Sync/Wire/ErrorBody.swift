@@ -80,7 +80,7 @@ extension SyncError {
         switch status {
         case 300...399: "Redirects are not followed; give the peer's final address."
         case 401: "Give the token of that peer with --token-file."
-        case 403: "The token is known there, but it may not do this."
+        case 403: "The peer knows the token, but does not allow it this request."
         case 404, 405: "Is this the address of a syncd, without a path?"
         case 413: "Lower the sizes in Limits of the sender, or raise those of the receiver."
         default: nil

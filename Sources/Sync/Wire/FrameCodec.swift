@@ -41,7 +41,7 @@ extension Frame {
     init(_ bytes: ArraySlice<UInt8>, headerSize: Int, limits: Limits) throws(WireError) {
         let content = bytes.dropLast(Frame.checksumBytes)
         guard content.withUnsafeBytes(CRC32.of) == UInt32(bigEndian: bytes.suffix(Frame.checksumBytes)) else {
-            throw WireError(.checksum, "the checksum of a frame does not fit")
+            throw WireError(.checksum, "the checksum of a frame does not match")
         }
         let header = content.dropFirst(Frame.prefixBytes).prefix(headerSize)
         let message: Tandem_V1_FrameHeader

@@ -152,7 +152,7 @@ func checkWireVersion(_ version: UInt32) throws(WireError) {
 
 extension OriginID {
     init(wire bytes: some Collection<UInt8>) throws(WireError) {
-        guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 sensible bytes") }
+        guard let origin = OriginID(bytes: bytes) else { throw .malformed("an origin is not 16 valid bytes") }
         self = origin
     }
 }

@@ -48,6 +48,6 @@ extension SyncError {
         }
     }
 
-    private static let otherProgram = "Is the other side a Tandem replica of a fitting version?"
+    private static let otherProgram = "Is the other side a Tandem replica of a compatible version?"
     private static let damagedOnTheWay = "Usually the connection broke; the next exchange asks for the rest."
 }
