@@ -8,7 +8,9 @@ extension Database {
     /// var options = Database.Options()
     /// options.busyTimeout = .seconds(2)
     /// options.functions = [
-    ///     SQLFunction("reversed", argumentCount: 1) { .text(String(try String(columnValue: $0[0]).reversed())) }
+    ///     SQLFunction("reversed", argumentCount: 1) { values in
+    ///         .text(String(try String(columnValue: values[0]).reversed()))
+    ///     }
     /// ]
     /// let db = try Database(path: path, options: options)
     /// ```

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Journal
 
 extension StoreError {
-    /// The failure that a connection reported last.
+    /// Creates an error from the last failure of a connection.
     init(connection: OpaquePointer?, operation: String? = nil, sql: String? = nil) {
         self.init(
             sqlite: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
@@ -11,7 +11,7 @@ extension StoreError {
         self.sql = sql
     }
 
-    /// The failure of a statement.
+    /// Creates an error from the failure of a statement.
     init(statement: OpaquePointer) {
         self.init(
             connection: sqlite3_db_handle(statement), sql: sqlite3_sql(statement).map { String(cString: $0) })
@@ -72,7 +72,7 @@ extension StoreError {
         }
     }
 
-    /// Wraps what the lower layers throw. An error of the caller's own code stays as it is.
+    /// Wraps the errors of the lower layers. Errors of the caller's own code are returned unchanged.
     static func wrapping(_ error: any Error, operation: String? = nil) -> any Error {
         switch error {
         case let error as DatabaseError:
@@ -100,7 +100,7 @@ extension StoreError {
         }
     }
 
-    /// The journal's own hint; for damage without one, what helps against any.
+    /// The journal's own hint, or a general one for damage without a hint.
     static func journalHint(_ error: JournalError) -> String? {
         guard error.hint == nil, error.code == .corrupt else { return error.hint }
         return "The tables named _journal… are Tandem's own; restore the file from a peer or a backup."
@@ -113,7 +113,7 @@ extension StoreError {
             column: column)
     }
 
-    /// Wraps a refusal to bind a property's value.
+    /// Wraps a mismatch that was thrown when a property's value was bound.
     static func unstorable(_ error: any Error, column: String?) -> any Error {
         guard let mismatch = error as? ColumnMismatch else { return error }
         return StoreError(
@@ -122,7 +122,8 @@ extension StoreError {
     }
 }
 
-/// Extended codes, which the header builds by macros that Swift does not import (https://sqlite.org/rescode.html#extrc).
+/// Extended result codes. The header defines them by macros that Swift does not import
+/// (https://sqlite.org/rescode.html#extrc).
 enum ConstraintCode {
     static let check = SQLITE_CONSTRAINT | 1 << 8
     static let foreignKey = SQLITE_CONSTRAINT | 3 << 8
@@ -132,14 +133,14 @@ enum ConstraintCode {
     static let rowid = SQLITE_CONSTRAINT | 10 << 8
 }
 
-/// The table and column that a message of SQLite ends with.
+/// The table and column named in a message of SQLite.
 private struct SQLitePlace {
     var table: String?
     var column: String?
 
     init(_ message: String) {
         for prefix in ["UNIQUE constraint failed: ", "NOT NULL constraint failed: "] where message.hasPrefix(prefix) {
-            // Several columns of one index stand behind one another; the first names the table.
+            // The message lists several columns of one index; the first one names the table.
             let first = message.dropFirst(prefix.count).prefix { $0 != "," }
             guard let dot = first.lastIndex(of: ".") else { return }
             table = String(first[..<dot])

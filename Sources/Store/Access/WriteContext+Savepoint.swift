@@ -1,16 +1,16 @@
 import GRDB
 
 extension WriteContext {
-    /// Where the transaction stood when a savepoint began.
+    /// The state of the transaction at the beginning of a savepoint.
     struct Savepoint {
         let follower: Follower.Mark
         let position: Int64
-        /// The counts of ``undo`` and ``afterCommit``.
+        /// The number of elements in ``undo`` and in ``afterCommit``.
         let undo: Int
         let hooks: Int
     }
 
-    /// Runs `body` as a transaction inside of this one.
+    /// Runs `body` in a savepoint of this transaction.
     func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
         try beginSteps()
         let start = try begin()
@@ -24,11 +24,11 @@ extension WriteContext {
         }
     }
 
-    /// Runs `body`, which writes one row, and undoes all that was written in it when it throws.
+    /// Runs `body`, which writes one row. When it throws, undoes everything that was written in it.
     ///
-    /// A statement that fails undoes itself (ABORT, https://sqlite.org/lang_conflict.html). What has to be undone beside it is what
-    /// the caller's code has written, in a block or in a hook. Few do, so the savepoint begins right before the first of these
-    /// writes (``beginSteps()``), and a plain save has none.
+    /// A failed statement undoes itself (ABORT, https://sqlite.org/lang_conflict.html). Only writes by the
+    /// caller's code, in a block or in a hook, must be undone as well. They are rare, so the savepoint begins
+    /// right before the first of them (``beginSteps()``), and a plain save has none.
     func step<Result>(_ body: () throws -> Result) throws -> Result {
         steps.append(nil)
         do {
@@ -40,22 +40,23 @@ extension WriteContext {
             if let start = steps.removeLast() {
                 try rollBack(to: start)
             } else {
-                // But for a trigger's RAISE(FAIL), which keeps what came before it.
+                // The failed statement undid itself, except for a trigger's RAISE(FAIL), which keeps earlier
+                // changes. So the journal must be read.
                 mustFollow = true
             }
             throw error
         }
     }
 
-    /// Begins the savepoints of the steps that the thread is inside of: something is about to be written in them.
+    /// Begins the savepoints of all enclosing steps, because a write inside them follows.
     func beginSteps() throws {
-        // They begin from the outermost on, so the last one tells of all.
+        // Savepoints begin from the outermost step on, so the last element shows whether all have begun.
         guard let innermost = steps.last, innermost == nil else { return }
         for index in steps.indices where steps[index] == nil { steps[index] = try begin() }
     }
 
     private func begin() throws -> Savepoint {
-        // After SQLite has ended the transaction, SAVEPOINT would begin another one.
+        // After SQLite has ended the transaction, SAVEPOINT would begin a new one.
         try checkOpen()
         try confirm()
         let start = Savepoint(
@@ -92,7 +93,8 @@ extension WriteContext {
     /// Runs `body` without recording events for listeners.
     func silently<Result>(_ body: () throws -> Result) throws -> Result {
         if follower.isSilent { return try body() }
-        // What was written before is told; what `body` writes is read from the journal, or counted, before events start again.
+        // Changes before `body` send events. The changes of `body` are read from the journal, or counted,
+        // before events are recorded again.
         try confirm()
         follower.isSilent = true
         defer { follower.isSilent = false }

@@ -1,20 +1,22 @@
 import Journal
 
-/// What an import does with a row whose key is there already.
+/// The treatment of an imported row whose key exists already.
 public enum ExistingRows: Sendable {
-    /// The import fails as a whole.
+    /// The whole import fails.
     case fail
-    /// The row stays as it is.
+    /// The existing row is not changed.
     case skip
-    /// The row takes the imported values; columns that the import does not name stay.
+    /// The existing row takes the imported values; columns that the import does not name are not changed.
     case update
 }
 
 extension Model {
-    /// The rows as JSON: an array with an object for each row, one a line, of the columns' names and stored values.
+    /// Returns the rows as JSON: an array with one object for each row, one per line, of column names and
+    /// stored values.
     ///
-    /// Exact: every Int64 and double reads back to its last bit, a blob is `{"blob": "<base64>"}`, and 1 is not 1.0. Rows are read as
-    /// they are stored; whether they decode does not matter.
+    /// The JSON is exact: every Int64 and double reads back to its last bit, a blob is
+    /// `{"blob": "<base64>"}`, and 1 is distinct from 1.0. Rows are exported as they are stored, even when
+    /// the model cannot decode them.
     ///
     /// ```swift
     /// let json = try Person.exportJSON("WHERE age > \(18) ORDER BY name", in: db)
@@ -22,11 +24,11 @@ extension Model {
     /// ```
     ///
     /// - Parameters:
-    ///   - tail: What follows `SELECT … FROM table`; all rows in the order of the key when it is left out.
-    ///   - database: Where the rows are.
-    /// - Returns: The JSON, as a whole in memory; `[]` when there is no row.
-    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for what SQLite does not accept;
-    ///   `argumentCount`; `unstorable` for a value of `tail` that cannot be bound; `closed`.
+    ///   - tail: The SQL after `SELECT … FROM table`. Without it, all rows in the order of the key.
+    ///   - database: The database to export from.
+    /// - Returns: The complete JSON in memory; `[]` when there are no rows.
+    /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for SQL that SQLite does not
+    ///   accept; `argumentCount`; `unstorable` for a value of `tail` that cannot be bound; `closed`.
     public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
         let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
         do {
@@ -52,10 +54,10 @@ extension Model {
         schema.key.map { SQLText.quote(identifier: schema.columns[$0].name) }.joined(separator: ", ")
     }
 
-    /// This object as a JSON object of the columns' names and stored values.
+    /// Returns this object as a JSON object of column names and stored values.
     ///
-    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored, which only an unsaved object can
-    ///   have.
+    /// - Throws: ``StoreError/Code/unstorable`` for a value that cannot be stored. Only an unsaved object can
+    ///   have one.
     public func exportJSON() throws -> String {
         let values = try encodedValues
         return JSONValue.object(
@@ -63,16 +65,17 @@ extension Model {
         ).text
     }
 
-    /// Makes a row for each object of a JSON array, or for a single object, in one transaction.
+    /// Creates a row for each object of a JSON array, or for a single object, in one transaction.
     ///
     /// - Parameters:
-    ///   - json: As ``exportJSON(_:in:)`` writes it, or by another hand: names of properties or columns; `true` and `false` for 1
-    ///     and 0. A key that is left out is generated.
-    ///   - existing: What becomes of an object whose key a row has already.
-    ///   - database: Where the rows go.
-    /// - Returns: How many rows were made or changed.
-    /// - Throws: ``StoreError/Code/invalidInput`` for what is no JSON, or has names that the model does not have;
-    ///   ``StoreError/Code/undecodable`` for a value of the wrong type; what ``create(in:_:)`` throws. Nothing is imported then.
+    ///   - json: JSON as ``exportJSON(_:in:)`` writes it. Names may be those of properties or columns, and
+    ///     `true` and `false` mean 1 and 0. A missing key is generated.
+    ///   - existing: The treatment of an object whose key exists already.
+    ///   - database: The database to import into.
+    /// - Returns: The number of rows created or changed.
+    /// - Throws: ``StoreError/Code/invalidInput`` for text that is not JSON, or has names that the model does
+    ///   not have; ``StoreError/Code/undecodable`` for a value of the wrong type; what ``create(in:_:)``
+    ///   throws. Nothing is imported then.
     @discardableResult
     public static func importJSON(
         _ json: String, existing: ExistingRows = .fail, in database: Database

@@ -1,11 +1,12 @@
-/// Reads JSON as RFC 8259 has it, strictly: no comments, no trailing commas, no lone surrogates, each name once.
+/// A strict parser of JSON (RFC 8259): no comments, no trailing commas, no lone surrogates, no repeated
+/// names.
 struct JSONParser {
-    /// Where and why a text is no JSON.
+    /// The reason and position of a syntax error.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Deeper nesting is refused: each level costs a stack frame.
+    /// The maximum nesting depth, because each level needs a stack frame.
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -108,7 +109,7 @@ struct JSONParser {
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
         if !isReal {
-            // As a double, a longer integer would lose its last digits in silence.
+            // A double would silently lose the last digits of a longer integer.
             guard let number = Int64(text) else { throw failure("the integer does not fit 64 bits") }
             return .integer(number)
         }

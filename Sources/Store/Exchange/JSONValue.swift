@@ -1,10 +1,11 @@
 import Foundation
 import Journal
 
-/// JSON that keeps what SQLite keeps: every Int64, every double to its last bit, and 1 apart from 1.0.
+/// A JSON value that keeps what SQLite stores: every Int64, every double to its last bit, and 1 distinct from
+/// 1.0.
 ///
-/// Foundation's JSON reads 1.0 as 1 and an integer of 19 digits as a double, and holds no blob. Here a number without fraction and
-/// exponent is an integer; a REAL is always written with one of them.
+/// Foundation's JSON reads 1.0 as 1 and an integer of 19 digits as a double, and has no blobs. Here a number
+/// without fraction and exponent is an integer, and a REAL is always written with one of them.
 enum JSONValue: Hashable {
     case null
     case bool(Bool)
@@ -21,8 +22,8 @@ enum JSONValue: Hashable {
 
     // MARK: - Values of columns
 
-    /// What JSON has no form for is an object of one member: `{"blob": "<base64>"}`, `{"text": "<base64>"}` for a text that is not
-    /// valid UTF-8, `{"real": "inf"}`.
+    /// Values without a JSON form become an object with one member: `{"blob": "<base64>"}`,
+    /// `{"text": "<base64>"}` for a text that is not valid UTF-8, `{"real": "inf"}`.
     init(_ value: Value) {
         switch value {
         case .null: self = .null

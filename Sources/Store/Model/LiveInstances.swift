@@ -3,53 +3,55 @@ import GRDBSQLite
 import Journal
 import Synchronization
 
-/// What a database needs to know of the live objects of any model.
+/// The operations on the live objects of any model that a database needs.
 protocol AnyLiveInstances: AnyObject, Sendable {
     /// The table's name as SQLite compares names.
     var foldedTable: String { get }
     var isIdle: Bool { get }
     var hasListeners: Bool { get }
-    /// An empty log for a transaction or a look at the journal.
+    /// Makes an empty log for a transaction or a read of the journal.
     func makeLog() -> any ChangeLog
-    /// Objects that were registered while a write was running; the list starts anew.
+    /// Returns the objects that were registered while a write was running, and empties the list.
     func takeRecent() -> [any Refreshable]
-    /// Every object that someone holds.
+    /// Every object that is still referenced.
     func all() -> [any Refreshable]
     func finish()
-    /// Releases what is kept beyond what others hold.
+    /// Releases the objects that only the cache policy keeps.
     func evict()
     var heldCount: Int { get }
-    /// No fewer than are held.
+    /// An upper bound of ``heldCount``.
     var objectLimit: Int { get }
     func dropImages()
     var modelName: String { get }
 }
 
-/// A live object that can be brought up to date by a query.
+/// A live object that a query can refresh.
 protocol Refreshable: Sendable {
-    /// Reads the row in the snapshot of `db`, which stands at journal position `position`.
+    /// Reads the row in the snapshot of `db`, whose last journal position is `position`.
     func refresh(_ db: GRDB.Database, asOf position: Int64, _ publication: Publication) throws
 
-    /// Notes that journal positions up to `position` have been handled without the object.
+    /// Marks the object as stale when it is older than `position`: changes up to there were handled without
+    /// it.
     func markStale(before position: Int64)
 
-    /// Reads the row as a transaction sees it, for the transaction.
+    /// Reads the row in a transaction, and shows it to that transaction.
     func refresh(in context: WriteContext) throws
 }
 
-/// The live objects of one model in one database: one for each key, held weakly; and who listens to their changes.
+/// The live objects of one model in one database, one for each key, as weak references; and the listeners to
+/// their changes.
 ///
-/// Lock order: this registry's lock, then an object's. Neither is held while SQLite works.
+/// Lock order: this registry's lock, then an object's lock. Neither is held during SQLite calls.
 final class LiveInstances<M: Model>: AnyLiveInstances {
     private struct Listeners {
         var listeners: [(mailbox: Mailbox<ModelChange<M>>, filter: ChangeFilter<M>)] = []
-        /// What changed rows held before the commit whose events are sent next.
+        /// The values of changed rows before the commit whose events are sent next.
         var images: [ExactKey: M.Fields] = [:]
     }
 
     private let table = Mutex(ObjectTable(M.cachePolicy))
     private let state = Mutex(Listeners())
-    /// Asked for each changed row; changed under the lock.
+    /// Read for each changed row; changed under the lock.
     private let listenerCount = Atomic<Int>(0)
     let foldedTable = SQLText.foldedName(M.schema.table)
     /// Set before the first object is registered.
@@ -59,7 +61,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     init(clock: LiveClock) { self.clock = clock }
 
-    /// The object for `key`, when someone holds it.
+    /// The object for `key`, when it is in memory.
     func cached(_ key: M.ID) -> M? {
         let exact = key.exact
         guard let object = table.withLock({ $0[exact] }) else { return nil }
@@ -68,23 +70,26 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     var isIdle: Bool { objectLimit == 0 && !hasListeners }
     var objectLimit: Int { table.withLock { $0.count } }
-    /// False when surely no object was ever registered.
+    /// False when no object was ever registered.
     var mayHold: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
     var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
 
-    /// The objects for committed rows that were just read into `fresh` ones.
+    /// Returns the objects for committed rows that were just read into `fresh` objects.
     ///
     /// - Parameters:
-    ///   - start: What the fresh objects were made from; its epoch is ``LiveClock/epoch`` as it was before.
-    ///   - settled: ``LiveClock/announcedNotices`` as it was before the snapshot was taken; nil for a writer, whose snapshot is the newest.
-    ///   - byWriter: True for a transaction that reads committed rows; its epoch is the number of the write before it.
-    /// - Returns: The objects in the order of the rows, without those known to be deleted since; and those for which a
-    ///   newer position was handled already, so that they must be refreshed.
+    ///   - start: The context in which the fresh objects were made. Its epoch is ``LiveClock/epoch`` before
+    ///     that.
+    ///   - notices: ``LiveClock/announcedNotices`` before the snapshot was taken; nil for a writer, whose
+    ///     snapshot is the newest.
+    ///   - byWriter: True for a transaction that reads committed rows. The epoch in `start` is then the
+    ///     number of the write before it.
+    /// - Returns: The objects in the order of the rows, without those whose rows are known to be deleted
+    ///   since; and those for which a newer position was handled already, which must be refreshed.
     func adopt(_ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false) -> (
         objects: [M], stale: [M]
     ) {
         let position = start.position
-        // Objects whose last reference goes away must not be released under the lock.
+        // Objects whose last reference ends here must not be released under the lock.
         var released: [any AnyObject & Sendable] = []
         defer { withExtendedLifetime(released) {} }
         var objects = fresh
@@ -95,7 +100,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
             table.reserve(fresh.count)
             let isRecent = !byWriter && clock.writer.load(ordering: .sequentiallyConsistent) != 0
             let now = byWriter ? start.epoch : clock.epoch.load(ordering: .sequentiallyConsistent)
-            // Rows that were settled since then have the same journal position, and may look otherwise.
+            // Rows whose visibility changed after the snapshot have the same journal position but may have
+            // other values.
             let isBehind = notices.map { $0 < clock.announcedNotices.load(ordering: .sequentiallyConsistent) } ?? false
             for index in fresh.indices {
                 let object = fresh[index]
@@ -111,7 +117,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
                 }
                 if let oldest = table.register(object, exact, isRecent: isRecent) { released.append(oldest) }
                 if now != start.epoch { object._withState { $0.epoch = now } }
-                // Read under the lock: whoever handles a newer position from now on will find the object here.
+                // Read under the lock, so that every later handling of a newer position finds the object in
+                // the table.
                 if isBehind || position < clock.announced.load(ordering: .sequentiallyConsistent) {
                     object._withState { $0.isStale = true }
                     stale.append(object)
@@ -122,15 +129,15 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         return (objects, stale)
     }
 
-    /// The object for a row that a transaction made or read and that may not be committed. The transaction knows of it, so
-    /// nobody else has to look at it at the end.
+    /// Returns the object for a row that a transaction made or read and that may not be committed. The
+    /// transaction knows the object, so it need not be marked as stale at the end.
     func provisional(for row: M.Fields, in database: Database) -> M {
         find(row, .unknown, isRecent: false, in: database).object
     }
 
-    /// The object for a row that does not exist yet, with values that nobody has saved; the one that someone holds already
-    /// when there is one. One whose row is deleted gets the values, and is new again: a second object of its key would part from
-    /// it when the row comes back.
+    /// Returns the object for a row that does not exist yet, with unsaved values; an existing object of this
+    /// key when there is one. An existing object whose row is deleted takes the values and is new again,
+    /// because a second object of its key would conflict with it when the row is inserted again.
     func unsaved(_ row: M.Fields, in database: Database) throws -> (object: M, isNew: Bool) {
         let isRecent = clock.writer.load(ordering: .sequentiallyConsistent) != 0
         let (object, isNew) = find(row, .new, isRecent: isRecent, in: database)
@@ -138,12 +145,12 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         return (object, try remake(object, row, in: database))
     }
 
-    /// - Returns: False, and nothing is done, when the calling thread does not see the object deleted.
+    /// - Returns: False, without any change, when the calling thread does not see the object deleted.
     private func remake(_ object: M, _ row: M.Fields, in database: Database) throws -> Bool {
         if let context = ThreadContext.access(to: database) as? WriteContext {
             try context.checkOpen()
             if context.remake(object, row) { return true }
-            // Others may see it deleted where the transaction does not.
+            // The committed state may be deleted although the transaction does not see it so.
             guard object._status == .deleted else { return false }
         }
         let before = object._withState { state -> M.Fields? in
@@ -153,7 +160,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
             return old
         }
         guard let before else { return false }
-        // No lock is held: observers run code of the caller.
+        // No lock is held, because observers run code of the caller.
         if object._isObserved { object._announce(row._changes(from: before), transients: true, status: true) }
         return true
     }
@@ -178,7 +185,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         table.withLock { $0.takeRecent() }.map { RefreshableObject<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
-    /// Every object that someone holds.
+    /// Every object that is still referenced.
     var objects: [M] { table.withLock { $0.all }.map { unsafeDowncast($0, to: M.self) } }
 
     func all() -> [any Refreshable] { objects.map { RefreshableObject<M>(object: $0) } }
@@ -201,7 +208,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         }
     }
 
-    /// Notes what a row held before the commit that is being handled. The first note of a row stands.
+    /// Records the values of a row before the commit that is being handled. Only the first record of a row
+    /// counts.
     func keepImage(_ fields: M.Fields) {
         let exact = fields._key.exact
         state.withLock { state in
@@ -216,7 +224,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         var change = change
         let listeners = state.withLock { state in
             for index in change.changes.indices where change.changes[index].kind != .inserted {
-                // Taken: a later commit of the same look at the journal changed another row than this image.
+                // The image is removed, because a later commit in the same read of the journal changed the
+                // row from other values.
                 change.changes[index].old = state.images.removeValue(forKey: change.changes[index].id.exact)
             }
             return state.listeners
@@ -232,19 +241,19 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     // MARK: - Keeping objects
 
-    /// Releases what the cache policy keeps.
+    /// Releases the objects that the cache policy keeps.
     func evict() {
-        // Objects whose last reference goes away must not be released under the lock.
+        // Objects whose last reference ends here must not be released under the lock.
         state.withLock { $0.images = [:] }
         let kept = table.withLock { $0.takeKept() }
         withExtendedLifetime(kept) {}
     }
 
-    /// How many objects someone holds.
+    /// The number of objects that are still referenced.
     var heldCount: Int { table.withLock { $0.all.count } }
 }
 
-/// One object, as something that can be refreshed.
+/// One object that can be refreshed.
 struct RefreshableObject<M: Model>: Refreshable {
     let object: M
 
@@ -261,7 +270,8 @@ struct RefreshableObject<M: Model>: Refreshable {
             }
             if let change { publication.note(object, before: change.before, after: change.after) }
         } catch let error as StoreError where error.code == .undecodable {
-            // The row is there, but not for this model. The object keeps its last good values and says why.
+            // The row exists, but the model cannot decode it. The object keeps its last valid values and
+            // records the error.
             object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
         }
     }
@@ -277,7 +287,7 @@ struct RefreshableObject<M: Model>: Refreshable {
         do {
             let row = try M.select(key, context.db)
             if let row, context.shows(object, row) { return }
-            // What was never saved is not deleted.
+            // An object that was never saved is not deleted.
             if row == nil, object._withState({ ($0.overlays.first?.status ?? $0.status) == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)
         } catch let error as StoreError where error.code == .undecodable {

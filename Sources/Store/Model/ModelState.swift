@@ -1,24 +1,25 @@
 import Observation
 import Synchronization
 
-/// Where a row stands.
+/// The status of a live object's row.
 @frozen
 public enum RowStatus: Sendable {
-    /// Made or first read inside of a transaction that has not committed: nothing is known of it outside.
+    /// The object was made or first read in a transaction that has not committed: its state outside the
+    /// transaction is unknown.
     case unknown
-    /// Made in memory, and not saved.
+    /// The object was made in memory and not saved.
     case new
-    /// The row is in the file.
+    /// The row exists in the file.
     case present
-    /// The row was there, and is gone.
+    /// The row existed and was deleted.
     case deleted
 
-    /// True when nothing that was committed is known.
+    /// True when no committed state of the row is known.
     @inlinable
     var isProvisional: Bool { self == .unknown || self == .new }
 }
 
-/// What a transaction that has not committed yet sees of one object.
+/// The state of one object in a transaction that has not committed.
 @usableFromInline
 struct Overlay<Fields: ModelFields>: Sendable {
     /// The thread that runs the transaction.
@@ -27,24 +28,27 @@ struct Overlay<Fields: ModelFields>: Sendable {
     let epoch: Int
     @usableFromInline var fields: Fields
     @usableFromInline var status: RowStatus
-    /// True when the transaction has written the object's own values; false when it has only read the row.
+    /// True when the transaction has written the object's values; false when it has only read the row.
     var isSaved = false
 }
 
-/// What a live object holds, behind its lock.
+/// The state of a live object, protected by its lock.
 ///
 /// Invariants:
-/// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without capture.
+/// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without
+///    capture.
 /// 2. `overlays` holds at most one element: the writer is exclusive. An array of none costs one word.
-/// 3. `unsaved` holds at most one element: what had been filled into a `new` object when its row came from elsewhere.
-/// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under way.
-/// 5. A `new` object has an `asOf` of 0, or that of the delete after which it was made anew.
+/// 3. `unsaved` holds at most one element: the values of a `new` object at the time when another writer
+///    inserted its row.
+/// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under
+///    way.
+/// 5. A `new` object has an `asOf` of 0, or that of the delete after which it was made again.
 public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline var fields: Fields
     @usableFromInline var status: RowStatus
     @usableFromInline var asOf: Int64
     @usableFromInline var isStale = false
-    /// The write that was running or the last one when the object was registered.
+    /// The number of the running or last write when the object was registered.
     @usableFromInline var epoch: Int
     @usableFromInline var overlays: [Overlay<Fields>] = []
     @usableFromInline var unsaved: [Fields] = []
@@ -58,7 +62,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         self.epoch = epoch
     }
 
-    /// What the calling thread sees.
+    /// The values and status as seen by the calling thread.
     @usableFromInline
     var visible: (fields: Fields, status: RowStatus) {
         if let overlay = overlays.first, overlay.owner == .current { return (overlay.fields, overlay.status) }
@@ -68,22 +72,22 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     @usableFromInline
     var visibleFields: Fields { visible.fields }
 
-    /// Like ``visible``, without the fields.
+    /// The status as seen by the calling thread.
     @inlinable
     var visibleStatus: RowStatus { overlays.isEmpty ? status : visible.status }
 
-    /// What was filled into an object whose row came from elsewhere, as long as the calling thread sees it unsaved: also when the
-    /// thread's own transaction is the first to meet the row.
+    /// The unsaved values of an object whose row another writer has inserted, as long as the calling thread
+    /// sees them as unsaved; also when the thread's own transaction is the first to read that row.
     var filledIn: Fields? {
         guard let overlay = overlays.first, overlay.owner == .current else { return unsaved.first }
         if overlay.isSaved || overlay.status == .new { return nil }
         return status == .new && overlay.status == .present ? fields : unsaved.first
     }
 
-    /// Takes a committed row that was read at `position`; an older one than the present is ignored.
+    /// Takes over a committed row that was read at `position`; an older row than the current one is ignored.
     @inlinable
     mutating func offer(_ row: Fields, asOf position: Int64) {
-        // One that was made anew after a delete is not to take the row from before that.
+        // An object that was made again after a delete must not take over the row from before the delete.
         guard position >= asOf || status == .unknown else { return }
         if status == .new { unsaved = [fields] }
         var row = row
@@ -95,19 +99,21 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         refreshError = nil
     }
 
-    /// Makes an object whose row is deleted one that was made in memory, with these values. It stays the one object of its key.
+    /// Turns an object whose row is deleted into a new object in memory with these values. It remains the
+    /// only object of its key.
     mutating func remake(_ fields: Fields) {
         self.fields = fields
         status = .new
         unsaved = []
         refreshError = nil
-        // Of another thread's transaction, which has found the row deleted too: its commit would delete what is made now.
+        // The overlay belongs to another thread's transaction, which also saw the row deleted. Its commit
+        // would mark the new object as deleted.
         if overlays.first?.status == .deleted { overlays = [] }
     }
 
-    /// Takes the absence of the row at `position`.
+    /// Takes over that the row did not exist at `position`.
     mutating func offerAbsence(asOf position: Int64) {
-        // What was never there is not deleted.
+        // A row that never existed is not deleted.
         if status == .new {
             isStale = false
             return

@@ -1,5 +1,5 @@
-/// Finds `$T` and `$PK` in SQL as SQLite's tokenizer would: not in literals, quoted names or comments, and not as the
-/// start of a longer name such as `$Table`, which is a parameter of SQLite's own.
+/// Finds `$T` and `$PK` in SQL as SQLite's tokenizer would: not in literals, quoted names or comments, and
+/// not as the start of a longer name such as `$Table`, which is a parameter of SQLite.
 enum SQLPlaceholders {
     static func expand(_ sql: String, table: String, key: String) -> String {
         let bytes = Array(sql.utf8)
@@ -27,9 +27,10 @@ enum SQLPlaceholders {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Puts `?` in the place of the parameters with one of `names`.
+    /// Replaces the parameters with one of `names` by `?`.
     ///
-    /// - Returns: The text, and the name that each `?` stands for, in their order. Parameters of other names stay.
+    /// - Returns: The text, and the names of the `?` in their order. Parameters with other names are not
+    ///   changed.
     static func positional(_ sql: String, names: Set<String>) -> (text: String, names: [String]) {
         let bytes = Array(sql.utf8)
         let marks = [UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$")]
@@ -83,7 +84,7 @@ enum SQLPlaceholders {
         let next = start + 1 < bytes.count ? bytes[start + 1] : 0
         switch bytes[start] {
         case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-            // A doubled quote ends one quoted part and starts the next, which comes to the same.
+            // A doubled quote ends one quoted part and begins the next, which gives the same result.
             return (bytes[(start + 1)...].firstIndex(of: bytes[start]) ?? bytes.count - 1) + 1
         case UInt8(ascii: "["):
             return (bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "]")) ?? bytes.count - 1) + 1

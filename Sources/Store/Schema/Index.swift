@@ -1,6 +1,6 @@
 import Journal
 
-/// An index that a model declares, kept by an automatic schema.
+/// An index that a model declares and an automatic schema maintains.
 ///
 /// ```swift
 /// @Model
@@ -14,57 +14,58 @@ import Journal
 /// }
 /// ```
 ///
-/// An index is known by its table, its columns and what else is declared here; its name, which is made of them, is the schema's
-/// affair, and one that is declared twice is one index. An automatic schema drops an index that the model no longer declares only
-/// when it made it.
+/// An index is identified by its table, its columns and its other options. The automatic schema derives its
+/// name from them. A repeated declaration is one index. When the model declares an index no more, the
+/// automatic schema drops it only if it created it.
 public struct Index: Hashable, Codable, Sendable {
-    /// Names of properties, or of columns.
+    /// Names of properties or columns.
     public let columns: [String]
-    /// True when no two rows may hold the same values; NULL is the same as nothing, not even NULL.
+    /// True when no two rows may hold the same values. NULL differs from every value, including NULL.
     public let isUnique: Bool
     /// The SQL condition of a partial index; nil for all rows.
     public let condition: String?
 
     /// - Parameters:
-    ///   - columns: Names of properties, or of columns: one or more, the one that queries ask for most first. Opening
-    ///     throws ``StoreError/Code/invalidSchema`` for none, ``StoreError/Code/missingColumn`` for one that the model
-    ///     does not have.
-    ///   - unique: True to refuse rows with equal values. Opening throws ``StoreError/Code/unique`` when there are such
-    ///     rows.
-    ///   - condition: Which rows are indexed, as SQL over the table's columns (https://sqlite.org/partialindex.html);
-    ///     nil for all.
+    ///   - columns: One or more names of properties or columns, beginning with the one that most queries use.
+    ///     Opening throws ``StoreError/Code/invalidSchema`` for an index without columns, and
+    ///     ``StoreError/Code/missingColumn`` for a name that the model does not have.
+    ///   - unique: True to refuse rows with equal values. Opening throws ``StoreError/Code/unique`` when such
+    ///     rows exist.
+    ///   - condition: The condition of a partial index, as SQL over the table's columns
+    ///     (https://sqlite.org/partialindex.html); nil for all rows.
     public init(_ columns: String..., unique: Bool = false, where condition: String? = nil) {
         self.columns = columns
         isUnique = unique
         self.condition = condition
     }
 
-    /// The start of the names of all indexes that automatic schemas make.
+    /// The prefix of the names of all indexes that automatic schemas create.
     static let prefix = "model_"
 
-    /// The usual name for an index on these columns of a table.
+    /// The usual name of an index on these columns of a table.
     func name(table: String, columns: [String]) -> String {
         var name = "\(Index.prefix)\(table)_\(columns.joined(separator: "_"))"
         if isUnique { name += "_unique" }
-        // Another condition is another index.
+        // A different condition gives a different index.
         if let condition { name += "_\(FNV.hash(condition.utf8))" }
         return name
     }
 
-    /// The statement that makes it.
+    /// The statement that creates the index.
     func sql(_ name: String, table: String, columns: [String]) -> String {
         Index.sql(name, table: table, columns: columns, isUnique: isUnique) + (condition.map { " WHERE \($0)" } ?? "")
     }
 
-    /// The statement for an index of all rows, in the one form in which automatic schemas write it.
+    /// The statement for an index of all rows, in the only form in which automatic schemas write it.
     private static func sql(_ name: String, table: String, columns: [String], isUnique: Bool) -> String {
         let names = columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")
         return "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(SQLText.quote(identifier: name)) "
             + "ON \(SQLText.quote(identifier: table)) (\(names))"
     }
 
-    /// True for an index that an automatic schema has made: its name begins as theirs do, and its statement is word by word the one
-    /// that they write. SQLite keeps the statement, and puts new names of table and columns in the place of the old.
+    /// True for an index that an automatic schema has created: its name has their prefix, and its statement
+    /// is exactly the one that they write. SQLite keeps the statement, and updates it when the table or
+    /// columns are renamed.
     static func isOurs(_ sql: String, name: String, table: String, columns: [String], isUnique: Bool) -> Bool {
         guard name.hasPrefix(prefix) else { return false }
         let statement = SQLText.foldedName(Index.sql(name, table: table, columns: columns, isUnique: isUnique))
@@ -73,8 +74,8 @@ public struct Index: Hashable, Codable, Sendable {
     }
 }
 
-/// The hash of Fowler, Noll and Vo in its 1a form of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/): the same in every
-/// process, unlike Swift's.
+/// The hash of Fowler, Noll and Vo in its 1a form of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/):
+/// the same in every process, unlike Swift's.
 enum FNV {
     static func hash(_ bytes: some Sequence<UInt8>) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
