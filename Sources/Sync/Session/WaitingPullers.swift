@@ -23,6 +23,6 @@ public final class WaitingPullers: Sendable {
         return Visit(presence: self, origin: origin)
     }
 
-    /// True while the endpoint answers a pull of that replica which may wait for news.
+    /// True while a pull of that replica is waiting for news, or may start to wait.
     public func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
 }

@@ -32,7 +32,7 @@ struct ContentProof: Sendable {
         }
         guard reply.vector == vector else { return nil }
         var mismatches: [ContentMismatch] = []
-        // What only one side has, under whatever name, or stores otherwise, says nothing of the rest:
+        // Tables and columns that only one side has, or that the two store differently, are left out:
         // machines may have different schemas.
         for pair in TablePairs(here: tables, there: ComparedTables(reply)).pairs {
             guard let shape = pair.shape else { continue }

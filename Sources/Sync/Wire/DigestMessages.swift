@@ -1,7 +1,7 @@
 import Journal
 import SwiftProtobuf
 
-/// A question of a verification to a peer.
+/// A question that a comparison of the content asks a peer.
 public struct DigestRequest: Sendable, Hashable {
     /// The kinds of questions.
     public enum Question: Sendable, Hashable {
