@@ -66,7 +66,7 @@ extension ConflictEntry {
     /// What the winning change did to a column that it did not write.
     private var outcome: String {
         if let movedTo { return "(moved to \(movedTo.map(\.value.shown).joined(separator: ", ")))" }
-        return keptOperation == .delete ? "(deleted)" : "(made anew)"
+        return keptOperation == .delete ? "(deleted)" : "(inserted again)"
     }
 
     var lostText: String { ConflictEntry.fields(lost) }
