@@ -131,7 +131,7 @@ private struct Target {
         guard let index = index(of: column) else {
             throw JournalError(
                 .unknownColumn,
-                "conflict \(conflict.id) cannot be restored: \(table.name) has no column \(column) any more",
+                "conflict \(conflict.id) cannot be restored: \(table.name) has no column \(column)",
                 hint: "Dismiss the conflict, or write its values by hand.")
         }
         return index
@@ -195,7 +195,7 @@ private struct Target {
         } catch let error as JournalError where error.sqliteCode.map({ $0 & 0xFF == SQLITE_CONSTRAINT }) == true {
             throw JournalError(
                 .refused, "conflict \(conflict.id) cannot be restored: \(error.message)",
-                hint: "Change what stands in its way first, or dismiss the conflict.", sqliteCode: error.sqliteCode)
+                hint: "Remove the cause first, or dismiss the conflict.", sqliteCode: error.sqliteCode)
         }
         guard db.totalChangesCount > before else {
             throw JournalError(

@@ -78,11 +78,11 @@ struct RunList {
         let firstVersion: Int64 = row["first_version"]
         let latest = RunList.latest
         guard (0...latest).contains(firstSeq), (1...latest).contains(firstVersion), lastSeq < latest else {
-            throw damage("lies beyond what can be counted")
+            throw damage("begins at an impossible position or version")
         }
         let endSeq = (row["end_seq"] as Int64?) ?? max(lastSeq + 1, firstSeq)
         guard endSeq <= latest, firstVersion + (endSeq - firstSeq) <= latest else {
-            throw damage("ends beyond what can be counted")
+            throw damage("ends at an impossible position or version")
         }
         let known: Data = row["known"]
         let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(firstSeq)

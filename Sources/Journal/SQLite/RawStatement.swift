@@ -44,9 +44,9 @@ public final class RawStatement {
 
     /// Binds like ``bind(_:at:)``, without a copy.
     ///
-    /// The caller must keep the array of which `value` is a slice alive and unchanged until the statement has
-    /// run. Its elements are in one heap buffer, which does not move. Use it for the rows of a batch, which
-    /// outlives the statements that write it.
+    /// The array that `value` is a slice of must stay alive and unchanged until the statement has run. Its
+    /// elements are in one heap buffer, which does not move. Use it for the rows of a batch, which outlives
+    /// the statements that write it.
     ///
     /// - Throws: As ``bind(_:at:)``.
     public func bindBorrowed(_ value: Value, at index: Int32) throws {

@@ -161,7 +161,7 @@ public struct ShapeRegistry: Sendable {
 
     /// Records which columns of a shape the rows here show.
     ///
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read anew.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read again.
     public mutating func show(_ columns: [String], of id: Int64, in db: Database) throws {
         guard entries[id]?.shownColumns != columns else { return }
         entries[id]?.shownColumns = columns

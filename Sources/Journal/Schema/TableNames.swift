@@ -97,13 +97,13 @@ extension TableNames {
             JournalError(.refused, "\(new) cannot be declared the new name of \(old): \(why)", hint: hint)
         }
         guard !old.isEmpty, !new.isEmpty, !SQLText.foldedName(new).hasPrefix(JournalSchema.prefix) else {
-            throw refused("it is no name of a table", "Give the old and the new name of one table.")
+            throw refused("one of them is not a valid table name", "Give the old and the new name of one table.")
         }
         guard names.folded(old) != names.folded(new) else {
-            throw refused("they are names of one table already", "Declare each step once, from the older name.")
+            throw refused("they already name the same table", "Declare each step once, from the older name.")
         }
         if names.newer[SQLText.foldedName(old)] != nil || names.older[SQLText.foldedName(new)] != nil {
-            throw refused("one of them stands for another table", "`_journal_names` lists what was declared.")
+            throw refused("one of them already names another table", "`_journal_names` lists what was declared.")
         }
         // Each of the two may belong to a chain of names.
         let tables = try TableInspection.all(db).map(\.name)
@@ -156,7 +156,7 @@ extension TableNames {
             guard past.contains(change.key) else { return }
             throw JournalError(
                 .refused,
-                "\(renaming.new) cannot be declared the new name of \(renaming.old) any more: rows that were deleted under the old "
+                "\(renaming.new) cannot be declared the new name of \(renaming.old): rows that were deleted under the old "
                     + "name have been written under the new one",
                 hint:
                     "Declare a renaming before it happens. Now only a new table of the old name, filled from this one, brings them together."
