@@ -14,7 +14,7 @@ inode *directory_find(const directory *names, const char *name) {
   return i < 0 ? NULL : names->entries[i].inode;
 }
 
-/* A NULL inode takes the name away. */
+/* A NULL inode removes the name. */
 int directory_set(directory *names, const char *name, inode *file) {
   int i = position(names, name);
   if (i >= 0 && file) {

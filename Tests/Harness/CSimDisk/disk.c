@@ -34,7 +34,7 @@ simdisk *disk_of_path(const char *path, const char **name) {
   return disk_with_id(id);
 }
 
-/* MARK: Life */
+/* MARK: Lifetime */
 
 simdisk *disk_new(uint64_t machine) {
   const char *root = mirror_root();
@@ -66,7 +66,7 @@ void disk_drop(simdisk *disk) {
   free(disk);
 }
 
-/* A file may stand under several names and in several lists: it is copied once. */
+/* A file may have several names and be in several lists. It is copied once. */
 typedef struct {
   const inode **from;
   inode **to;
@@ -133,7 +133,7 @@ simdisk *disk_copy(const simdisk *disk) {
   return copy;
 }
 
-/* Files that lost their last name live on in dead connections only, so it is enough to look at names. */
+/* Only dead connections still have files that lost their last name, so looking at names is enough. */
 void disk_crash(simdisk *disk) {
   disk->generation++;
   disk->is_down = true;
@@ -147,7 +147,7 @@ void disk_crash(simdisk *disk) {
   }
 }
 
-/* MARK: The public door */
+/* MARK: Public functions */
 
 simdisk *simdisk_create(uint64_t machine) {
   disk_lock();

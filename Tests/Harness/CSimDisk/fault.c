@@ -33,7 +33,7 @@ static bool happens(standing_fault *standing) {
   return standing->seen >= fault->first && standing->seen - fault->first < fault->times;
 }
 
-/* What a fault can do to an operation; others pass it by without having happened. */
+/* True for a fault that can happen to an operation. Other faults do not happen and do not count it. */
 static bool applies(simdisk_action action, uint32_t operation) {
   switch (action) {
   case SIMDISK_FULL: return operation & (SIMDISK_OPEN | SIMDISK_WRITE | SIMDISK_TRUNCATE | SIMDISK_SYNC | SIMDISK_SHARE_MAP);

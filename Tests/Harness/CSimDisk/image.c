@@ -1,8 +1,9 @@
-/* What a loss of power leaves: the durable state, and a choice among the changes since.
+/* Makes the disk that a loss of power leaves: the durable state, and some of the changes since.
  *
- * A file system may bring writes to the medium in any order, in parts, or not at all, until a sync; names likewise until the directory is synced
- * (https://sqlite.org/atomiccommit.html, sections 2 and 9; ALICE, OSDI 2014). A sector that is being written when the power goes holds the old or the
- * new bytes: what lies beside a write stays (SQLITE_IOCAP_POWERSAFE_OVERWRITE, which SQLite's own VFS assumes too). */
+ * Until a sync, a file system may bring writes to the medium in any order, in parts, or not at all. The same
+ * holds for names until the directory is synced (https://sqlite.org/atomiccommit.html, sections 2 and 9;
+ * ALICE, OSDI 2014). A sector that is being written when the power fails holds the old or the new bytes;
+ * bytes beside a write stay (SQLITE_IOCAP_POWERSAFE_OVERWRITE, which SQLite's own VFS assumes too). */
 #include "disk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +11,18 @@
 typedef struct {
   simdisk_loss kind;
   uint64_t random;
-  uint64_t cut; /* of SIMDISK_LOSS_TAIL: the change at which the power goes */
-  int64_t unit; /* bytes that are written at once */
-  int rareness; /* a change is lost with a chance of one in 2^rareness: with one half, hardly a long log would keep more than its beginning */
+  uint64_t cut; /* for SIMDISK_LOSS_TAIL: the change at which the power fails */
+  int64_t unit; /* bytes that the medium writes at once */
+  /* A change is lost with a chance of one in 2^rareness. With a fixed chance of one half, a long log would keep
+   * only its beginning. */
+  int rareness;
 } choice;
 
 static bool coin(choice *choice) { return next_random(&choice->random) >> 63; }
 
 static bool is_lost(choice *choice) { return next_random(&choice->random) >> (64 - choice->rareness) == 0; }
 
-/* A part of a change that comes to the medium as a whole. */
+/* A part of a change that reaches the medium as a whole. */
 typedef struct piece {
   const change *change;
   int64_t from, count;
@@ -42,7 +45,7 @@ static int add_piece(piece_list *list, piece piece) {
   return 0;
 }
 
-/* The pieces of a change that survive. Units begin at multiples of their size in the file. */
+/* Lists the pieces of a change that survive. Units begin at multiples of their size in the file. */
 static int choose_pieces(choice *choice, const change *change, piece_list *list) {
   bool is_sectors = choice->kind == SIMDISK_LOSS_SECTORS;
   bool is_torn = choice->kind == SIMDISK_LOSS_TAIL && change->sequence == choice->cut;
@@ -94,7 +97,7 @@ static int settle_content(choice *choice, const inode *file, buffer *content) {
                : buffer_write(content, piece->change->offset + piece->from, piece->change->bytes + piece->from, piece->count);
   }
   free(list.pieces);
-  /* The length may come to the medium before the bytes, which then read as zeros. */
+  /* The length may reach the medium before the bytes, which then read as zeros. */
   bool is_disorderly = choice->kind >= SIMDISK_LOSS_WRITES;
   if (!code && is_disorderly && content->size < file->content.size && next_random(&choice->random) % 4 == 0) {
     code = buffer_resize(content, file->content.size);
@@ -118,7 +121,7 @@ static bool survives(choice *choice, const name_change *change) {
   }
 }
 
-/* The range of changes, of bytes and of names, that are not on the medium. */
+/* Finds the range of changes, of bytes and of names, that are not on the medium. */
 static void look(const simdisk *disk, uint64_t *first, uint64_t *end) {
   *first = UINT64_MAX;
   *end = 0;

@@ -1,6 +1,7 @@
-/* A file: what programs see, what is durable, and the changes between the two.
+/* A file: the bytes that programs see, the durable bytes, and the changes between the two.
  *
- * Invariant: `content` is `durable` with the changes applied in their order and the stranded sectors put over it. */
+ * Invariant: `content` is `durable` with the changes applied in their order and the stranded sectors written
+ * over it. */
 #include "disk.h"
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ int inode_write(simdisk *disk, inode *file, int64_t offset, const void *bytes, i
   if (count <= 0) return 0;
   if (buffer_write(&file->content, offset, bytes, count)) return -1;
   if (file->stranded) {
-    /* A page that is written again is dirty again, all of it: the next sync brings its stranded part along. */
+    /* Writing to a page makes all of it dirty again, so the next sync also writes its stranded part. */
     int64_t first = offset / sector_size, last = (offset + count - 1) / sector_size;
     int64_t from = offset, end = offset + count;
     if (is_stranded(file, first)) from = first * sector_size;
@@ -104,7 +105,7 @@ int inode_strand(inode *file) {
       file->stranded[sector / 8] |= (uint8_t)(1 << (sector % 8));
     }
   }
-  /* The length of the file is metadata, which the failed writes of pages did not touch. */
+  /* The length of the file is metadata. Failed writes of pages do not change it. */
   if (buffer_resize(&file->durable, file->content.size)) return -1;
   inode_forget_changes(file);
   return 0;

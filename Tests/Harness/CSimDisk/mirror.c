@@ -1,7 +1,8 @@
-/* A real file of one byte in a real directory for each log that is not empty.
+/* Keeps a real file of one byte in a real directory for each log that is not empty.
  *
- * GRDB looks for `<database>-wal` with the system's own calls when it opens a pool, and writes a transaction into a database that has none. Without
- * these files every opening of a simulated database would begin with a change of its schema. */
+ * When GRDB opens a pool, it looks for `<database>-wal` with the system's own calls, and writes a transaction
+ * into a database that has no log. Without these files every opening of a simulated database would begin with
+ * a change of its schema. */
 #include "disk.h"
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* Files that are not SQLite's, with the same counting, faults and durability. */
+/* Files other than SQLite's, with the same counting, faults and durability. */
 #include "disk.h"
 #include <errno.h>
 #include <string.h>
 
-/* Begins an operation. On return the lock is held; 0 to go on. */
+/* Begins an operation and takes the lock. 0 means that the operation may be done. */
 static int begin(simdisk *disk, uint32_t operation, const char *name, verdict *verdict) {
   disk_lock();
   if (disk->is_down) return EIO;
@@ -128,7 +128,7 @@ void simdisk_file_unlock(simdisk *disk, const char *name) {
   disk_unlock();
 }
 
-/* MARK: From outside */
+/* MARK: Functions for observers, which count no operations */
 
 int64_t simdisk_file_size(const simdisk *disk, const char *name) {
   disk_lock();
@@ -183,7 +183,7 @@ static uint64_t hash(uint64_t sum, const void *bytes, size_t count) {
   return sum;
 }
 
-/* Names are added up, so that their order does not matter. */
+/* Hashes of names are added up, so the order of names does not matter. */
 uint64_t simdisk_digest(const simdisk *disk) {
   disk_lock();
   uint64_t sum = 0;

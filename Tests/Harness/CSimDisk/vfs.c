@@ -1,4 +1,4 @@
-/* What SQLite calls. */
+/* The VFS that SQLite calls. */
 #include "disk.h"
 #include <pthread.h>
 #include <sqlite3.h>
@@ -14,22 +14,22 @@ typedef struct {
   char *name;
   int role;
   uint64_t generation;
-  int level;            /* of sqlite3_file locks */
-  uint16_t shared;      /* bits of the shared memory's locks */
+  int level;            /* the level of sqlite3_file locks */
+  uint16_t shared;      /* the shared-memory locks held in shared mode, one bit each */
   uint16_t exclusive;
-  bool syncs_names;     /* with its next sync */
+  bool syncs_names;     /* true when the next sync also syncs the directory */
   bool is_delete_on_close;
 } file;
 
 static sqlite3_vfs vfs;
 static sqlite3_vfs *system_vfs;
 
-/* The disk on which this thread worked last: SQLite does not say for which database it asks the time. */
+/* The disk on which this thread last worked. SQLite does not say for which database it asks the time. */
 static _Thread_local uint64_t last_disk;
 
 static bool is_dead(const file *self) { return self->generation != self->disk->generation; }
 
-/* Begins an operation; the lock is held on return. SQLITE_OK to go on. */
+/* Begins an operation and takes the lock. SQLITE_OK means that the operation may be done. */
 static int begin(file *self, uint32_t operation, int failure, verdict *verdict) {
   disk_lock();
   last_disk = self->disk->id;
@@ -74,7 +74,8 @@ static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
   return end(self, &verdict, code);
 }
 
-/* A write into a database whose log is in use is a checkpoint's, and wants the lock that all processes with Tandem agree on. */
+/* Only a checkpoint writes into a database whose log is in use, and it needs the lock that all processes with
+ * Tandem share. */
 static void note_checkpoint(file *self, int64_t offset) {
   simdisk *disk = self->disk;
   if (self->role == SIMDISK_LOG && offset == 0 && self->inode->content.size > 0) disk->checkpoints.restarts++;
@@ -129,7 +130,8 @@ static int file_sync(sqlite3_file *base, int flags) {
   if (inode_sync(self->inode)) code = SQLITE_IOERR_NOMEM;
   code = end(self, &verdict, code);
   if (code != SQLITE_OK || !self->syncs_names) return code;
-  /* The first sync of a new log or journal brings its name along, as SQLite's own VFS does it, which looks at no error either. */
+  /* The first sync of a new log or journal also syncs its name. SQLite's own VFS does so too, and ignores
+   * errors of it. */
   code = begin(self, SIMDISK_NAMES_SYNC, SQLITE_OK, &verdict);
   if (code == SQLITE_OK) code = names_sync(self->disk) ? SQLITE_IOERR_NOMEM : SQLITE_OK;
   else if (!is_dead(self)) code = SQLITE_OK;
@@ -240,7 +242,7 @@ static void share_unlock(file *self, int mask) {
   self->exclusive &= (uint16_t)~mask;
 }
 
-/* A checkpoint begins with the exclusive lock of number 1, alone; a recovery takes more at once. */
+/* A checkpoint begins with the exclusive lock of number 1 alone. A recovery takes more locks at once. */
 static void note_checkpoint_start(file *self, int offset, int count) {
   if (offset != 1 || count != 1 || self->share->region_count == 0) return;
   /* https://sqlite.org/walformat.html#the_wal_index_header: mxFrame and nBackfill */
@@ -287,7 +289,7 @@ static void file_share_barrier(sqlite3_file *base) {
   disk_unlock();
 }
 
-/* The last one that lets go takes the shared memory with it: the next to come builds it from the log. */
+/* The last connection that leaves frees the shared memory. The next connection rebuilds it from the log. */
 static void share_leave(file *self) {
   if (!self->share) return;
   if (!is_dead(self)) {
@@ -310,7 +312,7 @@ static int file_share_unmap(sqlite3_file *base, int delete) {
   return SQLITE_OK;
 }
 
-/* MARK: The rest of a file */
+/* MARK: Other file methods */
 
 static int file_control(sqlite3_file *base, int operation, void *argument) {
   file *self = (file *)base;
@@ -502,7 +504,7 @@ static int vfs_full_path(sqlite3_vfs *self, const char *path, int size, char *ou
   return SQLITE_OK;
 }
 
-/* MARK: Chance and time */
+/* MARK: Randomness and time */
 
 static bool is_seeded;
 static uint64_t random_state;

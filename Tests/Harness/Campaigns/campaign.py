@@ -1,9 +1,9 @@
-"""What every campaign has: a seed, a directory, processes, counts with floors, and a place that it leaves as it found it.
+"""The parts that all campaigns share: a seed, a directory, processes, and counts with floors.
 
-A campaign fails when a property does not hold (`Failed`), when a count stays below its floor, when a token or the content
-of a row stands in a log, and when something of it is left behind: a process, a mount, a namespace, a file. The processes
-that it starts die with it, whatever ends it; mounts and networks are made in namespaces of its own, which the kernel takes
-away with the last process in them.
+A campaign fails when a property does not hold (`Failed`), when a count stays below its floor, when a log
+contains a token or the content of a row, or when something of it is left behind: a process, a mount, a
+namespace, a file. The processes that it starts die with it, however it ends. Mounts and networks are in
+namespaces of its own, which the kernel removes with the last process in them.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def die_with_parent():
 
 
 def default_program(name):
-    """The program of that name: a release build if there is one, else a debug build."""
+    """Returns the program of that name: a release build if there is one, else a debug build."""
     for kind in ("release", "debug"):
         path = os.path.join(ROOT, ".build", kind, name)
         if os.access(path, os.X_OK):
@@ -44,12 +44,13 @@ def default_program(name):
 
 
 class Campaign:
-    """The base of all campaigns. A subclass gives `name`, `about`, `arguments`, `prepare`, `run` and perhaps `finish`."""
+    """The base of all campaigns. A subclass has `name`, `about`, `arguments`, `prepare`, `run`, and possibly
+    `finish`."""
 
     name = ""
     about = ""
     programs = ("syncd",)
-    #: On a file system in memory: for campaigns whose faults do not need a disk, and which sync very often.
+    # True for a file system in memory: for campaigns whose faults need no disk, and which sync very often.
     in_memory = False
 
     def __init__(self, options):
@@ -61,14 +62,14 @@ class Campaign:
         self.notes = []
         self.began = time.monotonic()
         self.directory = tempfile.mkdtemp(prefix=f"tandem-{self.name}-", dir="/dev/shm" if self.in_memory and os.access("/dev/shm", os.W_OK) else None)
-        # Neither may ever stand in a log.
+        # Neither may ever appear in a log.
         self.token = "token" + secrets.token_hex(16)
         self.canary = "canary" + secrets.token_hex(6)
         self.token_file = os.path.join(self.directory, "token")
         with open(os.open(self.token_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
             file.write(self.token + "\n")
         self.environment = {**os.environ, MARK: self.directory}
-        # A proxy of the machine is not a part of the campaign.
+        # A proxy of the machine is no part of the campaign.
         for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
             self.environment.pop(name, None)
         self.syncd = options.syncd
@@ -81,7 +82,7 @@ class Campaign:
 
     @classmethod
     def refusal(cls, options):
-        """Why the campaign cannot run here; None if it can."""
+        """Returns why the campaign cannot run here, or None."""
         return None
 
     def prepare(self):
@@ -91,7 +92,7 @@ class Campaign:
         raise NotImplementedError
 
     def finish(self):
-        """Stops what runs in good order; only after a run without failure."""
+        """Stops all processes in good order; only after a run without failure."""
 
     def reproduce(self):
         return f"make {self.name} SEED={self.seed}"
@@ -102,7 +103,7 @@ class Campaign:
         self.counts[what] = self.counts.get(what, 0) + number
 
     def note(self, text):
-        """Progress, for people."""
+        """Prints progress for people."""
         print(f"  {time.monotonic() - self.began:6.1f} s  {text}", file=sys.stderr, flush=True)
 
     def expect(self, condition, what):
@@ -112,8 +113,8 @@ class Campaign:
     # --- Processes ------------------------------------------------------------------------------------------------
 
     def start(self, arguments, environment=None, before=None, **options):
-        """Starts a process that dies with this one, and that `leftovers` finds. From the main thread only: the kernel
-        ends it with the thread that started it."""
+        """Starts a process that dies with this one, and that `leftovers` finds. Only the main thread may call
+        it: the kernel ends the process together with the thread that started it."""
         def prepare():
             die_with_parent()
             if before:
@@ -123,10 +124,10 @@ class Campaign:
             arguments, env={**self.environment, **(environment or {})}, preexec_fn=prepare, **options)
 
     def command(self, *arguments, status=0, timeout=300, environment=None, before=None, log="commands.log", relief=None):
-        """Runs `syncd` to its end; its errors go to a log, where nothing secret may stand.
+        """Runs `syncd` to its end. Its errors go to a log, which may contain no secret.
 
-        - status: What it must end with; None for whatever.
-        - relief: Seconds, and what is done with the process when it has not ended by then.
+        - status: The exit status that it must have; None for any.
+        - relief: Seconds, and the action on the process when it has not ended by then.
         """
         process = self.start(
             [self.syncd, *arguments], environment=environment, before=before, stdin=subprocess.DEVNULL,
@@ -153,7 +154,7 @@ class Campaign:
     # --- The end --------------------------------------------------------------------------------------------------
 
     def scan_logs(self):
-        """No token and no content of a row in any log."""
+        """Checks that no log contains a token or the content of a row."""
         secrets_ = [self.token.encode(), self.canary.encode()]
         for folder, _, names in os.walk(self.directory):
             for name in names:
@@ -166,7 +167,7 @@ class Campaign:
                             raise Failed(f"{name} holds a token or the content of a row: {line[:200]!r}")
 
     def marked_processes(self):
-        """The processes of this campaign that still run, other than this one."""
+        """The processes of this campaign that still run, without this one."""
         found = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit() or int(entry) == os.getpid():
@@ -204,7 +205,7 @@ class Campaign:
             return [line.split()[4] for line in file if self.directory in line.split()[4]]
 
     def leftovers(self):
-        """What is there still although the campaign is over."""
+        """What still exists although the campaign is over."""
         found = [f"process {number}" for number in self.marked_processes()]
         found += [f"mount {path}" for path in self.mounts()]
         if os.path.exists(self.directory):
@@ -229,7 +230,8 @@ class Campaign:
 
 
 def run(kind):
-    """The main program of a campaign: 0 when all holds, 1 when something does not, 2 when it cannot run here."""
+    """The main program of a campaign. Returns 0 when all properties hold, 1 when one does not, 2 when it cannot
+    run here."""
     parser = argparse.ArgumentParser(prog=f"scripts/campaign {kind.name}", description=kind.about)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or secrets.randbelow(1 << 31)))
     parser.add_argument("--json", action="store_true", help="one JSON object with all counts on standard output")

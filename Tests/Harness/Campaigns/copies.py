@@ -1,14 +1,17 @@
 """Files that are restored from backups or copied under daemons that are killed (F27, F28).
 
-Three replicas with daemons and writers. In each round one of them, as the seed says,
+Three replicas have daemons and writers. In each round the seed picks one of them:
 
-  restored  is killed, gets back the files that it had some rounds ago (over its own files, or as new ones; with the record of
-            what was published, or without), is written to before its daemon starts or only after, and goes on
-  cloned    is copied to a second file, which gets a daemon and a writer of its own; both go on, under what was one name
+  restored  The replica is killed and gets back the files that it had some rounds ago: over its own files or
+            as new ones, with the record of what was published or without. A program writes to it before its
+            daemon starts or only afterwards. It then runs on.
+  cloned    The replica is copied to a second file, which gets a daemon and a writer of its own. Both run on,
+            with the same origin.
 
-and then all becomes quiet, and must hold: the vectors become equal; rows are equal on all; all that was acknowledged and had
-reached a peer is there, also from the time after the backup; what is written afterwards reaches everybody; and no (origin,
-version) ever names two contents, in the whole run (P14, P15).
+Then the writers stop, and these must hold: the vectors become equal; rows are equal on all replicas;
+everything that was acknowledged and had reached a peer is there, also from the time after the backup; a
+write afterwards reaches every replica; and no (origin, version) names two contents in the whole run (P14,
+P15).
 """
 
 import hashlib
@@ -92,13 +95,13 @@ class CopyTest(Campaign):
         return [replica.path + suffix for suffix in suffixes if os.path.exists(replica.path + suffix)]
 
     def stop_all_of(self, replica):
-        """Kills both, so that nobody has the file open."""
+        """Kills daemon and writer, so that nobody has the file open."""
         replica.writer.kill()
         replica.daemon.kill()
         self.count("kills", 2)
 
     def back_up(self, replica):
-        """A copy of the files, as an operator makes it while nobody has them open."""
+        """Copies the files, as an operator does while nobody has them open."""
         self.stop_all_of(replica)
         record = self.rng.random() < 0.3
         content = {}
@@ -112,7 +115,7 @@ class CopyTest(Campaign):
     def restore(self):
         replica, content = self.rng.choice(self.backups[-4:])
         self.stop_all_of(replica)
-        # What no peer has is lost with the file: the operator gave it up.
+        # What no peer has is lost with the file.
         replica.writer.author.doubt()
         for author in self.authors:
             if author.name.startswith(replica.name):
@@ -160,7 +163,7 @@ class CopyTest(Campaign):
         self.count("checks")
 
     def names_of(self, replica):
-        """No name has two contents."""
+        """Checks that no name has two contents."""
         for line in self.command("log", replica.path, "--json").stdout.splitlines():
             entry = json.loads(line)
             name = (entry["origin"], entry["version"])

@@ -1,18 +1,20 @@
-"""Kills daemons and writers in the middle of their work, and checks that nothing acknowledged is lost (F1 to F3).
+"""Kills daemons and writers in the middle of their work, and checks that nothing acknowledged is lost (F1 to
+F3).
 
-Three replicas of one database, each with a daemon on loopback and three writers: a Python program, the sqlite3 shell and
-the example service in Swift. In each round the writers get some transactions to do; when a random part of them is
-acknowledged, random processes are killed with SIGKILL and started again: one, several at once, or the same one again
-within 1 to 20 ms, while it recovers, up to five times. Now and then, and at the end, all becomes quiet, and then must hold:
+Three replicas of one database each have a daemon on loopback and three writers: a Python program, the
+sqlite3 shell and the example service in Swift. In each round the writers get some transactions to do. When a
+random part of them is acknowledged, random processes are killed with SIGKILL and started again: one, several
+at once, or the same one again within 1 to 20 ms, while it recovers, up to five times. From time to time, and
+at the end, the writers stop, and then these must hold:
 
-  1. the daemons reach the same vector within the deadline;
-  2. each acknowledged write is there, on each replica; of a transaction that was begun but not acknowledged, all or
-     nothing is there, and the same everywhere; and nothing is there that nobody wrote;
-  3. `syncd verify` finds the replicas equal, and so does a comparison of their rows in Python;
-  4. integrity_check and foreign_key_check find nothing;
-  5. a daemon that is asked to stop (SIGTERM) exits with 0.
+  1. The daemons reach the same vector within the deadline.
+  2. Each acknowledged write is on each replica. Of a transaction that was begun and not acknowledged, all or
+     nothing is there, and the same on all replicas. No row is there that nobody wrote.
+  3. `syncd verify` finds the replicas equal, and so does a comparison of their rows in Python.
+  4. integrity_check and foreign_key_check find nothing.
+  5. A daemon that gets SIGTERM exits with 0.
 
-The same seed gives the same plan of kills; what the kernel interleaves is its own.
+The same seed gives the same plan of kills. The interleaving by the kernel differs.
 """
 
 import os
@@ -42,7 +44,7 @@ class CrashTest(Campaign):
     def prepare(self):
         self.progress = threading.Condition()
         self.replicas = [Replica(self, name) for name in "abc"]
-        self.writers = {}  # (replica, kind) -> the present incarnation
+        self.writers = {}  # (replica, kind) -> the current incarnation
         self.authors = []
         kills = self.options.kills
         self.floors = {"kills": kills, "acknowledged": kills, "checks": kills // 500, "compound kills": kills // 10}
@@ -50,7 +52,7 @@ class CrashTest(Campaign):
         for replica in self.replicas:
             replica.make(rows=20 if replica is first else 0)
             self.command("init", replica.path)
-            # The service makes its table.
+            # The service creates its table.
             service = self.start(
                 [self.options.todo_service, replica.path, "--port", str(free_port())], stdin=-3, stdout=-1,
                 stderr=open(os.path.join(self.directory, "service.log"), "ab"))
@@ -100,7 +102,7 @@ class CrashTest(Campaign):
             due += count
             writer.order(count)
         goal = self.acknowledged() + due // 2 - rng.randint(0, due // 2)
-        self.wait(lambda: self.acknowledged() >= goal, "the writers do not get on")
+        self.wait(lambda: self.acknowledged() >= goal, "the writers make no progress")
         for _ in range(rng.choice([1, 2, 3, 4])):
             self.strike()
         if rng.random() < 0.5:
@@ -108,7 +110,7 @@ class CrashTest(Campaign):
                 replica.daemon.wait_until_listening()
 
     def strike(self):
-        """Kills one process, or several at once; perhaps again while they recover."""
+        """Kills one process, or several at once, and possibly again while they recover."""
         rng = self.rng
         victims = []
         for _ in range(rng.choice([1, 1, 1, 2, 3])):
@@ -129,7 +131,7 @@ class CrashTest(Campaign):
                 if kind:
                     writer = self.start_writer(replica, kind)
                     if blow + 1 < depth:
-                        # Something to do when the next blow falls.
+                        # The writer has work when the next kill comes.
                         writer.order(rng.randint(1, 5))
                 else:
                     replica.start()
@@ -148,7 +150,7 @@ class CrashTest(Campaign):
                 self.progress.wait(min(remaining, 1))
 
     def quiet(self):
-        """Waits until all knows all, then compares."""
+        """Waits until all replicas know the same, then compares them."""
         self.wait(lambda: all(w.owed == 0 for w in self.writers.values()), "the writers do not finish")
         for replica in self.replicas:
             replica.daemon.wait_until_listening()

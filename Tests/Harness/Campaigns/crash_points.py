@@ -1,15 +1,19 @@
-"""Fails or kills each write, sync, truncation, rename, send and receive of a canonical script, one at a time (F1 to F3, F6, F8).
+"""Fails or kills each write, sync, truncation, rename, send and receive of a canonical script, one at a time
+(F1 to F3, F6, F8).
 
-The script is a list of steps, each of which has one victim: a process with faultshim.c preloaded, which counts its calls.
-A dry run gives their number. Then, for each step, each call and each mode, both replicas are put back to where they were
-before the step, in place, so that the files keep their inodes; the victim runs with the fault; and then must hold:
+The script is a list of steps. Each step has one victim: a process with faultshim.c preloaded, which counts
+its calls. A dry run gives their number. Then, for each step, each call and each mode, both replicas are
+reset to their state before the step, in place, so that the files keep their inodes. The victim runs with the
+fault, and then these must hold:
 
-  1. the victim ended with 0, with 1 and a sentence, or by the SIGKILL of the shim: never by a signal of its own, never not;
-  2. integrity_check and foreign_key_check find nothing in either file;
-  3. the step can be done again, without the fault, and the replicas then exchange what they lack, with exit status 0;
-  4. what was acknowledged, by the victim or before, is there on both, and both are equal, by `syncd verify` and by
-     a comparison in Python;
-  5. a daemon goes on by itself after a fault that passes, and stops on SIGTERM after any.
+  1. The victim ended with 0, with 1 and a sentence, or by the SIGKILL of the shim. It neither hung nor died
+     by a signal of its own.
+  2. integrity_check and foreign_key_check find nothing in either file.
+  3. The step can be done again without the fault, and the replicas then exchange what they lack, with exit
+     status 0.
+  4. Everything that was acknowledged, by the victim or before, is on both replicas, and both are equal by
+     `syncd verify` and by a comparison in Python.
+  5. A daemon continues by itself after a fault that passes, and stops on SIGTERM after any fault.
 """
 
 import mmap
@@ -28,7 +32,7 @@ from replicas import Replica, check_equal
 
 MODES = ("kill-before", "kill-after", "eio", "eio-ever", "enospc", "short")
 FILES, NETWORK = set("wstru"), set("nvc")
-#: Which modes say something for which call: ENOSPC is of files, a half is of what takes bytes.
+# The calls that a mode applies to: ENOSPC to files, half a transfer to calls that move bytes.
 APPLIES = {
     "enospc": set("wst"), "short": set("wnv"),
     "eio": FILES | NETWORK | {"p"}, "eio-ever": FILES | NETWORK, "kill-before": FILES | NETWORK | {"p"},
@@ -36,9 +40,9 @@ APPLIES = {
 }
 SHARED_BYTES = 16 + 60000
 VICTIM_SECONDS = 60
-#: The run ends with this many.
+# The run ends after this many failures.
 MOST_FAILURES = 30
-#: The page size keeps the number of calls small where much is written.
+# The page size keeps the number of calls small where much is written.
 SCHEMA = """
 PRAGMA page_size = 32768;
 CREATE TABLE account (id TEXT PRIMARY KEY NOT NULL, n INTEGER NOT NULL, body TEXT NOT NULL);
@@ -78,7 +82,7 @@ class Stage:
     def snapshot(self):
         found = {}
         for name in self.files():
-            # The shared memory is made anew from the log.
+            # SQLite builds the shared memory again from the log.
             if not name.endswith("-shm"):
                 with open(os.path.join(self.directory, name), "rb") as file:
                     found[name] = file.read()
@@ -112,7 +116,8 @@ class Stage:
         self.acknowledged[key] = self.serial
 
     def conflicts(self):
-        """Both sides change the same row, take the same UNIQUE value, and one deletes the parent of the other's child."""
+        """On both replicas: changes the same row and inserts the same UNIQUE value; one deletes the parent of
+        the other's child."""
         n = self.serial = self.serial + 1
         self.write(self.a, ("UPDATE shared SET a = ? WHERE id = 1", f"a{n}"), ("INSERT INTO code VALUES (?, ?)", 2 * n, f"c{n}"),
                    ("DELETE FROM account WHERE id = (SELECT min(id) FROM account WHERE id LIKE 'parent%')",))
@@ -146,17 +151,17 @@ class Stage:
 
     def judge(self, status, mode, errors, arguments):
         with open(os.path.join(self.campaign.directory, self.log), "ab") as file:
-            # The Python program and the shell may say what they like; what Tandem says is a log.
+            # The Python program and the shell may print anything; the output of Tandem is a log.
             if arguments[0] == self.campaign.syncd:
                 file.write(errors)
         if status == 0 or status == -signal.SIGKILL and mode.startswith("kill"):
             return
-        # The shell ends with SQLite's code.
+        # The shell exits with SQLite's code.
         if (status == 1 or 0 < status < 64 and arguments[0] == "sqlite3") and errors.strip():
             return
         raise Failed(f"the victim {' '.join(arguments[:2])} ends with {status}: {errors.decode(errors='replace')[-600:]}")
 
-    # --- Steps: what comes before, and the victim -----------------------------------------------------------------
+    # --- Steps: the preparation and the victim --------------------------------------------------------------------
 
     def make(self):
         for replica in (self.a, self.b):
@@ -172,7 +177,7 @@ class Stage:
         self.account(self.a)
 
     def step_write(self, at, mode):
-        """Three transactions of a Python program, each acknowledged by a line."""
+        """Runs three transactions of a Python program, which acknowledges each by a line."""
         keys = {f"{self.campaign.canary}.w.{n}": n for n in range(3)}
 
         def acknowledge(output):
@@ -198,14 +203,14 @@ class Stage:
         self.conflicts()
 
     def step_sync(self, at, mode):
-        """Pull, merge with conflicts, push: the victim asks."""
+        """Pulls, merges with conflicts, pushes; the victim is the caller."""
         self.serve(lambda: self.victim(
             [self.campaign.syncd, "sync", self.a.path, self.b.url, "--token-file", self.campaign.token_file], at, mode))
 
     before_serve = before_sync
 
     def step_serve(self, at, mode):
-        """The same; the victim answers."""
+        """Does the same; the victim is the answering daemon."""
         daemon = self.b.start(environment=self.environment(at, mode, 8))
         try:
             self.wait_listening(daemon, mode)
@@ -224,7 +229,7 @@ class Stage:
     step_send_large = step_sync
 
     def before_receive_large(self):
-        """A transaction of more than a batch's 1 MiB: the receiver stages its first part."""
+        """Sends a transaction larger than a batch's 1 MiB, so that the receiver stages its first part."""
         self.serial += 1
         self.write(self.b, *[
             ("INSERT INTO account (id, n, body) VALUES (?, 1, ?)", f"{self.campaign.canary}.large.{self.serial}.{n}", self.campaign.canary * 9_000)
@@ -242,14 +247,14 @@ class Stage:
         self.account(self.a)
 
     def step_schema(self, at, mode):
-        """A migration by the shell, with rows that use it."""
+        """Migrates by the shell, and writes rows that use the new column and table."""
         self.victim(["sqlite3", "-batch", "-bail", self.a.path, self.migration + "INSERT INTO later VALUES (1, 'x');"
                      "UPDATE account SET extra = 'e' WHERE n > 0;"], at, mode)
 
     migration = "BEGIN IMMEDIATE; ALTER TABLE account ADD COLUMN extra TEXT; CREATE TABLE later (id INTEGER PRIMARY KEY, t TEXT); COMMIT;"
 
     def before_refresh(self):
-        """The migration is complete on both; capture on the first side is not."""
+        """The migration is complete on both replicas; capture on the first is not."""
         self.migrate()
         self.write(self.a, ("CREATE TABLE newest (id INTEGER PRIMARY KEY, t TEXT)",), ("INSERT INTO newest VALUES (1, 'y')",))
         self.write(self.b, ("CREATE TABLE newest (id INTEGER PRIMARY KEY, t TEXT)",))
@@ -268,7 +273,7 @@ class Stage:
         self.before_receive_large()
 
     def step_follow(self, at, mode):
-        """A daemon that starts, follows, pulls, pushes, and stops."""
+        """Runs a daemon that starts, follows, pulls, pushes, and stops."""
         def follow():
             self.a.peers = [self.b]
             daemon = self.a.start(environment=self.environment(at, mode, 8))
@@ -306,7 +311,7 @@ class Stage:
             return False
 
     def wait_converged(self, daemon, mode):
-        """After a fault that passes, the daemon gets on by itself."""
+        """Checks that the daemon continues by itself after a fault that passes."""
         deadline = time.monotonic() + (30 if mode != "eio-ever" else 1.5)
         while daemon.process.poll() is None:
             try:
@@ -335,7 +340,7 @@ class Stage:
             raise Failed(f"the daemon ends with {status}")
 
     def migrate(self):
-        """The migration of `step_schema` where it is not there yet."""
+        """Applies the migration of `step_schema` where it is missing."""
         for replica in (self.a, self.b):
             db = replica.connect()
             if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'later'").fetchone():
@@ -378,7 +383,7 @@ class CrashPoints(Campaign):
     def arguments(cls, parser):
         environment = os.environ
         parser.add_argument("--cases", type=int, default=int(environment.get("CASES") or 0),
-                            help="a sample of so many cases, by the seed (0: all of them)")
+                            help="a sample of this many cases, by the seed (0: all of them)")
         parser.add_argument("--step", choices=STEPS, default=environment.get("STEP") or None)
         parser.add_argument("--at", type=int, default=int(environment.get("AT") or 0))
         parser.add_argument("--mode", choices=MODES, default=environment.get("MODE") or None)
@@ -390,7 +395,7 @@ class CrashPoints(Campaign):
         subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", self.shim, source, "-ldl"], check=True)
 
     def run(self):
-        """Shares the cases out among processes, each with a stage of its own."""
+        """Divides the cases among processes, each with a stage of its own."""
         results = multiprocessing.get_context("fork").SimpleQueue()
         jobs = 1 if self.options.at else self.options.jobs
         workers = [multiprocessing.get_context("fork").Process(target=self.work, args=(n, jobs, results)) for n in range(jobs)]
@@ -433,7 +438,7 @@ class CrashPoints(Campaign):
         try:
             stage = Stage(self, number)
             stage.make()
-            # The same plan in each process: a stage has about the same calls as any other.
+            # The plan is the same in each process: all stages have about the same calls.
             for step in STEPS:
                 case = f"step {step}, without a fault"
                 getattr(stage, f"before_{step}", lambda: None)()
@@ -476,7 +481,7 @@ class CrashPoints(Campaign):
         if options.mode:
             cases = [case for case in cases if case[1] == options.mode]
         if options.cases:
-            # An even share of each step, which the seed draws.
+            # An even share of each step, drawn by the seed.
             rng = random.Random(f"{self.seed} {step} {number}")
             share = max(1, options.cases // len(STEPS) // jobs)
             return rng.sample(cases, min(share, len(cases)))

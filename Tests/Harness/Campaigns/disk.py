@@ -1,13 +1,15 @@
 """No space, no room in a file, no descriptors, no memory (F6, F7, F18).
 
-  space        tmpfs of 512 KiB to 4 MiB, filled by a program or by a stranger's file: commits fail with a sentence and leave
-               nothing half done, reads work, the daemon confirms nothing to its peer, and goes on by itself when there is room again
-  size         the same by RLIMIT_FSIZE on a running daemon, whose signal must not end it
-  descriptors  few of them: the daemon refuses to start with a sentence, or serves; idle connections do not end it
-  memory       RLIMIT_AS in steps: whatever ends a program, nothing acknowledged is lost and no file is damaged; a program
-               that waits for memory goes on when there is some
+  space        A tmpfs of 512 KiB to 4 MiB is filled by a program or by another file. Commits fail with a
+               sentence and leave nothing half done, reads work, and the daemon confirms nothing to its peer.
+               When there is room again, it continues by itself.
+  size         The same with RLIMIT_FSIZE on a running daemon; the signal of that limit must not end it.
+  descriptors  With few of them, the daemon refuses to start with a sentence, or serves. Idle connections do
+               not end it.
+  memory       With RLIMIT_AS in steps, nothing acknowledged is lost and no file is damaged, whatever ends a
+               program. A program that waits for memory continues when there is some.
 
-The tmpfs is mounted in a namespace of this process, so it is gone with it. That needs root.
+The tmpfs is mounted in a namespace of this process, so it ends with it. That needs root.
 """
 
 import http.client
@@ -68,13 +70,13 @@ class DiskFull(Campaign):
         second.make(rows=0)
         for replica in (first, second):
             self.command("init", replica.path)
-        # Each asks the other, so both ways of applying are seen.
+        # Each asks the other, so that both ways of applying run.
         first.peers, second.peers = [second], [first]
         self.acknowledged = {}
         return first, second
 
     def insert(self, replica, size=2000):
-        """One acknowledged row; raises what SQLite says."""
+        """Inserts one row and notes it as acknowledged. Raises SQLite's error."""
         self.serial += 1
         key = f"{self.canary}.{replica.name}.{self.serial}"
         db = replica.connect()
@@ -136,12 +138,13 @@ class DiskFull(Campaign):
         self.insert(first, 10)
         self.insert(second, 10)
         wait_until_equal([first, second])
-        # A stranger takes the room.
+        # Another file takes the room.
         self.take_room(ballast)
         self.try_all(first, second)
         os.unlink(ballast)
         self.resumed(first, second)
-        # A program of the file itself takes it. A quarter of the disk is a ballast, so that there is a way back.
+        # A program takes the room in the database itself. A quarter of the disk is ballast, which can be
+        # freed.
         self.take_room(ballast, kib * 256)
         self.fill(first)
         self.take_room(ballast + "2")
@@ -153,7 +156,7 @@ class DiskFull(Campaign):
             replica.daemon.stop()
 
     def no_room_for_a_journal(self, place):
-        # A file that is no replica yet, when there is no room to make it one.
+        # A file that is not a replica yet, and no room to make it one.
         ballast = os.path.join(place, "ballast")
         plain = Replica(self, "plain", place)
         db = sqlite3.connect(plain.path)
@@ -182,7 +185,7 @@ class DiskFull(Campaign):
                 pass
 
     def try_all(self, first, second):
-        """Nothing can be written on the first replica now."""
+        """Checks that nothing can be written on the first replica."""
         for _ in range(3):
             try:
                 self.insert(first, 5000)
@@ -201,7 +204,7 @@ class DiskFull(Campaign):
         self.count("refused by full disks")
 
     def resumed(self, first, second):
-        """There is room again: all goes on by itself."""
+        """Checks that everything continues by itself when there is room again."""
         self.insert(first, 10)
         took = wait_until_equal([first, second], 90)
         self.counts["longest way back in ms"] = max(self.counts.get("longest way back in ms", 0), int(took * 1000))
@@ -271,11 +274,11 @@ class DiskFull(Campaign):
             for connection in idle:
                 connection.close()
             if number >= 112:
-                # Until the daemon has seen that they are closed, this address has all the connections that one may have.
+                # Until the daemon has seen that they are closed, this address has used all its connections.
                 wait_until_equal([first, second], 90, may_refuse=True)
                 daemon.stop()
             else:
-                # It may be too few to serve; it must not be too few to stop.
+                # They may be too few to serve, but not too few to stop.
                 daemon.stop(status=None)
                 self.expect(daemon.process.returncode in (0, 1), f"the daemon ends with {daemon.process.returncode}")
             self.count("served with few descriptors")
@@ -297,13 +300,14 @@ class DiskFull(Campaign):
                 resource.setrlimit(resource.RLIMIT_AS, (mib << 20, most))
 
             def lift(process):
-                # With too little for a second thread, libdispatch waits for memory, before any line of the program.
+                # With too little for a second thread, libdispatch waits for memory before any line of the
+                # program runs.
                 resource.prlimit(process.pid, resource.RLIMIT_AS, (most, most))
                 self.count("waited for memory")
 
             self.insert(first, 200_000)
             self.insert(second, 200_000)
-            # A trace of each failed allocation would take longer than all the rest.
+            # A trace of each failed allocation would take longer than everything else.
             result = self.command(
                 "sync", first.path, second.path, status=None, before=limit, relief=(10, lift),
                 environment={"SWIFT_BACKTRACE": "enable=no"})

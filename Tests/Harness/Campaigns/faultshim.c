@@ -1,19 +1,20 @@
 /* Counts the calls of a process that reach its files and its peers, and makes one of them fail.
  *
- * Preloaded with LD_PRELOAD. Counted are writes, syncs, truncations, renames and unlinks of files, writes to pipes (so that
- * a program can be killed around the moment in which it acknowledges something), and connects, sends and receives of
- * internet sockets; not what the process says on standard error, nor its own event descriptors.
+ * LD_PRELOAD loads it. It counts writes, syncs, truncations, renames and unlinks of files, writes to pipes (so that a
+ * program can be killed around the moment in which it acknowledges a transaction), and connects, sends and receives
+ * of internet sockets. It does not count writes to standard error, nor the process's own event descriptors.
  *
- *   FAULT_FILE  a file of 64 KiB that both sides map: a struct shared, see below. All processes that map it count together.
+ *   FAULT_FILE  a file of 64 KiB that both sides map (struct shared, see below); processes that map it count together
  *   FAULT_AT    the number of the call that fails, from 1; 0 for none
- *   FAULT_MODE  kill-before  ends the process with SIGKILL instead of the call
- *               kill-after   ends the process with SIGKILL after the call
- *               eio          the call fails: EIO for a file, EPIPE for a pipe, ECONNRESET for a socket, ECONNREFUSED for connect
+ *   FAULT_MODE  kill-before  SIGKILL ends the process instead of the call
+ *               kill-after   SIGKILL ends the process after the call
+ *               eio          the call fails: EIO for a file, EPIPE for a pipe, ECONNRESET for a socket,
+ *                            ECONNREFUSED for connect
  *               eio-ever     this and all later calls of its class fail
- *               enospc       this and all later writes to files fail with ENOSPC until FAULT_HEAL calls later
- *               short        a write or a send takes half of its bytes; a receive gives one
+ *               enospc       this and later writes to files fail with ENOSPC, until FAULT_HEAL calls later
+ *               short        a write or a send takes half of its bytes; a receive returns one byte
  *
- * Thread-safe: the counter is atomic, and only one call gets the number FAULT_AT.
+ * Thread-safe: the counter is atomic, so only one call gets the number FAULT_AT.
  */
 
 #define _GNU_SOURCE
@@ -37,7 +38,7 @@
 struct shared {
     _Atomic uint64_t count; /* calls so far */
     _Atomic uint64_t fired; /* calls that were made to fail */
-    char trace[TRACE];      /* one letter a call, see `enum kind` */
+    char trace[TRACE];      /* one letter for each call, see `enum kind` */
 };
 
 enum kind { WRITE = 'w', SYNC = 's', TRUNCATE = 't', RENAME = 'r', UNLINK = 'u', PIPE = 'p', SEND = 'n', RECEIVE = 'v', CONNECT = 'c' };
@@ -66,7 +67,7 @@ __attribute__((constructor)) static void begin(void) {
     shared = map;
 }
 
-/* 0 for what is not counted. */
+/* Returns 0 for a call that is not counted. */
 static int kind_of(int descriptor, int file, int network) {
     struct stat status;
     if (!shared || descriptor == 2 || fstat(descriptor, &status)) return 0;
@@ -109,7 +110,7 @@ static enum verdict judge(int kind) {
         if (mode == NO_SPACE && atomic_load(&broken) && number <= fault_at + heal_after && kind == WRITE) { errno = ENOSPC; return FAIL; }
         return PASS;
     }
-    /* Threads may have taken turns otherwise than in the dry run. */
+    /* The order of threads may differ from the dry run. */
     if (mode == NO_SPACE && (class_of(kind) != 1 || kind == RENAME || kind == UNLINK)) return PASS;
     atomic_fetch_add(&shared->fired, 1);
     switch (mode) {
@@ -127,7 +128,7 @@ static enum verdict judge(int kind) {
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* `call` does the work, `half` the same with fewer bytes. */
+/* `call` does the work; `half` does it with fewer bytes. */
 #define GUARD(kind, call, half) \
     do { \
         enum verdict verdict = judge(kind); \

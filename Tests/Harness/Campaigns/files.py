@@ -1,15 +1,19 @@
-"""What happens to a file around its daemon: other daemons, other programs, and whoever moves or removes it.
+"""Other daemons and other programs on a daemon's file, and files that are moved or removed.
 
-  holders    two to ten daemons start on one file at once: one serves it, the others are refused; the holder is killed, and
-             another one takes over within 5 s (F15)
-  displaced  the file is renamed, replaced, unlinked, its log or its directory taken away while the daemon has it open: the
-             daemon raises an alarm, writes nothing more into the orphan, and confirms nothing to peers (F14, B79)
-  storm      ten writers and a reader that holds its snapshot: writers wait for a bounded time, the log stays bounded, and
-             nothing acknowledged is lost (F9, F11)
-  pragmas    programs write with journal_mode=DELETE, recursive_triggers, foreign_keys off, mmap and other page caches, are
-             killed in the middle, and all of it is captured, or refused with a sentence (F16, F17)
-  frozen     a daemon is stopped (SIGSTOP) and goes on later: its peers wait, nobody gives up, all converge (F19)
-  refused    what is not a database is refused, and stays as it was (B77); and configurations that cannot be meant (B81)
+  holders    Two to ten daemons start on one file at once: one serves it, the others are refused. The holder
+             is killed, and another daemon takes over within 5 s (F15).
+  displaced  The file is renamed, replaced or unlinked, or its log or directory is removed, while the daemon
+             has it open. The daemon raises an alarm, writes nothing more into the orphan, and confirms
+             nothing to peers (F14, B79).
+  storm      Ten writers, and a reader that holds its snapshot: writers wait for a bounded time, the log stays
+             bounded, and nothing acknowledged is lost (F9, F11).
+  pragmas    Programs write with journal_mode=DELETE, recursive_triggers, foreign_keys off, mmap and other
+             page caches, and are killed in the middle. Everything is captured, or refused with a sentence
+             (F16, F17).
+  frozen     A daemon is stopped (SIGSTOP) and continued later: its peers wait and keep running, and all
+             converge (F19).
+  refused    A file that is not a database is refused and stays unchanged (B77), and so are configurations
+             that make no sense (B81).
 """
 
 import json
@@ -60,7 +64,8 @@ class FileTest(Campaign):
                 self.floors.update(FLOORS[part])
 
     def pair(self, name, rows=20):
-        """Two replicas that know the same, with daemons: the second follows the first, and so exchanges both ways."""
+        """Makes two replicas that know the same, with daemons. The second follows the first, which exchanges
+        both ways."""
         directory = os.path.join(self.directory, name)
         os.mkdir(directory)
         first, second = Replica(self, f"{name}1", directory), Replica(self, f"{name}2")
@@ -109,7 +114,7 @@ class FileTest(Campaign):
             writer.order(20)
             crowd = []
             for _ in range(self.rng.randint(2, 10)):
-                # The same port, as from one service file.
+                # The same port, as two daemons of one service file have.
                 first.port = port
                 crowd.append(Daemon(first))
             began = time.monotonic()
@@ -155,7 +160,7 @@ class FileTest(Campaign):
         self.insert(first, "before")
         self.insert(second, "there")
         wait_until_equal([first, second])
-        # Without these, the kernel would take the orphans away.
+        # Without these descriptors the kernel would free the orphans.
         orphans = [os.open(first.path + suffix, os.O_RDONLY) for suffix in ("", "-wal")]
         aside = first.path + ".aside"
         if way == "rename":
@@ -180,7 +185,7 @@ class FileTest(Campaign):
             os.rename(first.directory, first.directory + ".aside")
         before = [hashlib.sha256(self.read(fd)).hexdigest() for fd in orphans]
         daemon = first.daemon
-        # A peer that has something to give, now and again: none of it may be confirmed by a file that is nobody's.
+        # A peer that has changes to push from time to time. A displaced file may confirm none of them.
         for number in range(3):
             self.insert(second, f"after{number}")
             time.sleep(0.3)
@@ -206,7 +211,7 @@ class FileTest(Campaign):
         self.expect(before[0] == after[0] or way.endswith("log"), f"{way}: the daemon wrote into the orphaned database")
         self.expect(before[1] == after[1], f"{way}: the daemon wrote into the orphaned log")
         second.daemon.stop()
-        # Another database beside the old log is what SQLite itself takes for one damaged file.
+        # With another database beside the old log, SQLite itself sees one damaged file.
         if os.path.exists(first.path) and way != "replace by another":
             content(first.path)
         content(second.path)
@@ -247,7 +252,7 @@ class FileTest(Campaign):
                 self.expect(not writer.finished.is_set(), f"writer {writer.author.name} ended by itself")
             log = max(log, os.path.getsize(first.path + "-wal"))
             if self.rng.random() < 0.01:
-                # It comes back with a new snapshot, as a report that runs every few seconds does.
+                # It continues with a new snapshot, as a report that runs every few seconds does.
                 reader.execute("COMMIT")
                 reader.execute("BEGIN")
                 reader.execute("SELECT count(*) FROM account").fetchone()
@@ -286,7 +291,7 @@ class FileTest(Campaign):
                     first.start().wait_until_listening()
                 self.foreign(first, f"p{number}{'r' if running else ''}", setting, killed, running)
                 if not running:
-                    # Also where the program left a journal to be rolled back.
+                    # Also where the program left a rollback journal that is hot.
                     first.start().wait_until_listening()
                 rows = content(first.path)
                 self.expect(not any(b".never." in row[2] for row in rows["account"]), f"{setting}: half a transaction is there")
@@ -298,7 +303,8 @@ class FileTest(Campaign):
         second.daemon.stop()
 
     def foreign(self, first, key, setting, killed, running):
-        """A program with its own settings writes what triggers find hardest, and is killed in its next transaction."""
+        """A program with its own settings does the writes that triggers find hardest, and is killed in its next
+        transaction."""
         program = f"""
 import sqlite3, sys, time
 db = sqlite3.connect({first.path!r}, timeout={2 if "EXCLUSIVE" in setting else 20}, isolation_level=None)
@@ -348,7 +354,8 @@ if {killed}:
         process.stdout.close()
         process.stderr.close()
 
-    # --- A daemon that stands still ---------------------------------------------------------------------------------
+    # --- A daemon that is stopped
+    # ----------------------------------------------------------------------------------
 
     def frozen(self):
         first, second = self.pair("frozen")
@@ -423,7 +430,7 @@ if {killed}:
         os.chmod(path("token"), 0o644)
         self.refuse(["run", good.path, "--token-file", path("token")], good.path)
         os.chmod(path("token"), 0o600)
-        # Itself as a peer is no mistake that could hurt: it is told by its identity.
+        # A replica with itself as a peer does no harm: its identity shows it.
         first = Replica(self, "itself", directory)
         first.make()
         self.command("init", first.path)

@@ -1,16 +1,19 @@
-"""Bad networks: what cuts, delays, loses, repeats and falsifies between real daemons (F23 to F26).
+"""Bad networks that cut, delay, lose, repeat and change bytes between real daemons (F23 to F26).
 
-  bytes   a connection is reset (SO_LINGER 0) after every byte of one push, at the server, and after every byte of one pull, at
-          the client; nothing of it is applied in part, and the next exchange brings all
-  faults  three to five daemons and their writers, each daemon in a network namespace of its own; faults come one after the other:
-          partitions, one-way partitions, slow and lossy links by nftables and tbf; delays, cuts, resets, flipped bits,
-          replays, swallowed answers and half-open connections by a proxy; daemons are killed and stopped for a while.
-          Writers are never refused. After each handful of faults all heals, and the replicas become equal within a bound
+  bytes   A connection is reset (SO_LINGER 0) after every byte of one push, at the server, and after every
+          byte of one pull, at the client. Nothing is applied in part, and the next exchange brings
+          everything.
+  faults  Three to five daemons and their writers, each daemon in a network namespace of its own. One fault
+          follows another: partitions, one-way partitions, slow and lossy links by nftables and tbf; delays,
+          cuts, resets, flipped bits, replays, lost answers and half-open connections by a proxy; daemons that
+          are killed or stopped for a while. Writers are never refused. After every few faults all faults end,
+          and the replicas become equal within a bound.
 
-Namespaces are made by unshare(2) and have no names, so the kernel takes them away with the processes in them. That needs root.
+Namespaces are made by unshare(2) and have no names, so the kernel removes them with the processes in them.
+That needs root.
 
-`soak` is the second part for as long as wanted. It runs in stretches, each with a seed of its own, and keeps their sums in a file,
-so that it can be interrupted and goes on with the next stretch.
+`soak` runs the second part for any time. It runs in stretches, each with a seed of its own, and keeps their
+sums in a file, so that it can be interrupted and continues with the next stretch.
 """
 
 import json
@@ -61,19 +64,19 @@ class Node:
         return self.campaign.tool("nsenter", "-t", str(self.holder.pid), "-n", *arguments, text=text)
 
     def enter(self):
-        """In a child, before its program."""
+        """Runs in a child, before its program."""
         if LIBC.setns(self.file, CLONE_NEWNET):
             os._exit(126)
 
     def drop_from(self, others, percent=100):
-        """Loses packets that come from others."""
+        """Drops packets that come from others."""
         rules = [f"ip saddr {other.address} " + ("" if percent == 100 else f"numgen random mod 100 < {percent} ") + "drop"
                  for other in others]
         self.tool("nft", "-f", "-", text="table inet faults {\n chain input {\n type filter hook input priority 0;\n "
                   + "\n ".join(rules) + "\n }\n}\n")
 
     def slow(self, rate):
-        # One slow link may follow another before all heals.
+        # One slow link may follow another before all faults end.
         self.tool("tc", "qdisc", "replace", "dev", self.device, "root", "tbf", "rate", rate, "burst", "4kb", "latency", "2s")
 
     def heal(self):
@@ -82,7 +85,7 @@ class Node:
 
 
 class Network(Campaign):
-    """What `network-test` and `soak` have in common: daemons in namespaces, and faults."""
+    """The common part of `network-test` and `soak`: daemons in namespaces, and faults."""
 
     @classmethod
     def refusal(cls, options):
@@ -105,7 +108,7 @@ class Network(Campaign):
     # --- Faults on a cluster --------------------------------------------------------------------------------------
 
     def build(self, rng):
-        """Three to five replicas in namespaces around a hub, half of their links through proxies."""
+        """Makes three to five replicas in namespaces around a hub, half of their links through proxies."""
         if LIBC.unshare(CLONE_NEWNET):
             raise Failed("a network namespace cannot be made")
         self.tool("ip", "link", "set", "lo", "up")
@@ -127,7 +130,7 @@ class Network(Campaign):
         shape = rng.choice(("chain", "star", "ring", "mesh"))
         self.note(f"{shape} of {number}")
         for a, b in self.links(shape, number):
-            # a follows b, which gives both ways.
+            # When a follows b, changes go both ways.
             if rng.random() < 0.5:
                 proxy = self.proxies.add((self.replicas[b].host, 7707), self.plan)
                 self.replicas[a].peers.append(f"http://{HUB}:{proxy.port}")
@@ -154,7 +157,7 @@ class Network(Campaign):
         replica.start(before=replica.node.enter)
 
     def plan(self):
-        """For a new connection through a proxy; called on the proxies' thread."""
+        """Decides on a new connection through a proxy; called on the proxies' thread."""
         if self.proxy_rng.random() >= self.fault_rate:
             return None
         fault = fault_of(self.proxy_rng)
@@ -169,7 +172,7 @@ class Network(Campaign):
             self.count(kind)
 
     def disturb(self, rng):
-        """One fault, which lasts for a while."""
+        """Starts one fault, which lasts for a while."""
         nodes = list(self.nodes)
         rng.shuffle(nodes)
         kind = rng.choice(("partition", "one-way partition", "isolated node", "slow link", "lossy link", "kill", "pause",
@@ -205,14 +208,14 @@ class Network(Campaign):
             self.stopped.add(replica)
         else:
             self.fault_rate = 0.5
-            # Long polls must end before there are new connections; a kill is the quickest end.
+            # Long polls must end before there are new connections. A kill ends them fastest.
             replica = rng.choice(self.replicas)
             if replica not in self.stopped:
                 replica.daemon.kill()
                 self.count("kills")
                 self.start_daemon(replica)
 
-    #: Its address is that of the hub, behind which the proxies are.
+    # The address of the hub, behind which the proxies are.
     address = HUB
 
     def heal(self):
@@ -227,7 +230,7 @@ class Network(Campaign):
         self.stopped.clear()
 
     def stretch(self, rng, seconds, faults):
-        """Faults until the time is over and there were enough; then all heals."""
+        """Runs faults until the time is over and there were enough of them; then all faults end."""
         began = time.monotonic()
         longest = 0
         number = 0
@@ -237,9 +240,9 @@ class Network(Campaign):
             for writer in self.writers:
                 writer.order(rng.randint(5, 40))
             time.sleep(rng.uniform(0.5, 4))
-            # A daemon that is stopped within a commit holds SQLite's lock, and whoever writes waits for that.
+            # A daemon that is stopped inside a commit holds SQLite's lock, so writers wait for it.
             self.go_on()
-            # But whatever the network does, who writes is never kept waiting for it.
+            # The network itself never makes a writer wait.
             self.wait_for_writers()
             number += 1
             if number % 4 == 0:
@@ -277,7 +280,7 @@ class Network(Campaign):
         return took
 
     def wait_until_equal(self):
-        """Connections that a fault has left half open are noticed late; so answers may be, too."""
+        """Waits longer than usual: a daemon notices half-open connections late, so its answers may be late."""
         began = time.monotonic()
         while True:
             try:
@@ -348,7 +351,7 @@ class NetworkTest(Network):
         return self.command("sync", first.path, url, "--token-file", self.token_file, status=status)
 
     def bytes_of_push(self):
-        """The bytes of a real push, reset after each of them, straight to the daemon."""
+        """Resets a real push to the daemon after each of its bytes."""
         first, second = self.pair("push")
         self.sync(first, second.url)
         self.insert(first, "pushed")
@@ -362,14 +365,15 @@ class NetworkTest(Network):
             if k % 100 == 0 or k > len(request) - 20:
                 time.sleep(0.05)
                 second.daemon.check()
-                # A frame that has come whole is applied before the body ends: then its transaction is there, and known.
+                # A frame that arrived whole is applied before the body ends; its transaction is then there,
+                # and known.
                 rows = sum(b"pushed" in row[2] for row in content(second.path, check=False)["account"])
                 self.expect(rows in (0, 3), f"a push that ended after {k} bytes is applied in part")
                 if rows and whole is None:
                     whole = k
                     self.expect(k > len(request) // 2, f"a push is applied although it ended after {k} of {len(request)} bytes")
         for _ in range(3):
-            # Whole, and twice again: the first counts.
+            # The whole push, three times: only the first one counts.
             with socket.create_connection((second.host, second.port), timeout=10) as connection:
                 connection.sendall(request)
                 self.expect(connection.recv(64).startswith(b"HTTP/1.1 200"), "a whole push is refused")
@@ -381,7 +385,7 @@ class NetworkTest(Network):
         self.note(f"push: reset after each of {len(request)} bytes; its frame is whole after {whole}")
 
     def recorded_push(self, first, second):
-        """The bytes of the request with which `first` would push; they never reach `second`."""
+        """Returns the bytes of the request with which `first` would push; they never reach `second`."""
         proxies = Proxies()
         proxy = proxies.add((second.host, second.port))
         proxy.is_recording = True
@@ -406,13 +410,13 @@ class NetworkTest(Network):
         raise Failed("the exchange did not push")
 
     def bytes_of_pull(self):
-        """The answer to a pull, reset after each of its bytes on the way to the client."""
+        """Resets the answer to a pull after each of its bytes on the way to the client."""
         first, second = self.pair("pull")
         self.sync(first, second.url)
         proxies = Proxies()
         proxy = proxies.add((second.host, second.port))
         self.insert(second, "pulled")
-        # How long the whole conversation is, for a copy of the asking file that is thrown away.
+        # Measures the length of the whole conversation with a copy of the asking file, which is thrown away.
         proxy.is_recording = True
         probe = Replica(self, "probe")
         probe.make(rows=0)
@@ -456,7 +460,7 @@ class Soak(Network):
     @classmethod
     def arguments(cls, parser):
         parser.add_argument("--hours", type=float, default=float(os.environ.get("HOURS") or 8))
-        parser.add_argument("--stretch", type=float, default=600, metavar="SECONDS", help="after which all begins anew")
+        parser.add_argument("--stretch", type=float, default=600, metavar="SECONDS", help="the length of a stretch")
         parser.add_argument("--replicas", type=int, default=int(os.environ.get("REPLICAS") or 5))
         parser.add_argument("--state", default=os.environ.get("STATE") or os.path.join(ROOT, ".build", "soak.json"), metavar="FILE",
                             help="where the sums are kept; remove it to begin again")
@@ -465,7 +469,7 @@ class Soak(Network):
         return f"make network-test PART=faults SEED={self.present} DURATION={self.options.stretch:.0f} REPLICAS={self.options.replicas}"
 
     def run(self):
-        """Each stretch in a process of its own: what it leaves behind would be seen at its end."""
+        """Runs each stretch in a process of its own, at whose end leftovers show."""
         try:
             with open(self.options.state) as file:
                 state = json.load(file)

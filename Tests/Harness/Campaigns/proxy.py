@@ -1,6 +1,7 @@
-"""A TCP proxy that does to a connection what a bad network does, by a seed, and writes down what it did.
+"""A TCP proxy that has the faults of a bad network, by a seed, and records them.
 
-One proxy stands before one daemon. `plan` decides for each new connection; without a plan it passes everything on.
+One proxy stands before one daemon. `plan` decides for each new connection; without a plan the proxy passes
+everything on.
 """
 
 import asyncio
@@ -18,12 +19,12 @@ class Proxy:
         self.target, self.plan, self.host, self.limit = target, plan, host, limit
         self.port = None
         self.decisions = []
-        #: The bytes that the last connections sent up and down, for those who want to do it again.
+        # The bytes that the last connections sent up and down, for a test that repeats them.
         self.recorded = []
         self.is_recording = False
         # The event loop itself holds tasks weakly.
         self.tasks = set()
-        #: Nothing from these bytes on reaches the daemon; they are recorded.
+        # Bytes from this position on do not reach the daemon; they are recorded.
         self.hold, self.is_held = None, False
 
     async def serve(self):
@@ -78,7 +79,7 @@ class Proxy:
                 elif kind == "swallow":
                     continue
                 elif kind == "half-open" and seen + len(data) > at:
-                    # Nothing more comes, and nobody says so, until the other side gives up.
+                    # Nothing more comes and nothing is closed, until the other side times out.
                     await asyncio.sleep(fault["seconds"])
                     break
                 elif kind == "flip" and seen <= at < seen + len(data):
@@ -109,7 +110,7 @@ class Proxy:
             pass
 
     async def replay(self, request):
-        """The same bytes once more; whatever is answered, nobody hears."""
+        """Sends the same bytes once more and drops the answer."""
         try:
             reader, writer = await asyncio.open_connection(*self.target)
             writer.write(request)

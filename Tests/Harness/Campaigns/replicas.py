@@ -1,4 +1,4 @@
-"""Replicas under test: a file, perhaps with a daemon, and what can be asked of them."""
+"""Replicas under test: a file, with or without a daemon, and queries of them."""
 
 import http.client
 import json
@@ -116,7 +116,8 @@ class Replica:
         return db
 
     def ask(self, path="/v1/status", timeout=20):
-        """The answer's body. OSError where there is none, or a part of one: a daemon that dies may have begun to answer."""
+        """Returns the answer's body. OSError when there is none, or a part of one: a daemon that dies may have
+        begun to answer."""
         request = urllib.request.Request(
             f"{self.url}{path}", headers={"Authorization": f"Bearer {self.campaign.token}"})
         try:
@@ -133,8 +134,8 @@ class Replica:
 
 
 def wait_until_equal(replicas, seconds=QUIET_SECONDS, may_refuse=False):
-    """Waits until all of the daemons know the same, and returns how long it took. A daemon must answer each time, unless it
-    `may_refuse`: then it must within the time."""
+    """Waits until all daemons have the same vector, and returns the seconds. A daemon must answer each time;
+    one that `may_refuse` must answer once within the time."""
     began = time.monotonic()
     while True:
         vectors, refusal = [], None
@@ -183,7 +184,7 @@ def content(path, check=True):
 
 
 def check_equal(replicas, verify=True):
-    """Integrity, equal rows in this script's eyes, and equal content in those of `syncd verify`. Returns the rows."""
+    """Checks integrity, equal rows by a comparison here, and equal content by `syncd verify`. Returns the rows."""
     contents = [content(replica.path) for replica in replicas]
     for replica, other in zip(replicas[1:], contents[1:]):
         for table in sorted(set(contents[0]) | set(other)):

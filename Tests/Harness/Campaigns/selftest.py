@@ -1,5 +1,5 @@
-"""The checks of the campaigns, given what they must find: lost and torn writes, invented rows, replicas that differ, secrets in
-logs, counts below their floors, and what an interrupted campaign could leave behind."""
+"""Gives the checks of the campaigns what they must find: lost and torn writes, rows that nobody wrote, replicas
+that differ, secrets in logs, counts below their floors, and leftovers of an interrupted campaign."""
 
 import os
 import signal
@@ -42,7 +42,7 @@ class SelfTest(Campaign):
             one.done()
             return one
 
-        self.expect(author().check({"a": 2}) == 1 and author().check({"a": 4, "c": 3}) == 2, "what is right is found wrong")
+        self.expect(author().check({"a": 2}) == 1 and author().check({"a": 4, "c": 3}) == 2, "a correct state is reported as wrong")
         self.finds("a lost transaction", lambda: author().check({"a": 1, "b": 1}))
         self.finds("a lost row", lambda: author().check({}))
         self.finds("a deleted row that is there again", lambda: author().check({"a": 2, "b": 1}))
@@ -53,8 +53,8 @@ class SelfTest(Campaign):
         restored.begun({"d": 1})
         restored.done()
         restored.doubt()
-        self.expect(restored.check({"a": 2}) == 1 and restored.check({"a": 2, "d": 1}) == 2, "a restored file is found wrong")
-        self.finds("a write that was settled and is lost", lambda: restored.check({"d": 1}))
+        self.expect(restored.check({"a": 2}) == 1 and restored.check({"a": 2, "d": 1}) == 2, "a correct restored file is reported as wrong")
+        self.finds("a lost write that every replica had", lambda: restored.check({"d": 1}))
         quoted = list(spelled([("INSERT INTO t VALUES (?, ?)", ("a?b", 1))]))
         self.expect(quoted == ["INSERT INTO t VALUES ('a?b', 1);"], f"a statement is spelled wrong: {quoted}")
 
@@ -108,7 +108,7 @@ class SelfTest(Campaign):
         self.count("planted")
 
     def interrupted(self):
-        """A campaign that is interrupted, and one that is killed, leave no process behind."""
+        """A campaign that is interrupted or killed leaves no process behind."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             place = os.path.join(self.directory, f"interrupted{int(number)}")
             os.mkdir(place)

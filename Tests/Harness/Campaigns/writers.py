@@ -1,8 +1,10 @@
-"""Writers under test: a Python program, the sqlite3 shell, and a Swift service. Each tells what it has committed through a
-pipe or a socket, so that the record of what was acknowledged lies outside of the process that is killed.
+"""Writers under test: a Python program, the sqlite3 shell, and a Swift service. Each reports its commits
+through a pipe or a socket, so that the record of acknowledged transactions is outside of the process that is
+killed.
 
-Each incarnation takes keys of its own, so each key has one author, whose transactions have an order: what is there in the
-end must be the effect of all that were acknowledged, and perhaps of the next ones that had been begun, none in part.
+Each incarnation takes keys of its own, so each key has one author, whose transactions have an order. The
+rows at the end must be the effect of all acknowledged transactions, and possibly of the next ones that were
+begun, none in part.
 """
 
 import collections
@@ -21,26 +23,28 @@ from replicas import SHARED_ROWS
 
 
 class Author:
-    """What one incarnation of a writer said."""
+    """What one incarnation of a writer reported."""
 
     def __init__(self, name):
         self.name = name
         self.state = {}
-        #: The effects of transactions that were begun, and not acknowledged: {key: value}, None for a deleted row.
+        # The effects of transactions that were begun and not acknowledged: {key: value}, None for a deleted
+        # row.
         self.open = collections.deque()
         self.acknowledged = 0
-        # Since it was last known that peers have all: the state then, and the effects of each transaction since.
+        # The state when all peers were last known to have everything, and the effects of each transaction
+        # since.
         self.settled, self.since = {}, []
 
     def settle(self, rows):
-        """All that is there now is on every replica; what is not there now will never be."""
+        """Every row that is here is on every replica; an effect that is missing here never comes."""
         keys = set(self.state).union(*self.open) if self.open else set(self.state)
         self.state = {key: rows.get(key) for key in keys}
         self.open.clear()
         self.settled, self.since = dict(self.state), []
 
     def doubt(self):
-        """What was acknowledged since may be lost, from some transaction on."""
+        """Acknowledged transactions since the last settled state may be lost, from some transaction on."""
         self.open = collections.deque([*self.since, *self.open])
         self.state, self.since = dict(self.settled), []
 
@@ -54,7 +58,7 @@ class Author:
         self.acknowledged += 1
 
     def check(self, rows):
-        """Returns how many rows of the author are there; `rows` maps keys to values."""
+        """Returns how many rows of the author are there. `rows` maps keys to values."""
         state = dict(self.state)
         keys = set(state).union(*self.open) if self.open else set(state)
         found = {key: rows.get(key) for key in keys}
@@ -69,7 +73,8 @@ class Author:
 
 
 def plan(rng, name, alive, canary, number):
-    """A random transaction on the tables of `replicas.SCHEMA`: statements with values, and effects on `account`."""
+    """Makes a random transaction on the tables of `replicas.SCHEMA`: statements with values, and effects on
+    `account`."""
     steps, effects = [], {}
     for step in range(rng.randint(1, 4)):
         kind = rng.random()
@@ -103,7 +108,7 @@ def literal(value):
 
 
 def spelled(steps):
-    """Statements for the shell: the values stand in the text."""
+    """Returns statements for the shell, with their values in the text."""
     for sql, values in steps:
         first, *rest = sql.split("?")
         yield first + "".join(literal(value) + piece for value, piece in zip(values, rest)) + ";"
@@ -135,7 +140,7 @@ def python_writer(path, name, seed, canary):
 
 
 class Writer:
-    """The base of the three kinds: a process, an author, and the number of transactions that it owes."""
+    """The base of the three kinds: a process, an author, and the number of transactions still to do."""
 
     kind = ""
 
@@ -221,7 +226,7 @@ class PythonWriter(Writer):
     def listen(self):
         for line in self.process.stdout:
             if not line.endswith(b"\n"):
-                break  # Cut off by the kill.
+                break  # cut off by the kill
             record = json.loads(line)
             if "begin" in record:
                 with self.progress:
@@ -231,7 +236,7 @@ class PythonWriter(Writer):
 
 
 class ShellWriter(Writer):
-    """The sqlite3 shell gets its transactions as text, and prints a line after each."""
+    """The sqlite3 shell. It gets its transactions as text, and prints a line after each."""
 
     kind = "shell"
 
@@ -260,7 +265,7 @@ class ShellWriter(Writer):
 
 
 class SwiftWriter(Writer):
-    """The example service: a todo is acknowledged when the answer to its request has come."""
+    """The example service. A todo is acknowledged when the answer to its request arrives."""
 
     kind = "swift"
 
@@ -302,7 +307,7 @@ class SwiftWriter(Writer):
                     self.one(connection, alive, number)
         except (OSError, http.client.HTTPException) as error:
             if not self.is_killed:
-                # Seen by the main thread, which compares with its own kills.
+                # The main thread sees it, and compares it with its own kills.
                 self.failure = error
 
     def one(self, connection, alive, number):
@@ -342,7 +347,7 @@ class SwiftWriter(Writer):
 
 
 def written_rows(rows):
-    """Maps keys to values, of `account` and `todo`, from what `replicas.content` gives."""
+    """Maps keys to values, of `account` and `todo`, from what `replicas.content` returns."""
     found = {row[2].decode(): row[3] for row in rows["account"]}  # body, data, id, n, rate
     for row in rows.get("todo", []):  # created_at, done, id, title
         key, value = row[3].decode().rsplit(":", 1)
