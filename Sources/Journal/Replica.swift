@@ -108,7 +108,7 @@ public final class Replica: Sendable {
         do {
             let queue = try DatabaseQueue(configuration: Replica.configuration(options))
             _ = try queue.writeWithoutTransaction { db in
-                try Replica.transaction(db) { try Initialization.run(request, db) }
+                try Replica.transaction(db) { db, _ in try Initialization.run(request, db) }
             }
             return Replica(inMemory: queue, options: options)
         } catch {
@@ -170,7 +170,7 @@ public final class Replica: Sendable {
             configuration.readonly = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let report = try queue.writeWithoutTransaction { db in
-                try Replica.transaction(db) {
+                try Replica.transaction(db) { db, _ in
                     try Initialization.run(request, db, fingerprint: options.files.fingerprint(of: path))
                 }
             }
@@ -256,15 +256,26 @@ public final class Replica: Sendable {
     ///   the write lock for longer than ``Options/busyTimeout``, `displaced` when the file is not at its
     ///   path.
     public func write<T>(enforcingForeignKeys: Bool = true, _ body: (Database) throws -> T) throws -> T {
+        try write(enforcingForeignKeys: enforcingForeignKeys) { db, _ in try body(db) }
+    }
+
+    /// Like ``write(enforcingForeignKeys:_:)``.
+    ///
+    /// - Parameter body: Also receives the position of the journal's newest entry before the transaction.
+    package func write<T>(
+        enforcingForeignKeys: Bool = true, _ body: (Database, _ before: Int64) throws -> T
+    ) throws -> T {
         try gate.pass { try writeInside(enforcingForeignKeys: enforcingForeignKeys, body) }
     }
 
-    private func writeInside<T>(enforcingForeignKeys: Bool, _ body: (Database) throws -> T) throws -> T {
+    private func writeInside<T>(
+        enforcingForeignKeys: Bool, _ body: (Database, _ before: Int64) throws -> T
+    ) throws -> T {
         try connections.writeWithoutTransaction { db in
             try place?.check()
             // The pragma has no effect inside a transaction.
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
-            let outcome = Result { try Replica.transaction(db) { try body(db) } }
+            let outcome = Result { try Replica.transaction(db, body) }
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
             let result = try outcome.get()
             checkpointer?.afterCommit(db)
@@ -369,15 +380,15 @@ public final class Replica: Sendable {
     }
 
     /// Runs BEGIN IMMEDIATE, `body`, the end mark on the last local entry, and COMMIT; ROLLBACK on any error.
-    static func transaction<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+    static func transaction<T>(_ db: Database, _ body: (Database, _ before: Int64) throws -> T) throws -> T {
         var result: T?
         var isStarted = false
         do {
             try db.inTransaction(.immediate) {
                 isStarted = true
-                let before = try Replica.lastSeq(db)
-                let value = try body()
-                let after = try Replica.lastSeq(db)
+                let before = try JournalReader.lastSeq(db)
+                let value = try body(db, before)
+                let after = try JournalReader.lastSeq(db)
                 if after > before {
                     try db.cachedStatement(sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL")
                         .execute(arguments: [after])
@@ -391,14 +402,4 @@ public final class Replica: Sendable {
         guard let result else { throw JournalError(.invalid, "the transaction gave no result") }
         return result
     }
-
-    /// The position of the newest entry; 0 for an empty journal and for a file without a journal.
-    private static func lastSeq(_ db: Database) throws -> Int64 {
-        guard try db.tableExists("_journal") else { return 0 }
-        return try db.cachedStatement(sql: "SELECT max(seq) FROM _journal").lastSeq()
-    }
-}
-
-extension Statement {
-    fileprivate func lastSeq() throws -> Int64 { try Int64.fetchOne(self) ?? 0 }
 }

@@ -126,7 +126,7 @@ extension Database {
         do {
             try checkOpen()
             try checkWritable()
-            let result = try replica.write(enforcingForeignKeys: enforcingForeignKeys) { db in
+            let result = try replica.write(enforcingForeignKeys: enforcingForeignKeys) { db, before in
                 let current = WriteContext(self, db)
                 context = current
                 db.afterNextTransaction { _ in
@@ -135,7 +135,7 @@ extension Database {
                     current.rolledBack()
                 }
                 return try ThreadContext.with(current) {
-                    try current.catchUp()
+                    try current.catchUp(upTo: before)
                     let result = try body(current)
                     try current.confirm()
                     try current.checkOpen()

@@ -103,7 +103,7 @@ public final class Database: Sendable {
         path = replica.path
         do {
             try replica.refreshDerivedState()
-            let (last, notices) = try replica.read { (try JournalTail.lastSeq($0), try VisibilityTail.lastID($0)) }
+            let (last, notices) = try replica.read { (try JournalReader.lastSeq($0), try VisibilityTail.lastID($0)) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
             pipeline.clock.announceNotices(notices)
@@ -271,7 +271,7 @@ public final class Database: Sendable {
         let publication = Publication(self)
         do {
             try replica.read { db in
-                let position = try JournalTail.lastSeq(db)
+                let position = try JournalReader.lastSeq(db)
                 for object in objects { try object.refresh(db, asOf: position, publication) }
             }
             publication.eventsAreSent()

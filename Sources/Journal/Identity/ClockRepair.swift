@@ -53,7 +53,7 @@ public struct ClockRepair: Sendable {
         try checkAlone(early, reader)
         let cut = early.version - 1
         let old = reader.identity.origin
-        let head = try reader.vector()[old]
+        let head = reader.vector()[old]
         let time = Double(now.milliseconds) / 1_000
         try HistoryRenaming(from: old, to: origin, after: cut, time: time).run(reader)
         try restamp(from: early.seq, db)

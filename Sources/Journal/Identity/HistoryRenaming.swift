@@ -54,7 +54,7 @@ struct HistoryRenaming {
         let run: JournalRun
         if cut == head {
             // What is written from now on needs a run of its own, unless it has one already.
-            (first, run) = (try reader.lastSeq() + 1, tail)
+            (first, run) = (reader.lastSeq + 1, tail)
         } else if let holding = try reader.runs.run(of: old, holding: cut + 1) {
             (first, run) = (holding.seq(of: cut + 1), holding)
         } else {

@@ -74,7 +74,7 @@ public struct NewIdentity: Sendable, Hashable {
         guard try Identity(db).origin == origin else { return nil }
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
-        let head = try reader.vector()[origin]
+        let head = reader.vector()[origin]
         let merged = try mergedByOthers(reader)
         let common = max(0, min(max(shared, merged), mostKept, head))
         let whole = try wholeTransactions(upTo: common, head: head, reader)

@@ -39,7 +39,7 @@ public enum DerivedState {
             db.cachedStatement(sql: "SELECT (SELECT max(seq) FROM _journal) > sealed_seq FROM _journal_replica"))
         guard hasTail == true else { return }
         let reader = try JournalReader(db)
-        let last = try reader.lastSeq()
+        let last = reader.lastSeq
         let sealed = reader.identity.sealedSeq
         guard last > sealed, let run = try reader.runs.last() else { return }
         guard run.origin == reader.identity.origin, run.firstSeq <= sealed + 1 else {

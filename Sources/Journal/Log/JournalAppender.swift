@@ -32,7 +32,7 @@ public final class JournalAppender {
         own = reader.identity.origin
         origins = reader.origins
         registry = reader.registry
-        nextSeq = try reader.lastSeq() + 1
+        nextSeq = reader.lastSeq + 1
         floor = reader.identity.sealedStamp
         guard let run = try reader.runs.last(), let number = origins.numbers[own] else {
             throw JournalError(.corrupt, "the journal has no local run")

@@ -1,4 +1,27 @@
+import GRDB
+import GRDBSQLite
+
 extension JournalReader {
+    /// The position of the newest entry; 0 for an empty journal, and for a file without one.
+    ///
+    /// - Throws: ``JournalError``, `DatabaseError` of SQLite.
+    package static func lastSeq(_ db: Database) throws -> Int64 {
+        let statement: Statement
+        do {
+            statement = try db.cachedStatement(sql: "SELECT max(seq) FROM _journal")
+        } catch {
+            guard try db.tableExists("_journal") else { return 0 }
+            throw error
+        }
+        // Each save asks, more than once: the raw statement spares it GRDB's cursor.
+        let handle = statement.sqliteStatement
+        defer { sqlite3_reset(handle) }
+        guard sqlite3_step(handle) == SQLITE_ROW else {
+            throw JournalError(sqliteConnection: sqlite3_db_handle(handle), operation: "reading the journal's end")
+        }
+        return sqlite3_column_int64(handle, 0)
+    }
+
     /// The entries at these positions, read in one pass over the runs. Positions that were never written, or whose entries
     /// were compacted, are left out.
     ///
@@ -42,7 +65,7 @@ extension JournalReader {
     ///   SQLite.
     public func latestStamp() throws -> Stamp {
         guard let run = try runs.last() else { return .zero }
-        guard let newest = try entry(at: lastSeq()), newest.seq >= run.firstSeq else { return run.floor }
+        guard let newest = try entry(at: lastSeq), newest.seq >= run.firstSeq else { return run.floor }
         return max(run.floor, newest.stamp)
     }
 

@@ -60,8 +60,9 @@ public struct JournalReader {
     public let registry: ShapeRegistry
     let db: Database
     let runs: RunList
+    /// The position of the newest entry, 0 for an empty journal.
+    public let lastSeq: Int64
     private let lives: LifeReader
-    private let last: Int64
     private let tail: JournalRun?
 
     /// - Throws: ``JournalError`` with `notAReplica` or `unsupportedFormat`.
@@ -71,24 +72,13 @@ public struct JournalReader {
         origins = try OriginTable(db)
         registry = try ShapeRegistry(db)
         lives = try LifeReader(db)
-        last = try JournalReader.lastSeq(db)
-        runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: last)
+        lastSeq = try JournalReader.lastSeq(db)
+        runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: lastSeq)
         tail = try runs.last()
     }
 
-    /// The position of the newest entry, 0 for an empty journal.
-    ///
-    /// - Throws: Nothing: it was read when the reader was made.
-    public func lastSeq() throws -> Int64 { last }
-
-    static func lastSeq(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM _journal")) ?? 0
-    }
-
     /// What this replica knows, its own changes included.
-    ///
-    /// - Throws: Nothing: it was read when the reader was made.
-    public func vector() throws -> VersionVector {
+    public func vector() -> VersionVector {
         var vector = origins.merged(except: identity.origin)
         if let tail { vector.advance(tail.origin, to: tail.endVersion - 1) }
         return vector
@@ -102,7 +92,7 @@ public struct JournalReader {
     ///   SQLite.
     public func entries(after seq: Int64, limit: Int) throws -> [JournalEntry] {
         var entries: [JournalEntry] = []
-        guard seq < last else { return entries }
+        guard seq < lastSeq else { return entries }
         for run in try runs.runs(from: seq + 1) where entries.count < limit {
             let cursor = try cursor(over: run, from: seq + 1)
             while entries.count < limit, try cursor.next() {
@@ -144,7 +134,7 @@ public struct JournalReader {
             while try cursor.next() {
                 guard cursor.version > known else { continue }
                 // The end of the snapshot is the end of a transaction, whoever wrote it.
-                try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == last)
+                try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == lastSeq)
                 if builder.batch.changes.count >= limit || builder.weight >= bytes {
                     if let before = builder.takeBeforeHeavyEnd(bytes) {
                         guard try body(before) else { return }

@@ -41,7 +41,7 @@ extension JournalReader {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func samples(of origin: OriginID, upTo limit: Int64) throws -> [VersionSample] {
-        let newest = min(try vector()[origin], limit)
+        let newest = min(vector()[origin], limit)
         guard newest > 0 else { return [] }
         var versions: [Int64] = []
         var distance: Int64 = 0

@@ -1,4 +1,5 @@
 import GRDB
+import Journal
 import Synchronization
 
 /// One access to a database: a read of one snapshot, or a transaction. Confined to the thread that runs it.
@@ -92,7 +93,7 @@ final class ReadContext: AccessContext {
     }
 
     private func start() throws -> RegistrationContext {
-        let position = try self.position ?? JournalTail.lastSeq(db)
+        let position = try self.position ?? JournalReader.lastSeq(db)
         self.position = position
         let epoch = database.pipeline.clock.epoch.load(ordering: .sequentiallyConsistent)
         return RegistrationContext(database, .present, asOf: position, epoch: epoch)

@@ -56,10 +56,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         super.init(database, db)
     }
 
-    func catchUp() throws {
+    /// - Parameter last: The position of the journal's newest entry.
+    func catchUp(upTo last: Int64) throws {
         for registry in database.allInstances() { _ = registry.takeRecent() }
-        if try JournalTail.lastSeq(db) > position {
-            try follow()
+        if last > position {
+            try follow(upTo: last)
             follower.closeGroup()
         }
         let known = database.pipeline.clock.appliedNotices.load(ordering: .sequentiallyConsistent)
@@ -221,13 +222,13 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     /// Makes sure that the journal holds what the saves since `position` wrote and nothing else; reads it otherwise.
     func confirm() throws {
         guard unconfirmed > 0 || mustFollow else { return }
-        let last = try JournalTail.lastSeq(db)
+        let last = try JournalReader.lastSeq(db)
         if !mustFollow, last == position + unconfirmed {
             position = last
             for log in follower.allLogs { log.confirm() }
         } else {
             for log in follower.allLogs where log.isTracked { log.dropUnconfirmed() }
-            try follow()
+            try follow(upTo: last)
         }
         unconfirmed = 0
         mustFollow = false
@@ -235,7 +236,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     /// Follows SQL that may have changed anything.
     func absorb() throws {
-        try follow()
+        try follow(upTo: JournalReader.lastSeq(db))
         let tracked = try trackedTables()
         // No journal tells which tables without capture changed, and which of their rows.
         if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
@@ -251,8 +252,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         return names
     }
 
-    private func follow() throws {
-        let last = try JournalTail.lastSeq(db)
+    private func follow(upTo last: Int64) throws {
         for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
             try object.refresh(in: self)
         }

@@ -70,7 +70,7 @@ struct TextIndexStore {
             arguments: [
                 definition.name, definition.table, NameList.encode(definition.columns), definition.tokenizer,
                 NameList.encode(definition.prefixes.map(String.init)), definition.isModels,
-                try JournalTail.lastSeq(db), try heldRows(),
+                try JournalReader.lastSeq(db), try heldRows(),
             ])
         db.clearSchemaCache()
         return true
@@ -132,7 +132,7 @@ struct TextIndexStore {
             if wanted.allSatisfy({ installed.contains($0.sql) }) { continue }
             try run(wanted.map { "DROP TRIGGER IF EXISTS \(SQLText.quote(identifier: $0.name))" } + wanted.map(\.sql))
             try run(definition.refresh(table, keys: nil))
-            try note(definition, position: JournalTail.lastSeq(db))
+            try note(definition, position: JournalReader.lastSeq(db))
         }
     }
 
@@ -159,7 +159,7 @@ struct TextIndexStore {
     func isBehind(checked: Int64) throws -> Bool {
         let records = try records()
         guard !records.isEmpty else { return false }
-        let last = try JournalTail.lastSeq(db)
+        let last = try JournalReader.lastSeq(db)
         let held = try heldRows()
         return try records.contains { record in
             if record.held != held { return true }
@@ -171,7 +171,7 @@ struct TextIndexStore {
 
     /// Indexes everything that the triggers did not see.
     func follow() throws {
-        let last = try JournalTail.lastSeq(db)
+        let last = try JournalReader.lastSeq(db)
         let held = try heldRows()
         for record in try records() where record.position != last || record.held != held {
             let definition = record.definition
@@ -265,7 +265,7 @@ extension Database {
         let state: (isBehind: Bool, last: Int64)
         do {
             state = try replica.read { db in
-                (try TextIndexStore(db).isBehind(checked: checked), try JournalTail.lastSeq(db))
+                (try TextIndexStore(db).isBehind(checked: checked), try JournalReader.lastSeq(db))
             }
         } catch {
             throw options.failed(error, operation: operation)

@@ -16,7 +16,7 @@ extension Database {
             try Maintenance.analyze(context.db)
             try context.schemaChanged()
             // Noted at the position that this transaction starts from: it journals nothing itself.
-            let position = try JournalTail.lastSeq(context.db)
+            let position = try JournalReader.lastSeq(context.db)
             try Maintenance.note(position, context.db)
             analyzedPosition.store(position, ordering: .relaxed)
         }

@@ -126,7 +126,7 @@ extension Model {
             } else {
                 let publication = Publication(database)
                 try RefreshableObject<Self>(object: self).refresh(
-                    context.db, asOf: JournalTail.lastSeq(context.db), publication)
+                    context.db, asOf: JournalReader.lastSeq(context.db), publication)
                 (context as? ReadContext)?.adopted(self)
                 due = publication
             }

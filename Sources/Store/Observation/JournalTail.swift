@@ -37,19 +37,6 @@ final class JournalTail: Sendable {
 
     private let cache = Mutex(Cache())
 
-    /// The newest position in the snapshot of `db`; 0 for an empty journal, and for a file without one, which can only be
-    /// read.
-    static func lastSeq(_ db: GRDB.Database) throws -> Int64 {
-        do {
-            return try PreparedStatement(db, "SELECT max(seq) FROM _journal").run { statement in
-                guard try statement.step() else { return 0 }
-                return sqlite3_column_int64(statement.handle, 0)
-            }
-        } catch let error as StoreError where error.code == .missingTable {
-            return 0
-        }
-    }
-
     /// Calls `body` with each entry after `position`, oldest first.
     func forEach(after position: Int64, in db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }

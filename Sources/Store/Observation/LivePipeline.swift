@@ -24,7 +24,7 @@ final class LivePipeline: Sendable {
         let isNew = try lock.withLock { _ in
             try database.replica.read { db in
                 let applied = clock.applied.load(ordering: .sequentiallyConsistent)
-                let last = try JournalTail.lastSeq(db)
+                let last = try JournalReader.lastSeq(db)
                 let notices = clock.appliedNotices.load(ordering: .sequentiallyConsistent)
                 let newestNotice = try VisibilityTail.lastID(db)
                 guard last > applied || newestNotice > notices else { return false }

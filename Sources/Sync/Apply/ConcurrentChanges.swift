@@ -46,7 +46,7 @@ final class ConcurrentChanges {
         appended.compare(with: run)
         kept = UnseenWrites()
         guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
-        let end = try reader.lastSeq() + 1
+        let end = reader.lastSeq + 1
         var index = indexes[run.origin] ?? Index(range: first..<first)
         if first < index.range.lowerBound || index.changes.count > ConcurrentChanges.mostKept {
             index = Index(range: first..<first)

@@ -161,7 +161,7 @@ extension Hello {
         let reader = try JournalReader(db)
         self.init(
             cluster: reader.identity.cluster, origin: reader.identity.origin,
-            formatVersion: Int(clamping: reader.identity.format), vector: try reader.vector(),
+            formatVersion: Int(clamping: reader.identity.format), vector: reader.vector(),
             wallMilliseconds: wallMilliseconds)
         // Empty is what a release says that knows nothing of it.
         instance = reader.identity.instance ?? [0]

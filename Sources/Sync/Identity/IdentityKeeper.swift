@@ -63,7 +63,7 @@ final class IdentityKeeper: Sendable {
         let (head, digest) = try replica.read { db in
             let reader = try JournalReader(db)
             return (
-                try reader.vector()[entry.origin], try reader.digest(of: entry.origin, version: entry.version)
+                reader.vector()[entry.origin], try reader.digest(of: entry.origin, version: entry.version)
             )
         }
         if entry.version > head { return NewIdentity(.rolledBack, of: entry.origin, time: time) }

@@ -42,9 +42,8 @@ struct FrameSource: Sendable {
         try await blocking {
             try replica.refreshDerivedState()
             return try replica.read { db in
-                let row = try Row.fetchOne(
-                    db.cachedStatement(sql: "SELECT (SELECT max(seq) FROM _journal), origin FROM _journal_replica"))
-                return Position(seq: row?[0] ?? 0, origin: row?[1] ?? Data())
+                let origin = try Data.fetchOne(db.cachedStatement(sql: "SELECT origin FROM _journal_replica"))
+                return Position(seq: try JournalReader.lastSeq(db), origin: origin ?? Data())
             }
         }
     }
@@ -60,8 +59,8 @@ struct FrameSource: Sendable {
                 var portion = Portion(have: have)
                 let reader = try JournalReader(db)
                 let own = reader.identity.origin
-                portion.vector = try reader.vector()
-                portion.position = Position(seq: try reader.lastSeq(), origin: Data(own.bytes))
+                portion.vector = reader.vector()
+                portion.position = Position(seq: reader.lastSeq, origin: Data(own.bytes))
                 guard portion.more else { return portion }
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
@@ -101,7 +100,7 @@ struct FrameSource: Sendable {
     /// The newest own change, when it is about to be published for the first time.
     private func unpublishedHead(_ reader: JournalReader) throws -> PublicationRecord.Entry? {
         let own = reader.identity.origin
-        let version = try reader.vector()[own]
+        let version = reader.vector()[own]
         guard let keeper, !keeper.hasPublished(own, through: version),
             let digest = try reader.digest(of: own, version: version)
         else { return nil }

@@ -52,7 +52,7 @@ final class ClaimReader {
     }
 
     private func catchUp(_ session: ApplySession) throws {
-        let end = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM _journal")) ?? 0
+        let end = try JournalReader.lastSeq(db)
         guard end != position else { return }
         if end < position || followed.count > ClaimReader.mostFollowed { followed = [:] }
         if !followed.isEmpty { try read(from: position + 1, session) { self.followed[$0] != nil } }

@@ -10,7 +10,7 @@ actor Arrivals {
 
     init(_ replica: Replica) throws {
         self.replica = replica
-        seq = try replica.read { try Int64.fetchOne($0, sql: "SELECT max(seq) FROM _journal") } ?? 0
+        seq = try replica.read(JournalReader.lastSeq)
     }
 
     /// `3 503 changes received`

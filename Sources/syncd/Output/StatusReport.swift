@@ -97,7 +97,7 @@ struct StatusReport: Sendable {
 
         init(_ db: Database, countingRows: Bool) throws {
             let reader = try JournalReader(db)
-            let vector = try reader.vector()
+            let vector = reader.vector()
             identity = reader.identity
             self.vector = vector
             tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
@@ -107,8 +107,7 @@ struct StatusReport: Sendable {
             }
             // Positions have no holes, so the ends tell the number of rows without a walk.
             journalRows =
-                try Int64.fetchOne(
-                    db, sql: "SELECT (SELECT max(seq) FROM _journal) - (SELECT min(seq) FROM _journal) + 1") ?? 0
+                try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
             heldByReason = try HeldEntries.counts(db)
             conflicts = try ConflictLedger.counts(db)[.open] ?? 0
             droppedConflicts = try ConflictLedger.dropped(db).total

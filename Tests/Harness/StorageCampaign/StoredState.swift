@@ -20,7 +20,7 @@ struct StoredState {
     init(_ replica: Replica) throws {
         let (vector, batch, tables) = try replica.read { db in
             let reader = try JournalReader(db)
-            return (try reader.vector(), try reader.batch(after: VersionVector()), try StoredState.tables(db))
+            return (reader.vector(), try reader.batch(after: VersionVector()), try StoredState.tables(db))
         }
         self.vector = vector
         self.tables = tables

@@ -99,7 +99,7 @@ struct ContentProofTests {
     func rebuilds() async throws {
         let pair = try await pair()
         try await pair.sync()
-        let seq = try pair.a.read { try JournalReader($0).lastSeq() }
+        let seq = try pair.a.read { try JournalReader($0).lastSeq }
         try damage(
             pair.a,
             """
@@ -111,7 +111,7 @@ struct ContentProofTests {
         #expect(report.rebuilt == 4 && report.announced == 0 && report.taken == 0)
         #expect(report.after.isEqual)
         #expect(try row(pair.a, 3) == "somebody 3")
-        #expect(try pair.a.read { try JournalReader($0).lastSeq() } == seq)
+        #expect(try pair.a.read { try JournalReader($0).lastSeq } == seq)
         // Live objects have no change to follow, so they are told to look at both tables.
         #expect(try pair.a.read { try VisibilityNotice.all(after: 0, $0)?.filter { $0.key == nil }.count } == 2)
     }

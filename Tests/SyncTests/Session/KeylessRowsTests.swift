@@ -43,7 +43,7 @@ struct KeylessRowsTests {
     func told() throws {
         let a = try ReplicaPair.make(directory.file("a.sqlite"), schema: Self.schema, number: 1)
         let replicator = try Replicator(replica: a)
-        let seq = try a.read { try JournalReader($0).lastSeq() }
+        let seq = try a.read { try JournalReader($0).lastSeq }
         var report = VerifyReport(peer: "old")
         report.ours = try a.read { try JournalReader($0).vector() }
         var table = VerifyReport.Table(name: "t")
@@ -56,6 +56,6 @@ struct KeylessRowsTests {
         var outcome = RepairReport(after: report)
         try replicator.inbox.repair(report, into: &outcome)
         #expect(outcome.total == 0)
-        #expect(try a.read { try JournalReader($0).lastSeq() } == seq)
+        #expect(try a.read { try JournalReader($0).lastSeq } == seq)
     }
 }

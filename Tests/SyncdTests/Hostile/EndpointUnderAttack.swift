@@ -73,7 +73,7 @@ final class EndpointUnderAttack: Sendable {
     func scene() throws -> HostileScene {
         let (own, vector) = try replica.read { db in
             let reader = try JournalReader(db)
-            return (reader.identity.origin, try reader.vector())
+            return (reader.identity.origin, reader.vector())
         }
         return HostileScene(own: own, ownVersion: vector[own])
     }

@@ -215,7 +215,7 @@ package final class HistoryReplica {
                 writes += ReferenceWrite.all(in: batch, registry: reader.registry)
                 return true
             }
-            read = try reader.vector()
+            read = reader.vector()
         }
     }
 }
