@@ -120,7 +120,7 @@ enum Page {
           rows.set(todo.id, { row, tick, title });
           tick.checked = todo.done;
           row.classList.toggle("done", todo.done);
-          // What someone is typing is theirs until they leave the field.
+          // A field that the user is editing keeps its text.
           if (document.activeElement !== title) title.value = todo.title;
           return row;
         }

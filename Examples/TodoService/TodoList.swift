@@ -31,6 +31,8 @@ struct TodoList: Sendable {
         }
     }
 
+    /// Changes a todo.
+    ///
     /// - Returns: nil when there is no such todo.
     func change(_ id: UUID, _ edit: TodoEdit) async throws -> TodoJSON? {
         try await threads.runIfActive { [database] in
@@ -45,6 +47,8 @@ struct TodoList: Sendable {
         }
     }
 
+    /// Deletes a todo.
+    ///
     /// - Returns: False when there is no such todo.
     func delete(_ id: UUID) async throws -> Bool {
         try await threads.runIfActive { [database] in try Todo.find(id, in: database)?.delete() ?? false }

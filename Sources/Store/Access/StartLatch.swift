@@ -7,6 +7,8 @@ final class StartLatch: Sendable {
 
     private let state = Mutex(State.waiting)
 
+    /// Begins the work, unless it was cancelled.
+    ///
     /// - Returns: False when it was cancelled.
     func begin() -> Bool {
         state.withLock { state in

@@ -1,4 +1,4 @@
-/// One overlay that was set, and how to take it back.
+/// One overlay that was set, and the way to undo it.
 protocol UndoStep {
     /// Restores the overlay that the object had before.
     ///

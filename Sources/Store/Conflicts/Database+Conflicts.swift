@@ -68,7 +68,7 @@ extension Database {
         return try closing { context in try ConflictLedger(context.db).dismiss(matching: filter, time: time) }
     }
 
-    /// Runs `body` in a savepoint, so that a failure inside a transaction leaves nothing behind.
+    /// Runs `body` in a savepoint, so that a failure inside a transaction leaves no changes.
     private func closing<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
         try write { context in
             try context.savepoint {

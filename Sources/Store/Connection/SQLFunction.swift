@@ -18,6 +18,8 @@ public struct SQLFunction: Sendable {
     let function: DatabaseFunction
     private let argumentCount: Int?
 
+    /// Creates a function; the options of a database register it.
+    ///
     /// - Parameters:
     ///   - name: The name in SQL. It replaces a built-in function of the same name and number of arguments.
     ///   - argumentCount: 0...127 (https://sqlite.org/limits.html#max_function_arg); nil for any number.

@@ -41,6 +41,8 @@ public struct TextIndex: Hashable, Codable, Sendable {
     public let prefixes: [Int]
     private let givenName: String?
 
+    /// Creates the declaration of an index.
+    ///
     /// - Parameters:
     ///   - columns: Names of properties or columns.
     ///   - tokenizer: How text is split into words.

@@ -8,10 +8,10 @@ import Journal
 /// table changes the documents. Triggers on the documents change the FTS5 table, whose external content the
 /// documents are.
 ///
-/// Two facts make the documents necessary. Rows that come from peers are written with triggers off, so that
-/// the writes are not journalled again. When the index follows them, the table no longer has the old text,
-/// but FTS5 removes a document only when it is given the old text. Second, FTS5 needs an integer for each
-/// row, also for a row of any other key and of a table WITHOUT ROWID.
+/// The documents are necessary for two reasons. First, rows that come from peers are written with triggers
+/// off, so that the writes are not journalled again. When the index follows them, the table no longer has the
+/// old text, but FTS5 removes a document only when it is given the old text. Second, FTS5 needs an integer
+/// for each row, also for a row of any other key and of a table WITHOUT ROWID.
 struct TextIndexDefinition: Hashable {
     let name: String
     let table: String

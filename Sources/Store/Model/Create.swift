@@ -71,6 +71,8 @@ extension Model {
         }
     }
 
+    /// Inserts rows until there are no more.
+    ///
     /// - Parameter fillNext: Fills the next row; returns false when there is none.
     @usableFromInline
     static func insert(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {

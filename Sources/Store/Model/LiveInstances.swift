@@ -3,7 +3,7 @@ import GRDBSQLite
 import Journal
 import Synchronization
 
-/// The operations on the live objects of any model that a database needs.
+/// The type-erased interface of ``LiveInstances``, for the database.
 protocol AnyLiveInstances: AnyObject, Sendable {
     /// The table's name as SQLite compares names.
     var foldedTable: String { get }
@@ -145,6 +145,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         return (object, try remake(object, row, in: database))
     }
 
+    /// Makes an object whose row is deleted a new one with these values.
+    ///
     /// - Returns: False, without any change, when the calling thread does not see the object deleted.
     private func remake(_ object: M, _ row: M.Fields, in database: Database) throws -> Bool {
         if let context = ThreadContext.access(to: database) as? WriteContext {

@@ -90,7 +90,7 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     func willDelete() throws
     /// Called after the commit that inserted the row, on the thread that committed.
     func didInsert()
-    /// - Called after the commit that changed the row, on the thread that committed.
+    /// Called after the commit that changed the row, on the thread that committed.
     ///
     /// - Parameter columns: The names of the columns that were written.
     func didUpdate(_ columns: Set<String>)

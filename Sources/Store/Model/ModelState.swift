@@ -37,7 +37,7 @@ struct Overlay<Fields: ModelFields>: Sendable {
 /// Invariants:
 /// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without
 ///    capture.
-/// 2. `overlays` holds at most one element: the writer is exclusive. An array of none costs one word.
+/// 2. `overlays` holds at most one element: the writer is exclusive. An empty array costs one word.
 /// 3. `unsaved` holds at most one element: the values of a `new` object at the time when another writer
 ///    inserted its row.
 /// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under
@@ -111,7 +111,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         if overlays.first?.status == .deleted { overlays = [] }
     }
 
-    /// Takes over that the row did not exist at `position`.
+    /// Applies the absence of the row at `position`.
     mutating func offerAbsence(asOf position: Int64) {
         // A row that never existed is not deleted.
         if status == .new {

@@ -36,6 +36,8 @@ struct ObjectTable {
     /// Every object that is still referenced.
     var all: [any AnyObject & Sendable] { objects.values.compactMap(\.object) }
 
+    /// Adds an object.
+    ///
     /// - Parameter isRecent: True while a transaction runs that may have to mark the object as stale at its
     ///   end.
     /// - Returns: An object that the cache policy drops. The caller must release it after unlocking its lock.

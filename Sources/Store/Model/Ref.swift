@@ -12,7 +12,7 @@ import Journal
 ///     var owner: Ref<Person>?
 /// }
 /// try item.save { $0.owner = Ref(bob) }
-/// let owner = try item.related(\.owner)             // bob, without a query while someone holds him
+/// let owner = try item.related(\.owner)             // bob; no query when the object is in memory
 /// let items = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)
 /// ```
 ///

@@ -65,7 +65,7 @@ struct RowInserter<M: Model> {
         context.count(log, rowsTouched: touched)
     }
 
-    /// Clears the bindings, of which the statement keeps a copy after the last row.
+    /// Clears the bindings, because the statement keeps a copy of the last row's values.
     func finish() { statement.clearBindings() }
 
     /// Returns a generated key that no object in memory has. The INSERT finds out whether a row has it.

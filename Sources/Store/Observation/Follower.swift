@@ -43,8 +43,8 @@ final class Follower {
 
     /// Records all entries after `position` in the snapshot of `db`, whose newest entry is `last`.
     ///
-    /// The entries are not read when only the current values of the objects in memory are needed and these
-    /// objects are few.
+    /// The entries are not read when only the current values of the objects in memory are needed, and reading
+    /// these rows is cheaper (``entriesPerObject``).
     ///
     /// - Returns: The objects that may have changed.
     func follow(

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Journal
 import Synchronization
 
-/// One entry of the journal, as far as live objects and change events need it.
+/// The part of a journal entry that live objects and change events need.
 struct TailEntry {
     let seq: Int64
     /// nil for a change made on this file.
@@ -22,16 +22,17 @@ struct TailEntry {
     }
 }
 
-/// Reads the end of the journal: who changed, which key, which columns.
+/// Reads the end of the journal: which origin changed which key and which columns.
 ///
-/// ``JournalReader`` derives versions, stamps and lives too, for which it reads runs, lives and everything since the last
-/// seal. None of that matters here, and a save must not pay for it; so this reads the rows as the triggers wrote them.
+/// ``JournalReader`` also derives versions, stamps and lives, for which it reads runs, lives and everything
+/// since the derived state was last stored. A save needs none of these and must not pay for them, so this
+/// type reads the rows as the triggers wrote them.
 final class JournalTail: Sendable {
     fileprivate struct Cache {
         var shapes: [Int64: ShapeRegistry.Entry] = [:]
         var origins: [Int64: OriginID] = [:]
         var maskWords = 0
-        /// Reads the entries after a position.
+        /// The statement that reads the entries after a position.
         var sql = ""
     }
 
@@ -41,7 +42,7 @@ final class JournalTail: Sendable {
     func forEach(after position: Int64, in db: GRDB.Database, _ body: (TailEntry) throws -> Void) throws {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
         guard let unknown = try scan(after: position, isFirstLook: true, db, body) else { return }
-        // A schema change or a new peer came since the cache was filled.
+        // The schema has changed, or a new peer has appeared, after the cache was filled.
         try load(db)
         if let damaged = try scan(after: unknown - 1, isFirstLook: false, db, body) {
             throw StoreError(
@@ -50,12 +51,17 @@ final class JournalTail: Sendable {
         }
     }
 
-    /// Forgets the shapes: they may have been read in a transaction that was rolled back, and their numbers be used anew.
+    /// Clears the cache: the shapes may have been read in a transaction that was rolled back, and later
+    /// shapes may have the same numbers.
     func invalidate() { cache.withLock { $0 = Cache() } }
 
-    /// - Parameter isFirstLook: True to take the shape of a local entry for unknown when no trigger wrote it as far as the cache knows: the
-    ///   changes of peers may have come here before their table did.
-    /// - Returns: The position of the first entry that names something unknown; nil when all entries were visited.
+    /// Calls `body` with each entry after `position` that the cache can read.
+    ///
+    /// - Parameter isFirstLook: True treats the shape of a local entry as unknown when the cache does not
+    ///   know it as tracked: changes of peers may have arrived before their table was created here, so the
+    ///   cached shape may be outdated.
+    /// - Returns: The position of the first entry that names an unknown shape or origin; nil when all entries
+    ///   were visited.
     private func scan(
         after position: Int64, isFirstLook: Bool, _ db: GRDB.Database, _ body: (TailEntry) throws -> Void
     ) throws -> Int64? {
@@ -97,7 +103,7 @@ final class JournalTail: Sendable {
         return "SELECT \(columns.joined(separator: ", ")) FROM _journal WHERE seq > ? ORDER BY seq"
     }
 
-    /// The shape that the triggers of the table with the number `id` write now; nil when there is no such table.
+    /// The shape that the triggers of the table with the number `id` write; nil when there is no such table.
     func trackedShape(ofTable id: Int64, in db: GRDB.Database) throws -> ShapeRegistry.Entry? {
         func known() -> ShapeRegistry.Entry? {
             cache.withLock { cache in cache.shapes.values.first { $0.isTracked && $0.table == id } }
@@ -107,7 +113,7 @@ final class JournalTail: Sendable {
         return known()
     }
 
-    /// The folded names of the tables whose changes are captured now.
+    /// The folded names of the tables that are captured.
     func trackedTables(_ db: GRDB.Database) throws -> Set<String> {
         if cache.withLock({ $0.shapes.isEmpty }) { try load(db) }
         return cache.withLock { cache in
@@ -117,7 +123,7 @@ final class JournalTail: Sendable {
 }
 
 extension TailEntry {
-    /// Reads the row on which the statement stands; nil when it names a shape or an origin that the cache lacks.
+    /// Reads the statement's current row; nil when it names a shape or an origin that the cache lacks.
     fileprivate init?(_ handle: OpaquePointer, _ cache: JournalTail.Cache) {
         guard let shape = cache.shapes[sqlite3_column_int64(handle, 3)],
             let operation = Journal.Operation(rawValue: sqlite3_column_int64(handle, 4))

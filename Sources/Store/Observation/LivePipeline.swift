@@ -2,20 +2,21 @@ import GRDB
 import Journal
 import Synchronization
 
-/// The one way by which live objects and listeners learn of commits.
+/// The only path by which live objects and listeners learn of commits.
 ///
-/// A commit of this database publishes itself (``WriteContext``) before the next write begins. Commits of other processes, and
-/// of the replication, are read from the journal: on a signal of the file's watch, and at the start of each write.
+/// A commit of this database publishes itself (``WriteContext``) before the next write begins. Commits of
+/// other processes and of the replication are read from the journal: on a signal of the file's watch, and at
+/// the start of each write.
 ///
 /// Invariants:
-/// 1. Each journal position is delivered once: positions up to `clock.applied` have been.
-/// 2. Whoever holds `lock` holds no other lock, and waits for a reader connection at most.
+/// 1. Each journal position is delivered once: positions up to `clock.applied` have been delivered.
+/// 2. A thread that holds `lock` holds no other lock, and waits at most for a reader connection.
 final class LivePipeline: Sendable {
     let clock = LiveClock()
     let tail = JournalTail()
     private let lock = Mutex<Void>(())
 
-    /// Reads what the journal holds beyond the last position, refreshes the objects that are held, and sends events.
+    /// Reads the journal after the last handled position, refreshes the objects in memory, and sends events.
     ///
     /// - Returns: True when there was something new.
     @discardableResult
@@ -28,7 +29,8 @@ final class LivePipeline: Sendable {
                 let notices = clock.appliedNotices.load(ordering: .sequentiallyConsistent)
                 let newestNotice = try VisibilityTail.lastID(db)
                 guard last > applied || newestNotice > notices else { return false }
-                // Before anything is looked up: what is registered from now on with an older row knows that it is stale.
+                // Announced before any object is looked up: an object that is registered later with an older
+                // row then knows that it is stale.
                 clock.announce(last)
                 clock.announceNotices(newestNotice)
                 let follower = Follower(database)
@@ -52,7 +54,8 @@ final class LivePipeline: Sendable {
         return isNew
     }
 
-    /// Runs `publication` when no look at the journal is under way, with the position delivered so far.
+    /// Runs `publication`, then `deliver`, when no read of the journal is under way, with the position
+    /// delivered so far.
     func publish(upTo position: Int64, _ publication: (_ seen: Int64) -> Void, then deliver: (_ seen: Int64) -> Void) {
         lock.withLock { _ in
             let seen = clock.applied.load(ordering: .sequentiallyConsistent)
@@ -65,10 +68,11 @@ final class LivePipeline: Sendable {
 
     // MARK: - Tables without capture
 
-    /// The last answer, and the version of the schema that it is for.
+    /// A cache: the last answer, and the schema version for which it holds.
     private let uncaptured = Mutex<(version: Int64, answer: Bool)?>(nil)
 
-    /// True when the schema has tables, besides Tandem's and SQLite's own, whose changes no journal tells.
+    /// True when the schema has tables, other than those of Tandem and SQLite, whose changes are not
+    /// journalled.
     func hasUncapturedTables(_ db: GRDB.Database, tracked: Set<String>) throws -> Bool {
         let version = try PreparedStatement(db, "PRAGMA schema_version").run { statement -> Int64 in
             try statement.step() ? statement.row.read(0) : 0

@@ -25,6 +25,8 @@ public struct Index: Hashable, Codable, Sendable {
     /// The SQL condition of a partial index; nil for all rows.
     public let condition: String?
 
+    /// Creates the declaration of an index.
+    ///
     /// - Parameters:
     ///   - columns: One or more names of properties or columns, beginning with the one that most queries use.
     ///     Opening throws ``StoreError/Code/invalidSchema`` for an index without columns, and

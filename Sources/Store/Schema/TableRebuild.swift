@@ -27,6 +27,8 @@ struct TableRebuild {
         self.kept = kept.filter { !$0.isGenerated }
     }
 
+    /// Rebuilds the table.
+    ///
     /// - Returns: The number of rows that were dropped because the new table does not admit them.
     mutating func run(_ policy: InvalidRows) throws -> Int {
         let objects = try GRDB.Row.fetchAll(

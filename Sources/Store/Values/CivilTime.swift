@@ -31,6 +31,8 @@ enum CivilTime {
         return rest.isEmpty ? Date(timeIntervalSince1970: seconds) : nil
     }
 
+    /// Returns the date as SQLite writes it, in UTC, with milliseconds when they are not 0.
+    ///
     /// - Returns: nil outside the years 0 to 9999, which SQLite's functions cannot read.
     static func format(_ date: Date) -> String? {
         let total = (date.timeIntervalSince1970 * 1_000).rounded()

@@ -14,6 +14,8 @@ struct DecimalText {
     /// The range from the first non-zero digit to the last digit. A point may be among them.
     private let digits: Range<Int>
 
+    /// Parses the bytes of a text.
+    ///
     /// - Returns: nil for a text that is not a decimal number, such as an empty one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
@@ -51,6 +53,8 @@ struct DecimalText {
         digits = start..<end
     }
 
+    /// Parses the exponent that begins at `start`.
+    ///
     /// - Returns: 0 without an exponent; nil for text that is not an exponent, or for an exponent with too
     ///   many digits.
     private static func exponent(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
@@ -63,6 +67,8 @@ struct DecimalText {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
+    /// Compares two numbers.
+    ///
     /// - Returns: A number less than, equal to, or greater than 0 when `a` is less than, equal to, or greater
     ///   than `b`.
     static func compare(_ a: DecimalText, _ b: DecimalText) -> Int {
