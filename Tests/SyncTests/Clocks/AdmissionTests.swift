@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sync
 
-@Suite("What of a batch is let in")
+@Suite("The admission of a batch")
 struct AdmissionTests {
     private let own = OriginID(high: 1, low: 1)
     private let a = OriginID(high: 2, low: 2)
@@ -49,7 +49,7 @@ struct AdmissionTests {
         try Admission.decide(batch(stretches), have: have, own: own, latest: latest, clocks: clocks)
     }
 
-    @Test("one origin's early stamp holds back what builds on it, at any distance, and nothing else")
+    @Test("an early stamp of one origin holds back what builds on it, at any distance, and nothing else")
     func chain() throws {
         let admission = try decide([
             Stretch(origin: a, stamps: [10, 5_000]), Stretch(origin: b, stamps: [20], known: [a: 1]),
@@ -59,20 +59,20 @@ struct AdmissionTests {
         #expect(admission.parts.map(\.run) == [0, 1])
         #expect(admission.parts[0].changes == 0..<1)
         #expect(
-            admission.heldBack.sorted { $0.origin < $1.origin } == [
+            admission.deferred.sorted { $0.origin < $1.origin } == [
                 DeferredOrigin(origin: a, firstVersion: 2, lastVersion: 3, stamp: Stamp(milliseconds: 5_000)),
                 DeferredOrigin(origin: b, firstVersion: 2, lastVersion: 2, cause: a),
                 DeferredOrigin(origin: c, firstVersion: 1, lastVersion: 2, cause: b),
             ])
     }
 
-    @Test("what follows on a held-back stretch is held back, and a gap behind it is a gap")
+    @Test("what follows a held-back stretch is held back, and a gap behind it is a gap")
     func continued() throws {
         var clocks = DeferredOrigins()
         clocks.set(DeferredOrigin(origin: a, firstVersion: 1, lastVersion: 4, stamp: Stamp(milliseconds: 5_000)))
         let next = try decide([Stretch(origin: a, first: 5, stamps: [6_000])], clocks)
-        #expect(next.parts.isEmpty && next.heldBack.map(\.lastVersion) == [5])
-        // Known already: nothing to note.
+        #expect(next.parts.isEmpty && next.deferred.map(\.lastVersion) == [5])
+        // Its changes are known, so nothing is noted.
         #expect(try !decide([Stretch(origin: a, first: 3, stamps: [5_500])], clocks).isDeferred)
         let error = #expect(throws: SyncError.self) {
             try decide([Stretch(origin: a, first: 7, stamps: [7_000])], clocks)
@@ -81,7 +81,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "held-back changes are due when the clock reaches them, or when they are accepted, and so is what builds on them"
+        "held-back changes are due when the clock reaches them or when they are accepted, and so is what builds on them"
     )
     func due() {
         var clocks = DeferredOrigins()
@@ -91,7 +91,7 @@ struct AdmissionTests {
         #expect(clocks.deferred(latest: Stamp(milliseconds: 5_000)).isEmpty)
         clocks.allow(4_000, of: a)
         #expect(clocks.deferred(latest: latest).isEmpty)
-        // A damaged file may say anything.
+        // A damaged file may have any content.
         var circle = DeferredOrigins()
         circle.set(DeferredOrigin(origin: a, firstVersion: 1, lastVersion: 1, cause: b))
         circle.set(DeferredOrigin(origin: b, firstVersion: 1, lastVersion: 1, cause: a))
@@ -100,7 +100,7 @@ struct AdmissionTests {
         #expect(clocks.latest(of: a, latest) > latest)
     }
 
-    @Test("B47: a life beyond what any history can have led to holds its origin back, and one at the bound is taken")
+    @Test("B47: a life beyond what any history leads to holds its origin back, and a life at the bound is accepted")
     func lives() throws {
         let known: [OriginID: Int64] = [b: 5]
         let have = VersionVector([.init(origin: b, version: 5), .init(origin: a, version: 2)])
@@ -112,26 +112,27 @@ struct AdmissionTests {
         #expect(try life(9).parts.count == 2)
         let wrong = try life(11)
         #expect(wrong.parts.map(\.run) == [1])
-        #expect(wrong.heldBack.map(\.isContradictory) == [true])
+        #expect(wrong.deferred.map(\.isContradictory) == [true])
         let unbounded = try decide([Stretch(origin: a, stamps: [1], known: [b: 1 << 60], life: .max)])
         #expect(unbounded.parts.isEmpty && unbounded.isDeferred)
     }
 
-    @Test("B50: stamps of one origin rise; from one that does not on it is held back, and nobody else is")
+    @Test(
+        "B50: stamps of one origin rise; an origin is held back from the first stamp that does not, and others are not")
     func risingStamps() throws {
         let stretches = [Stretch(origin: a, stamps: [10, 20, 20, 30]), Stretch(origin: c, stamps: [5])]
         let admission = try decide(stretches)
         #expect(admission.parts.map(\.changes) == [0..<2, 4..<5])
         #expect(
-            admission.heldBack == [
+            admission.deferred == [
                 DeferredOrigin(origin: a, firstVersion: 3, lastVersion: 4, stamp: DeferredOrigin.never)
             ])
-        // Nor may the first one fall behind what is here, or behind the run before it.
+        // The first stamp may not be before those that are here, or before those of the previous run.
         let later = try Admission.decide(
             batch([Stretch(origin: a, first: 8, stamps: [10])]), have: VersionVector([.init(origin: a, version: 7)]),
             own: own, latest: latest, stamp: { _, version in version == 7 ? Stamp(milliseconds: 10) : nil })
         #expect(later.parts.isEmpty && later.isDeferred)
         let split = try decide([Stretch(origin: a, stamps: [10]), Stretch(origin: a, first: 2, stamps: [9])])
-        #expect(split.parts.count == 1 && split.heldBack.map(\.firstVersion) == [2])
+        #expect(split.parts.count == 1 && split.deferred.map(\.firstVersion) == [2])
     }
 }
