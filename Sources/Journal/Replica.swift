@@ -63,7 +63,7 @@ public final class Replica: Sendable {
     private let place: FileGuard?
     private let gate = ClosingGate()
 
-    /// Opens a file that ``create(at:_:options:)`` or `syncd init` made a replica.
+    /// Opens a file that ``create(at:_:mayCreate:options:)`` or `syncd init` made a replica.
     ///
     /// Opening writes nothing, except that it upgrades the journal of a file that an earlier release wrote.
     ///
@@ -356,7 +356,7 @@ public final class Replica: Sendable {
             }
         }
         try connections.close()
-        if case .failure(let error) = outcome { throw JournalError(error, operation: "moving the log") }
+        if case .failure(let error) = outcome { throw JournalError(error, operation: "checkpointing the log") }
     }
 
     // MARK: - Connections

@@ -1,39 +1,41 @@
 import Foundation
 import GRDB
 
-/// Takes back what a wrong clock did to this replica's own stamps: what it wrote while its clock was ahead gets stamps of now, under a
-/// new name. See docs/decisions/0007-wrong-clocks.md.
+/// Repairs this replica's stamps after its clock was wrong: changes that it wrote while the clock was ahead
+/// get current stamps and a new origin. See docs/decisions/0007-wrong-clocks.md.
 ///
-/// Sound as long as nobody has merged those changes, which is what their stamps are held back for. The old name keeps what was
-/// written before; the rest becomes 1, 2, … of the new one, in the old order, with the old knowledge and after everything
-/// that was merged here. So every comparison of stamps in this file has the same result as before, and no row changes.
+/// The repair is sound as long as no other replica has merged those changes; replicas defer them because of
+/// their stamps. Changes before the first early one keep the old origin. The rest become versions 1, 2, … of
+/// the new origin, in the same order and with the same causal contexts. Their stamps are later than
+/// everything that was merged here. So every comparison of stamps in this file keeps its result, and no row
+/// changes.
 public struct ClockRepair: Sendable {
-    /// What a repair did.
+    /// The result of a repair.
     public struct Outcome: Sendable, Hashable {
-        /// The name until now; versions up to ``kept`` keep it.
+        /// The origin before the repair. Versions up to ``kept`` keep it.
         public let old: OriginID
-        /// The name from now on.
+        /// The origin after the repair.
         public let new: OriginID
-        /// How many changes keep the old name.
+        /// How many changes keep the old origin.
         public let kept: Int64
-        /// How many got new stamps and the new name.
+        /// How many changes got new stamps and the new origin.
         public let reissued: Int64
     }
 
-    /// The greatest stamp that others take now.
+    /// The greatest stamp that other replicas accept at the moment of the repair.
     public var latest: Stamp
-    /// The moment, by a clock that is right again.
+    /// The moment of the repair, by the corrected clock.
     public var now: Stamp
-    /// The highest version of this replica that a peer is known to have taken.
+    /// The highest version of this replica that a peer is known to have merged; 0 for none.
     public var taken: Int64
-    /// The new name.
+    /// The new origin, which no other replica has.
     public var origin: OriginID
 
     /// - Parameters:
-    ///   - now: The moment, by a clock that is right again.
-    ///   - latest: The greatest stamp that others take now.
-    ///   - taken: The highest version of this replica that a peer is known to have taken; 0 for none.
-    ///   - origin: The new name, which no replica bears.
+    ///   - now: The moment of the repair, by the corrected clock.
+    ///   - latest: The greatest stamp that other replicas accept at that moment.
+    ///   - taken: The highest version of this replica that a peer is known to have merged; 0 for none.
+    ///   - origin: The new origin, which no other replica has.
     public init(now: Stamp, latest: Stamp, taken: Int64, origin: OriginID = .random()) {
         self.now = now
         self.latest = latest
@@ -41,11 +43,13 @@ public struct ClockRepair: Sendable {
         self.origin = origin
     }
 
-    /// Runs inside of a write transaction, which must be rolled back after a throw. No daemon may serve the file meanwhile.
+    /// Repairs the stamps. Call it inside of a write transaction, and roll that back after a throw. No daemon
+    /// may serve the file at the same time.
     ///
-    /// - Returns: nil when no stamp of this replica is ahead; nothing is changed then.
-    /// - Throws: ``JournalError`` with `refused` when a peer has taken such a change, or when changes of others that are ahead were
-    ///   merged here: then there is no way back under the old stamps, and none forward under new ones.
+    /// - Returns: nil when no stamp of this replica is ahead of ``latest``; nothing is changed then.
+    /// - Throws: ``JournalError``: `refused` when a peer has merged such a change, because it can then not be
+    ///   withdrawn, and when early changes of others were merged here, because new stamps would then lie
+    ///   below merged ones; `corrupt` when the journal is damaged. Errors of SQLite.
     public func run(_ db: Database) throws -> Outcome? {
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
@@ -64,7 +68,7 @@ public struct ClockRepair: Sendable {
 
     // MARK: - What is ahead
 
-    /// The runs of the journal, and the one for what is written next.
+    /// The runs of the journal, including the last one when it has no entries.
     private func allRuns(_ reader: JournalReader) throws -> [JournalRun] {
         var runs = try reader.runs.runs(from: 0)
         if let last = try reader.runs.last(), last.firstSeq != runs.last?.firstSeq { runs.append(last) }
@@ -74,19 +78,19 @@ public struct ClockRepair: Sendable {
     private struct Early {
         let seq: Int64
         let version: Int64
-        /// The stamp before.
+        /// The stamp of the entry before.
         let floor: Stamp
     }
 
-    /// The first change of this replica whose stamp is ahead.
+    /// The first change of this replica whose stamp is later than ``latest``; nil when there is none.
     private func firstEarly(_ reader: JournalReader) throws -> Early? {
         let runs = try allRuns(reader)
         for (index, run) in runs.enumerated() {
-            // What was stamped last before the next run begins; stamps only rise along the journal.
+            // The greatest stamp up to the end of the run, because floors only rise along the journal.
             let end = index + 1 < runs.count ? runs[index + 1].floor : reader.identity.sealedStamp
             guard end > latest, run.endSeq > run.firstSeq else { continue }
             guard run.origin == reader.identity.origin else {
-                throw refused("changes of \(run.origin) with times that far ahead were merged here")
+                throw refused("changes of \(run.origin) with times too far ahead were merged here")
             }
             let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
             var floor = run.floor
@@ -106,7 +110,7 @@ public struct ClockRepair: Sendable {
             arguments: [early.seq, latest.rawValue])
         if let merged {
             let name = reader.origins.origins[merged].map(\.description) ?? "another replica"
-            throw refused("changes of \(name) with times that far ahead were merged here")
+            throw refused("changes of \(name) with times too far ahead were merged here")
         }
         let own = reader.identity.origin
         let builder = try reader.runs.runs(from: early.seq).first { $0.known[own] >= early.version }
@@ -124,7 +128,8 @@ public struct ClockRepair: Sendable {
 
     // MARK: - The new stamps
 
-    /// Gives the captured changes from `seq` on the moment of the repair, or the first one after everything that was merged.
+    /// Gives the captured changes from `seq` on the moment of the repair, or the first millisecond after
+    /// every merged stamp, whichever is later.
     private func restamp(from seq: Int64, _ db: Database) throws {
         let merged = try Int64.fetchOne(db, sql: "SELECT max(stamp) FROM _journal WHERE origin IS NOT NULL") ?? 0
         let milliseconds = max(now.milliseconds, Stamp(rawValue: merged).milliseconds + 1)
@@ -133,7 +138,7 @@ public struct ClockRepair: Sendable {
             arguments: [2_440_587.5 + Double(milliseconds) / 86_400_000, seq])
     }
 
-    /// Derives the floors of the runs from the first early change on anew.
+    /// Recomputes the floors of the runs from the first early change on.
     private func renewFloors(from early: Early, _ reader: JournalReader) throws {
         var floor = early.floor
         for run in try allRuns(reader) where run.firstSeq >= early.seq {
@@ -146,7 +151,7 @@ public struct ClockRepair: Sendable {
         try reader.db.execute(sql: "UPDATE _journal_replica SET sealed_stamp = ?", arguments: [floor.rawValue])
     }
 
-    /// The greatest stamp up to the end of a stretch of the journal.
+    /// The greatest stamp in the journal up to the end of `range`.
     private func end(of range: Range<Int64>, after floor: Stamp, isCaptured: Bool, _ db: Database) throws -> Stamp {
         guard isCaptured else {
             let greatest = try Int64.fetchOne(
@@ -162,7 +167,7 @@ public struct ClockRepair: Sendable {
         return fold.stamp
     }
 
-    /// The ledger orders changes by their stamps.
+    /// Updates the stamps in the conflict ledger, which orders changes by them.
     private func restampConflicts(from seq: Int64, _ db: Database) throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, lost_seq, kept_seq FROM _journal_conflicts WHERE lost_seq >= ?1 OR kept_seq >= ?1",

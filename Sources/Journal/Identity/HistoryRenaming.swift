@@ -1,15 +1,18 @@
 import Foundation
 import GRDB
 
-/// Gives the local changes above a version another name, in the runs that name them. Rows, positions, stamps and lives stay.
+/// Gives the local changes above a version another origin, by changing the runs that hold them. Rows,
+/// positions, stamps and lives stay.
 ///
-/// Versions up to the cut keep the old name, which is this replica's no more; those above it become 1, 2, … of the new one.
+/// Versions up to the cut keep the old origin, which this replica then stops using. Versions above the cut
+/// become 1, 2, … of the new origin.
 struct HistoryRenaming {
     let old: OriginID
     let new: OriginID
-    /// The cut; it must end a transaction, or be followed by an end mark at once.
+    /// The highest version that keeps the old origin. It must be the end of a transaction; ``run(_:)`` marks
+    /// it as one.
     let cut: Int64
-    /// Seconds since 1970.
+    /// The time of the change of origin, in seconds since 1970.
     let time: Double
 
     init(from old: OriginID, to new: OriginID, after cut: Int64, time: Double) {
@@ -19,7 +22,8 @@ struct HistoryRenaming {
         self.time = time
     }
 
-    /// - Parameter reader: Of the sealed journal; what it tells is not true any more afterwards.
+    /// - Parameter reader: A reader of the journal whose derived state is materialized. What it has read is
+    ///   outdated afterwards.
     func run(_ reader: JournalReader) throws {
         let db = reader.db
         var origins = reader.origins
@@ -39,26 +43,26 @@ struct HistoryRenaming {
         try renameConflicts(stamp: cutStamp, numbers, db)
     }
 
-    /// The last transaction under the old name ends at the cut. No later mark would say so, and what is written next takes away that it
-    /// is the journal's last one.
+    /// Marks the cut as the end of a transaction. No later mark of the old origin would do so, and the cut
+    /// does not remain the journal's last entry, which counts as an end.
     private func markEnd(_ reader: JournalReader) throws {
         guard cut > 0, let run = try reader.runs.run(of: old, holding: cut) else { return }
         try reader.db.execute(
             sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [run.seq(of: cut)])
     }
 
-    /// Makes a run begin right behind the cut.
+    /// Makes a run begin right after the cut.
     private func splitRuns(head: Int64, floor: Stamp, tail: JournalRun, _ reader: JournalReader) throws {
         let db = reader.db
         let first: Int64
         let run: JournalRun
         if cut == head {
-            // What is written from now on needs a run of its own, unless it has one already.
+            // The next local write needs a run of its own, unless the last run is empty.
             (first, run) = (reader.lastSeq + 1, tail)
         } else if let holding = try reader.runs.run(of: old, holding: cut + 1) {
             (first, run) = (holding.seq(of: cut + 1), holding)
         } else {
-            throw JournalError(.corrupt, "version \(cut + 1) of this replica lies in no run")
+            throw JournalError(.corrupt, "version \(cut + 1) of this replica is in no run")
         }
         guard first > run.firstSeq else { return }
         try db.execute(
@@ -69,7 +73,8 @@ struct HistoryRenaming {
             arguments: [first, cut + 1, max(floor, run.floor).rawValue, run.firstSeq])
     }
 
-    /// Gives the runs behind the cut their new name. Their writer knew what keeps the old one.
+    /// Gives the runs after the cut the new origin. Their writer knew the versions that keep the old origin,
+    /// so each run's causal context gets the old origin up to the cut.
     private func renameRuns(_ numbers: (old: Int64, new: Int64), _ db: Database) throws {
         let origins = try OriginTable(db)
         let rows = try Row.fetchAll(
@@ -85,7 +90,7 @@ struct HistoryRenaming {
         }
     }
 
-    /// The ledger names changes by their origin.
+    /// Renames changes in the conflict ledger, which identifies them by origin.
     private func renameConflicts(stamp: Stamp, _ numbers: (old: Int64, new: Int64), _ db: Database) throws {
         try db.execute(
             sql: """
@@ -93,7 +98,7 @@ struct HistoryRenaming {
                 WHERE lost_origin = ? AND lost_version > ?
                 """,
             arguments: [numbers.new, cut, numbers.old, cut])
-        // Stamps of one origin grow with its versions.
+        // Stamps of one origin rise with its versions.
         try db.execute(
             sql: "UPDATE _journal_conflicts SET kept_origin = ? WHERE kept_origin = ? AND kept_stamp > ?",
             arguments: [Data(new.bytes), Data(old.bytes), stamp.rawValue])

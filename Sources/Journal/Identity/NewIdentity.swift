@@ -1,60 +1,64 @@
 import Foundation
 import GRDB
 
-/// Gives a replica a new name, because the old one may be borne by another file too. See docs/decisions/0006-identity.md.
+/// Gives a replica a new origin, because another file may use the old one too. See
+/// docs/decisions/0006-identity.md.
 ///
-/// Versions up to the cut keep the old name; those above it become 1, 2, … of the new one. Rows, positions, stamps and lives stay. After it
-/// the file knows the old name up to the cut only, so what others hold of it beyond that is fetched like anyone's changes.
+/// Versions up to the cut keep the old origin. Versions above it become 1, 2, … of the new one. Rows,
+/// positions, stamps and lives stay. Afterwards the file's vector holds the old origin up to the cut only, so
+/// the file fetches later versions of it from peers like any other changes.
 ///
-/// Runs inside of a write transaction, which must be rolled back after a throw.
+/// Call ``run(_:fingerprint:)`` inside of a write transaction, and roll that back after a throw.
 public struct NewIdentity: Sendable, Hashable {
-    /// Why the old name cannot be kept.
+    /// Why the replica cannot keep its origin.
     public enum Reason: String, Sendable, Hashable {
-        /// The file has another fingerprint than the one for which its name was taken: a copy, or a restored backup.
+        /// The file's fingerprint differs from the stored one: it is a copy or a restored backup.
         case copied
-        /// The file lacks changes of its own that it handed out before.
+        /// The file lacks changes of its own that it sent before.
         case rolledBack = "rolled_back"
         /// A peer holds more changes of this replica than the replica.
         case outrun
         /// A peer holds other changes under the same versions.
         case contradicted
-        /// A peer bears the same name.
+        /// A peer has the same origin.
         case cloned
-        /// An operator asked for it.
+        /// An operator requested it.
         case manual
     }
 
-    /// What a re-identification did.
+    /// The result of taking a new identity.
     public struct Outcome: Sendable, Hashable {
-        /// Why.
+        /// Why the replica took a new identity.
         public let reason: Reason
-        /// The name until now.
+        /// The origin before.
         public let old: OriginID
-        /// The name from now on: it wins and loses ties of stamps as the old one, where there is room.
+        /// The origin after. Ties of equal stamps are decided as with the old one, unless too little room is
+        /// between the neighbouring origins.
         public let new: OriginID
-        /// The cut: how many versions keep the old name.
+        /// The cut: how many versions keep the old origin.
         public let kept: Int64
-        /// How many changes have the new name.
+        /// How many changes have the new origin.
         public let reissued: Int64
     }
 
-    /// Why; it is reported, and decides nothing.
+    /// Why the replica takes a new identity. The reason is reported and has no effect on the cut.
     public var reason: Reason
-    /// The name to give up. Another process may have done it meanwhile; then nothing is to do.
+    /// The origin to replace. When the replica no longer has it, because another process has replaced it,
+    /// nothing is done.
     public var origin: OriginID
-    /// Versions up to this are known to stand in other files under the old name, with the same content.
+    /// Versions up to this one are known to exist in other files under the old origin, with the same content.
     public var shared: Int64
-    /// Versions above this are known to have another content elsewhere.
+    /// Versions above this one are known to have different content elsewhere.
     public var mostKept: Int64
-    /// Seconds since 1970.
+    /// The time of the change of identity, in seconds since 1970.
     public var time: Double
 
     /// - Parameters:
-    ///   - reason: Why.
-    ///   - origin: The name to give up.
-    ///   - shared: Versions up to this are known to stand elsewhere with the same content; 0 for none.
-    ///   - mostKept: Versions above this are known to have another content elsewhere.
-    ///   - time: Now, in seconds since 1970.
+    ///   - reason: Why the replica takes a new identity.
+    ///   - origin: The origin to replace.
+    ///   - shared: Versions up to this one are known to exist elsewhere with the same content; 0 for none.
+    ///   - mostKept: Versions above this one are known to have different content elsewhere.
+    ///   - time: The current time, in seconds since 1970.
     public init(
         _ reason: Reason, of origin: OriginID, shared: Int64 = 0, mostKept: Int64 = .max, time: Double
     ) {
@@ -65,11 +69,13 @@ public struct NewIdentity: Sendable, Hashable {
         self.time = time
     }
 
+    /// Gives the replica a new origin, and the changes above the cut with it.
+    ///
     /// - Parameters:
-    ///   - fingerprint: Of the file as it is now; nil leaves the one that stands there.
-    /// - Returns: nil when the replica does not bear ``origin`` any more.
-    /// - Throws: ``JournalError``: `corrupt` when the journal is damaged, and as ``Identity/init(_:)``; errors of
-    ///   SQLite. The transaction must then be rolled back.
+    ///   - fingerprint: The fingerprint of the file as it is; nil keeps the stored one.
+    /// - Returns: nil when the replica does not have ``origin``.
+    /// - Throws: ``JournalError``: `corrupt` when the journal is damaged, and as ``Identity/init(_:)``;
+    ///   errors of SQLite. The transaction must then be rolled back.
     public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
         try DerivedState.materialize(db)
@@ -78,8 +84,9 @@ public struct NewIdentity: Sendable, Hashable {
         let merged = try mergedByOthers(reader)
         let common = max(0, min(max(shared, merged), mostKept, head))
         let whole = try wholeTransactions(upTo: common, head: head, reader)
-        // Whoever had merged a version had got it as the end of a transaction, marked or not. The cut must not lie below it: what was
-        // overwritten elsewhere with knowledge of a change would be a conflict with its new name for everybody but this file.
+        // A replica that had merged a version had received it as the end of a transaction, marked or not. The
+        // cut must not lie below such a version: a change that was overwritten elsewhere by a writer that
+        // knew it would conflict under its new origin on every other replica.
         let cut = merged <= common ? max(whole, merged) : whole
         let new = try origin.successor(among: reader.origins.numbers.keys, db)
         try HistoryRenaming(from: origin, to: new, after: cut, time: time).run(reader)
@@ -89,7 +96,7 @@ public struct NewIdentity: Sendable, Hashable {
         return Outcome(reason: reason, old: origin, new: new, kept: cut, reissued: head - cut)
     }
 
-    /// Since when the name was given up, of each name that this file bore before, in seconds since 1970.
+    /// The times at which this file replaced each of its earlier origins, in seconds since 1970.
     ///
     /// - Throws: Errors of SQLite.
     public static func times(_ db: Database) throws -> [Double] {
@@ -98,7 +105,8 @@ public struct NewIdentity: Sendable, Hashable {
 
     // MARK: - Where to cut
 
-    /// The highest version that another origin had merged when it wrote a change that stands here.
+    /// The highest version of this replica that another origin had merged when it wrote a change that is in
+    /// this journal.
     private func mergedByOthers(_ reader: JournalReader) throws -> Int64 {
         let marks = try Data.fetchCursor(
             reader.db, sql: "SELECT DISTINCT known FROM _journal_runs WHERE origin <> ?",
@@ -108,9 +116,10 @@ public struct NewIdentity: Sendable, Hashable {
         return version
     }
 
-    /// The greatest version not above `cut` that ends a transaction: the two halves of one would never come together.
+    /// The greatest version up to `cut` that ends a transaction. A transaction that the cut divides could
+    /// never be applied as a whole.
     ///
-    /// Transactions of writers that mark nothing end where the next mark stands, at the latest.
+    /// A transaction without an end mark ends at the next mark at the latest.
     private func wholeTransactions(upTo cut: Int64, head: Int64, _ reader: JournalReader) throws -> Int64 {
         guard cut > 0, cut < head, let run = try reader.runs.run(of: origin, holding: cut) else { return cut }
         let seq = run.seq(of: cut)
@@ -127,9 +136,10 @@ public struct NewIdentity: Sendable, Hashable {
 }
 
 extension OriginID {
-    /// A random id between the same two neighbours among `others`: it wins and loses every tie of equal stamps like this one.
+    /// Returns a random id between the same two neighbours among `others`, so that it wins and loses every
+    /// tie of equal stamps like this one.
     ///
-    /// By SQLite's randomness, which the operating system seeds.
+    /// SQLite's random generator provides the bytes; the operating system seeds it.
     func successor(among others: some Sequence<OriginID>, _ db: Database) throws -> OriginID {
         let number = wide
         var below: UInt128 = 0
@@ -137,7 +147,8 @@ extension OriginID {
         for other in others.lazy.map(\.wide) where other != number {
             if other < number { below = max(below, other) } else { above = min(above, other) }
         }
-        // Too little room to be unique by chance: then a tie may be decided anew.
+        // A smaller interval is too small for a random id to be unique. Then the whole range is used, and
+        // ties may be decided differently.
         if above - below <= UInt128(1) << 64 { (below, above) = (0, .max) }
         while true {
             guard let random = try Data.fetchOne(db, sql: "SELECT randomblob(16)"),

@@ -1,13 +1,15 @@
 import Foundation
 import GRDB
 
-/// Writes down what the fold derives from the local tail: lives, evicted rows and the points where later folds may start; and
-/// lets go of what is held of rows that the tail wrote anew (``HeldOverwrites``).
+/// Materializes what the fold derives from the local tail, that is, from the local entries above
+/// `sealed_seq`: lives, evicted rows, and the positions where later folds may start. It also drops held state
+/// of rows that local writers have since rewritten (``HeldOverwrites``).
 ///
-/// Runs inside of a write transaction. It changes no answer that a reader would give (the fold is a function of the journal),
-/// except that rows found evicted get their delete.
+/// It runs inside of a write transaction. Readers get the same answers before and after it, because the fold
+/// is a function of the journal; except that each row found evicted gets its delete.
 public enum DerivedState {
-    /// True when readers would otherwise have to start too far back, or when rows may have been evicted unseen.
+    /// True when the local tail is so long that readers would start too far back, and when rows may have been
+    /// evicted without an entry.
     static func isStale(_ db: Database) throws -> Bool {
         let row = try Row.fetchOne(
             db.cachedStatement(
@@ -20,10 +22,11 @@ public enum DerivedState {
         return suspects || tail >= JournalLimits.changesPerSeal
     }
 
-    /// Brings everything that is derived from local changes up to date with the journal; does nothing when it is.
+    /// Brings everything that is derived from local changes up to date with the journal; does nothing when it
+    /// is up to date.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` when the journal is damaged; errors of SQLite. The transaction must then
-    ///   be rolled back.
+    /// - Throws: ``JournalError/Code/corrupt`` when the journal is damaged; errors of SQLite. The transaction
+    ///   must then be rolled back.
     public static func materialize(_ db: Database) throws {
         try foldTail(db)
         let hasSuspects = try Bool.fetchOne(
@@ -43,7 +46,7 @@ public enum DerivedState {
         let sealed = reader.identity.sealedSeq
         guard last > sealed, let run = try reader.runs.last() else { return }
         guard run.origin == reader.identity.origin, run.firstSeq <= sealed + 1 else {
-            throw JournalError(.corrupt, "local changes stand outside of the journal's last run")
+            throw JournalError(.corrupt, "local changes are outside of the journal's last run")
         }
         let cursor = try reader.cursor(over: run, from: sealed + 1, reading: .keys)
         let setLife = try RawStatement(db, "UPDATE _journal SET life = ? WHERE seq = ?")
@@ -78,7 +81,7 @@ public enum DerivedState {
             sql: "UPDATE _journal_replica SET sealed_seq = ?, sealed_stamp = ?", arguments: [last, stamp.rawValue])
     }
 
-    /// Appends a delete for each suspect that is gone although nothing in the journal deleted it.
+    /// Appends a delete for each eviction candidate that is gone although the journal has no delete of it.
     private static func journalEvictedRows(_ db: Database) throws {
         let registry = try ShapeRegistry(db)
         let lives = try LifeReader(db)
@@ -108,8 +111,8 @@ public enum DerivedState {
         try db.execute(sql: "DELETE FROM _journal_suspects")
     }
 
-    /// The table that carries the triggers now; nil when it was dropped. Since the suspects were noted it, or a column of it, may
-    /// have got another name.
+    /// The shape of the table that carries the triggers of table `id`; nil when the table was dropped. The
+    /// table or its columns may have been renamed since the candidates were noted.
     private static func currentShape(table id: Int64, _ db: Database) throws -> TableShape? {
         let name = try String.fetchOne(
             db, sql: "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name = ?",

@@ -3,28 +3,29 @@ import GRDB
 
 /// Appends changes of other origins to the journal, inside of the transaction that applies them.
 ///
-/// Order of use: ``init(_:)`` (which seals the local tail), then for each stretch ``begin(origin:firstVersion:known:)`` and
-/// ``append(_:shapes:values:)``, at last ``finish()``. After a throw the transaction must be rolled back.
+/// Order of use: ``init(_:)``, which materializes the derived state; for each stretch
+/// ``begin(origin:firstVersion:known:)`` and ``append(_:shapes:values:)``; at the end ``finish()``. After a
+/// throw the transaction must be rolled back.
 public final class JournalAppender {
     private let db: Database
     private let own: OriginID
-    /// The origins that the file knows, with what was appended so far.
+    /// The origins that the file knows, with what this value has appended.
     public private(set) var origins: OriginTable
-    /// The shapes that the file knows, with what was registered so far.
+    /// The shapes that the file knows, with those that this value has registered.
     public private(set) var registry: ShapeRegistry
     private var nextSeq: Int64
     private var floor: Stamp
     private let localVersion: Int64
     private let localNumber: Int64
     private var current: (number: Int64, version: Int64)?
-    /// By the number of a shape's columns.
+    /// The statements by the number of columns of a shape.
     private var inserts: [Int: JournalInsert] = [:]
     private var hasAppended = false
 
-    /// Seals the local tail, and gets ready to append behind it.
+    /// Materializes the derived state, and prepares to append after the newest entry.
     ///
-    /// - Throws: As ``JournalReader/init(_:)``, and ``JournalError/Code/corrupt`` when the journal does not end with a
-    ///   local run.
+    /// - Throws: As ``JournalReader/init(_:)``, and ``JournalError/Code/corrupt`` when the journal does not
+    ///   end with a local run.
     public init(_ db: Database) throws {
         self.db = db
         try DerivedState.materialize(db)
@@ -41,17 +42,17 @@ public final class JournalAppender {
         localNumber = number
     }
 
-    /// The position that the next appended change gets.
+    /// The position of the next change to append.
     public var position: Int64 { nextSeq }
 
-    /// The id of the local shape equal to a peer's, added when it is new.
+    /// Returns the local shape equal to a peer's shape, and adds it when it is new.
     ///
     /// - Throws: Errors of SQLite.
     public func register(_ shape: TableShape) throws -> ShapeRegistry.Entry {
         try registry.register(shape, in: db)
     }
 
-    /// Notes which columns of a shape rows here show: see ``ShapeRegistry/Entry/shownColumns``.
+    /// Records which columns of a shape the rows here show: see ``ShapeRegistry/Entry/shownColumns``.
     ///
     /// - Throws: Errors of SQLite.
     public func show(_ columns: [String], of shape: Int64) throws {
@@ -64,10 +65,11 @@ public final class JournalAppender {
     public func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {
             hasAppended = true
-            // The merge holds the write lock, so no local transaction is open: the tail ends with a whole one.
+            // This transaction holds the write lock, so no local transaction is open: the tail ends with a
+            // whole one.
             try db.execute(
                 sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [nextSeq - 1])
-            // An empty local run says nothing.
+            // The empty local run at the end has no entries.
             try db.execute(sql: "DELETE FROM _journal_runs WHERE first_seq >= ?", arguments: [nextSeq])
         }
         var known = known
@@ -84,11 +86,11 @@ public final class JournalAppender {
     /// Appends changes of the stretch.
     ///
     /// - Parameters:
-    ///   - shapes: What ``Change/shape`` is a position in: the local shapes from ``register(_:)``.
-    ///   - values: What ``Change/values`` are positions in.
-    /// - Returns: The position of the first; the others follow it.
-    /// - Throws: ``JournalError``: `invalid` before ``begin(origin:firstVersion:known:)``, otherwise with the code of
-    ///   SQLite.
+    ///   - shapes: The local shapes from ``register(_:)``, in which ``Change/shape`` is an index.
+    ///   - values: The values, in which ``Change/values`` is a range of indices.
+    /// - Returns: The position of the first change; the others follow without a gap.
+    /// - Throws: ``JournalError``: `invalid` before ``begin(origin:firstVersion:known:)``, otherwise the code
+    ///   for the SQLite error.
     @discardableResult
     public func append(
         _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value]
@@ -110,14 +112,14 @@ public final class JournalAppender {
         return first
     }
 
-    /// Closes the appended part: what is written locally from now on knows it.
+    /// Ends the appended part: it starts a new local run whose causal context includes the appended changes.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` when something else has written to the journal meanwhile; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` when the journal does not end with the appended changes;
+    ///   errors of SQLite.
     public func finish() throws {
         guard hasAppended else { return }
         guard try JournalReader.lastSeq(db) == nextSeq - 1 else {
-            throw JournalError(.corrupt, "the journal's rows are not where they were appended")
+            throw JournalError(.corrupt, "the journal does not end with the rows that were appended")
         }
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
         try db.execute(
@@ -132,7 +134,8 @@ public final class JournalAppender {
 
     // MARK: - Pieces
 
-    /// A writer that merges nothing sends stretch after stretch with the same knowledge: they are one run.
+    /// Returns true when the stretch continues the last run: a writer that merges nothing writes many
+    /// stretches with the same causal context, and they form one run.
     private func extendsLastRun(number: Int64, firstVersion: Int64, mark: Data) throws -> Bool {
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
         let last = try Row.fetchOne(
@@ -141,7 +144,8 @@ public final class JournalAppender {
         guard let last, last["origin"] == number, last["known"] == mark else { return false }
         let first: Int64 = last["first_seq"]
         let version: Int64 = last["first_version"]
-        // What was captured here under an earlier name is read in another way than what comes back under it.
+        // Entries that were captured here under an earlier origin hold capture times, and entries of it that
+        // a peer sends back hold stamps. A run holds entries of one kind only.
         if origins.retired.contains(number),
             try Bool.fetchOne(db, sql: "SELECT origin IS NULL FROM _journal WHERE seq = ?", arguments: [first]) ?? false
         {

@@ -1,14 +1,15 @@
 import GRDB
 import GRDBSQLite
 
-/// Reads the rows of `_journal` in order, with what only the fold can tell about local ones.
+/// Reads the rows of `_journal` in order, and derives the stamps and lives of local ones.
 ///
-/// The cursor stands on one row at a time; its values are read on demand, so that skipped rows cost little.
+/// The cursor is on one row at a time. Its values are read on demand, so that skipped rows cost little.
 final class JournalCursor {
-    /// What of each row is read.
+    /// Which columns are read of each row.
     enum Columns {
         case all
-        /// All but the values of columns that are no key: SQLite takes time for each column that it hands out.
+        /// Without the values of columns that are not in a key: SQLite takes time for each column that it
+        /// returns.
         case keys
     }
 
@@ -28,8 +29,11 @@ final class JournalCursor {
     private(set) var life: Int64 = 1
     private(set) var endsTransaction = false
 
-    /// - Parameter run: The rows from the run's first, or from the first one above the seal, up to its end are visited: the
-    ///   fold has to start where its state is known.
+    /// - Parameters:
+    ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run
+    ///     it starts earlier, at the run's first row or at the first row above `sealed_seq`, because the fold
+    ///     must start where its state is known.
+    ///   - seq: The first position that the caller needs.
     init(
         _ db: Database, run: JournalRun, from seq: Int64, reading wanted: Columns, identity: Identity,
         registry: ShapeRegistry, lives: LifeReader
@@ -63,7 +67,8 @@ final class JournalCursor {
 
     /// Moves to the next row.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for a row that no trigger and no merge writes.
+    /// - Returns: False when there is no further row.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed row; errors of SQLite.
     func next() throws -> Bool {
         guard try statement.step() else { return false }
         seq = statement.int64(0)
@@ -88,9 +93,9 @@ final class JournalCursor {
         return true
     }
 
-    /// The columns that the row carries; the key columns too for an insert.
+    /// The columns that the row carries. For an insert they include the key columns.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for one that the row's shape does not have.
+    /// - Throws: ``JournalError/Code/corrupt`` for a column that the row's shape does not have.
     func mask() throws -> ColumnMask {
         switch operation {
         case .insert where statement.isNull(6): return ColumnMask(all: entry.shape.columns.count)
@@ -110,9 +115,10 @@ final class JournalCursor {
     /// As in ``Change/isKeyChange``.
     var isKeyChange: Bool { operation == .delete && !statement.isNull(6) }
 
-    /// Appends the key values, then the values of the other columns of `mask`; only of a cursor that reads all columns.
+    /// Appends the key values, then the values of the other columns of `mask`. The cursor must read all
+    /// columns.
     ///
-    /// - Returns: What they weigh (``Value/weight``).
+    /// - Returns: The sum of their weights (``Value/weight``).
     @discardableResult
     func appendValues(of mask: ColumnMask, to values: inout [Value]) -> Int {
         let first = 6 + maskWords
@@ -140,7 +146,7 @@ final class JournalCursor {
             statement, from: 6 + maskWords, count: entry.shape.keyCount, collations: entry.collations, to: &bytes)
     }
 
-    /// The lives that the unsealed rows visited so far changed.
+    /// The lives that rows above `sealed_seq` have changed, of those visited so far.
     var changedLives: [LocalFold.TableKey: Int64] { fold.lives }
 
     private var writtenLife: Int64 { statement.isNull(4) ? 1 : statement.int64(4) }
@@ -160,7 +166,7 @@ final class JournalCursor {
 }
 
 extension ColumnMask {
-    /// True when a column at position `count` or later is in the set, which has at most `words` words.
+    /// True when the set has a column at position `count` or later. The set has at most `words` words.
     fileprivate func reaches(beyond count: Int, words: Int) -> Bool {
         let (last, bit) = count.quotientAndRemainder(dividingBy: ColumnMask.bitsPerWord)
         if word(last) >> UInt64(bit) != 0 { return true }

@@ -22,11 +22,10 @@ extension JournalReader {
         return sqlite3_column_int64(handle, 0)
     }
 
-    /// The entries at these positions, read in one pass over the runs. Positions that were never written, or whose entries
-    /// were compacted, are left out.
+    /// Returns the entries at these positions, read in one pass over the runs. Positions without an entry are
+    /// left out.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func entries(at positions: [Int64]) throws -> [Int64: JournalEntry] {
         var wanted = Set(positions).sorted()[...]
         var found: [Int64: JournalEntry] = [:]
@@ -37,7 +36,8 @@ extension JournalReader {
                 let cursor = try cursor(over: run, from: next)
                 while let next = wanted.first, next < run.endSeq, try cursor.next() {
                     guard cursor.seq >= next else {
-                        // Nothing is derived from a peer's entries before: the next one is sought, not walked to.
+                        // No state is derived from a peer's earlier entries, so a distant one is sought, not
+                        // walked to.
                         if !run.isCaptured, next - cursor.seq > JournalReader.entriesPerSeek { break }
                         continue
                     }
@@ -50,19 +50,17 @@ extension JournalReader {
         return found
     }
 
-    /// Where version `version` of `origin` stands in this file; nil when it is not here.
+    /// Returns the position of version `version` of `origin`; nil when the file does not have it.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func position(of origin: OriginID, version: Int64) throws -> Int64? {
         guard let run = try runs.run(of: origin, holding: version), version < run.endVersion else { return nil }
         return run.seq(of: version)
     }
 
-    /// The stamp after which that of the next local write will lie.
+    /// Returns the greatest stamp in the journal; the next local stamp is greater.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func latestStamp() throws -> Stamp {
         guard let run = try runs.last() else { return .zero }
         guard let newest = try entry(at: lastSeq), newest.seq >= run.firstSeq else { return run.floor }

@@ -1,14 +1,14 @@
 import GRDB
 
-/// One entry of the journal by itself, for people, for change events and for single decisions.
+/// One entry of the journal, for display, for change events and for decisions about single rows.
 public struct JournalEntry: Sendable {
     /// The position in this file, from 1 on.
     public let seq: Int64
-    /// nil for a change of this replica.
+    /// The replica that wrote the change; nil for this replica.
     public let origin: OriginID?
-    /// True for a change made on this file, also for one that it made under an earlier name.
+    /// True for a change that was captured in this file, under its present origin or an earlier one.
     public let isLocal: Bool
-    /// The version of its origin, from 1 on.
+    /// The version of the change among those of its origin, from 1 on.
     public let version: Int64
     /// The table and its columns as the entry was written.
     public let shape: TableShape
@@ -24,7 +24,7 @@ public struct JournalEntry: Sendable {
     public let mask: ColumnMask
     /// As in ``Change/values``: key columns first, then the masked others.
     public let values: [Value]
-    /// The primary key, to compare rows by.
+    /// The canonical bytes of the primary key, for comparing rows.
     public let key: Key
     /// As in ``Change/endsTransaction``.
     public let endsTransaction: Bool
@@ -49,14 +49,14 @@ public struct JournalEntry: Sendable {
 
 /// Reads the journal in one snapshot of its file.
 ///
-/// Use it inside of one `read` or `write` of a ``Replica``. What it tells depends on the snapshot alone, so two readers of one
-/// snapshot agree on every version, stamp and life.
+/// Use it inside of one `read` or `write` of a ``Replica``. Its results depend on the snapshot alone, so two
+/// readers of one snapshot agree on every version, stamp and life.
 public struct JournalReader {
     /// Who the replica is.
     public let identity: Identity
-    /// The origins that the file knows, and how far.
+    /// The origins that the file knows, with their highest known versions.
     public let origins: OriginTable
-    /// The tables that the journal has entries of.
+    /// The shapes of the tables that the journal knows.
     public let registry: ShapeRegistry
     let db: Database
     let runs: RunList
@@ -65,7 +65,8 @@ public struct JournalReader {
     private let lives: LifeReader
     private let tail: JournalRun?
 
-    /// - Throws: ``JournalError`` with `notAReplica` or `unsupportedFormat`.
+    /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors
+    ///   of SQLite.
     public init(_ db: Database) throws {
         self.db = db
         identity = try Identity(db)
@@ -77,19 +78,18 @@ public struct JournalReader {
         tail = try runs.last()
     }
 
-    /// What this replica knows, its own changes included.
+    /// The version vector of this replica, including its own changes.
     public func vector() -> VersionVector {
         var vector = origins.merged(except: identity.origin)
         if let tail { vector.advance(tail.origin, to: tail.endVersion - 1) }
         return vector
     }
 
-    /// The entries after position `seq`, oldest first.
+    /// Returns the entries after position `seq`, oldest first.
     ///
     /// - Parameter limit: The most entries to return, 1 or more.
     /// - Returns: An empty array when there is nothing newer.
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func entries(after seq: Int64, limit: Int) throws -> [JournalEntry] {
         var entries: [JournalEntry] = []
         guard seq < lastSeq else { return entries }
@@ -103,25 +103,25 @@ public struct JournalReader {
         return entries
     }
 
-    /// The entry at `seq`; nil when it was compacted or never written.
+    /// Returns the entry at position `seq`; nil when there is none.
     ///
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func entry(at seq: Int64) throws -> JournalEntry? {
         try entries(after: seq - 1, limit: 1).first { $0.seq == seq }
     }
 
-    /// Builds batches of what `have` does not cover, in journal order, until `body` returns false.
+    /// Calls `body` with batches of the changes that `have` does not cover, in journal order, until `body`
+    /// returns false.
     ///
-    /// Journal order is the order in which this replica learned of the changes, so a receiver gets each change after those that
-    /// its writer had seen, as far as this replica knew them.
+    /// Journal order is the order in which this replica wrote or received the changes. So a receiver gets
+    /// each change after those that its writer had seen, as far as this replica knew them.
     ///
     /// - Parameters:
     ///   - changes: The most changes in a batch, 1 or more.
-    ///   - bytes: The weight of values (``Value/weight``), with 24 for each entry of a run's known vector, after which a batch is
-    ///     handed out.
-    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge
-    ///   writes, which `body` has not got then; errors of SQLite.
+    ///   - bytes: The weight at which a batch is complete: the weight of its values (``Value/weight``), plus
+    ///     24 for each entry of a run's causal context.
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run, without
+    ///   passing it to `body`; errors of SQLite.
     public func forEachBatch(
         after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
     ) throws {
@@ -133,7 +133,7 @@ public struct JournalReader {
             let cursor = try cursor(over: run, from: max(run.seq(of: known + 1), run.firstSeq))
             while try cursor.next() {
                 guard cursor.version > known else { continue }
-                // The end of the snapshot is the end of a transaction, whoever wrote it.
+                // A snapshot ends with a whole transaction, whether its writer marked the end or not.
                 try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == lastSeq)
                 if builder.batch.changes.count >= limit || builder.weight >= bytes {
                     if let before = builder.takeBeforeHeavyEnd(bytes) {
@@ -146,11 +146,10 @@ public struct JournalReader {
         if !builder.batch.isEmpty { _ = try body(builder.take()) }
     }
 
-    /// The first position of the journal that `have` does not cover; nil when it covers everything.
+    /// Returns the first position of the journal that `have` does not cover; nil when it covers everything.
     ///
-    /// - Parameter ignored: An origin whose changes do not count.
-    /// - Throws: ``JournalError/Code/corrupt`` for an entry, or a run, that no trigger and no merge writes; errors of
-    ///   SQLite.
+    /// - Parameter ignored: An origin whose changes are skipped.
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func firstPosition(beyond have: VersionVector, ignoring ignored: OriginID? = nil) throws -> Int64? {
         try vector().entries.compactMap { entry -> Int64? in
             let known = have[entry.origin]
@@ -184,9 +183,11 @@ public struct JournalReader {
 
 /// Collects cursor rows into a ``ChangeBatch``.
 private struct BatchBuilder {
-    /// An origin and a version. Of Sync's `Limits`, a `bytesPerBatch` of 1 MiB ends a batch with the run that brings its known
-    /// entries to 43 691; that run has at most `originsPerVector`, 10 000. A receiver counts each vector at most twice, once as
-    /// what the next run adds to: about a tenth of `knownEntriesPerBatch`, 1 << 20, at which it refuses a batch for ever.
+    /// The size of an origin (16 bytes) and a version (8 bytes). With Sync's `Limits`, a `bytesPerBatch` of 1
+    /// MiB ends a batch with the run that brings its known entries to 43 691; that run has at most
+    /// `originsPerVector`, 10 000. A receiver counts each vector at most twice, the second time when it adds
+    /// the next run's entries to it. That is about a tenth of `knownEntriesPerBatch`, 1 << 20, above which a
+    /// receiver always refuses a batch.
     private static let bytesPerKnownEntry = 24
 
     var batch = ChangeBatch()
@@ -229,10 +230,11 @@ private struct BatchBuilder {
         return batch
     }
 
-    /// Takes out what stands before a last change that weighs `bytes` or more by itself, and keeps that one: it is to travel alone, so
-    /// that peers refuse it only when it is too large for them itself.
+    /// Removes and returns the changes before the last one, when the last one weighs `bytes` or more by
+    /// itself. That change then travels alone, so that peers refuse it only when it is itself too large for
+    /// them.
     ///
-    /// - Returns: nil when the last change is none of these, or when nothing stands before it.
+    /// - Returns: nil when the last change weighs less, and when it is the only one.
     mutating func takeBeforeHeavyEnd(_ bytes: Int) -> ChangeBatch? {
         guard weightOfLast >= bytes, batch.changes.count > 1, var last = batch.changes.last,
             let run = batch.runs.last

@@ -1,6 +1,6 @@
 import GRDB
 
-/// `_journal_lives`: the life counts of the keys that were ever deleted.
+/// `_journal_lives`: the lives of the keys that were ever deleted.
 public enum Lives {
     /// The life of one key, as in ``Change/life``.
     public struct Entry: Sendable {
@@ -24,7 +24,8 @@ public enum Lives {
 
     /// Raises the lives of keys; a life never falls.
     ///
-    /// - Throws: ``JournalError`` with the code of SQLite; the transaction must then be rolled back.
+    /// - Throws: ``JournalError`` with the code for the SQLite error; the transaction must then be rolled
+    ///   back.
     public static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
         let statement = try RawStatement(
             db,
@@ -50,14 +51,14 @@ public enum Lives {
     }
 }
 
-/// Looks up `_journal_lives`, and answers without a query for tables in which no key ever died.
+/// Looks up lives in `_journal_lives`. For tables in which no key was ever deleted it needs no query.
 public final class LifeReader {
     private let tables: Set<Int64>
     private let db: Database
-    /// Made for the first key that may be in the table.
+    /// Prepared for the first key of a table that has lives.
     private var statement: RawStatement?
 
-    /// Looks up in which tables keys have died. Use it inside of the access that hands out `db`.
+    /// Reads which tables have lives. Use the value inside of the access that hands out `db`.
     ///
     /// - Throws: Errors of SQLite.
     public init(_ db: Database) throws {
@@ -65,7 +66,7 @@ public final class LifeReader {
         tables = try Set(
             Int64.fetchAll(
                 db.cachedStatement(
-                    // Skips from table to table in the primary key instead of reading every life.
+                    // Seeks from table to table in the primary key instead of reading every life.
                     sql: """
                         WITH RECURSIVE t(tbl) AS (
                           SELECT min(tbl) FROM _journal_lives
@@ -76,9 +77,9 @@ public final class LifeReader {
 
     func hasLives(table: Int64) -> Bool { tables.contains(table) }
 
-    /// 1 for a key that was never deleted.
+    /// Returns the life of a key; 1 for a key that was never deleted.
     ///
-    /// - Throws: ``JournalError`` with the code of SQLite.
+    /// - Throws: ``JournalError`` with the code for the SQLite error.
     public func life(table: Int64, key: Key) throws -> Int64 {
         try life(of: LocalFold.TableKey(table: table, key: key))
     }

@@ -69,7 +69,7 @@ extension JournalReader {
 /// FNV-1a with 64 bits over the stamp, operation, table and values of a change. It is the same in every file.
 /// See docs/PROTOCOL.md, "Samples".
 public enum ChangeDigest {
-    /// The bytes of a value that are hashed. Of a longer value, these first bytes and the length are hashed.
+    /// The number of leading bytes of a text or blob that are hashed, after its length.
     static let bytesPerValue = 1_024
 
     /// - Parameters:

@@ -1,27 +1,27 @@
 import GRDB
 import GRDBSQLite
 
-/// What capture and merge need to know of one table of the user's schema, as SQLite itself describes it.
+/// The properties of one table of the user's schema that capture and merging need, as SQLite reports them.
 public struct TableInspection: Sendable, Hashable {
-    /// One column, as `pragma_table_xinfo` tells it (https://sqlite.org/pragma.html#pragma_table_xinfo).
+    /// One column, as `pragma_table_xinfo` reports it (https://sqlite.org/pragma.html#pragma_table_xinfo).
     public struct Column: Sendable, Hashable {
-        /// As the schema spells it.
+        /// The name as the schema spells it.
         public let name: String
-        /// As the schema spells it; empty when it names no type.
+        /// The declared type as the schema spells it; empty when there is none.
         public let declaredType: String
         /// The collation by which the column compares text, BINARY by default.
         public let collation: String
-        /// 1-based place in the primary key; 0 when not part of it.
+        /// The position in the primary key, from 1 on; 0 for a column that is not part of it.
         public let keyPosition: Int
-        /// True when the schema says NOT NULL.
+        /// True when the column is declared NOT NULL.
         public let isNotNull: Bool
-        /// True when SQLite computes it, stored or not.
+        /// True for a generated column, stored or virtual.
         public let isGenerated: Bool
         /// The SQL text of the DEFAULT clause.
         public let defaultSQL: String?
 
-        /// True when two different storage classes can compare equal in this column (1 and 1.0): the column has BLOB affinity
-        /// (https://sqlite.org/datatype3.html, section 3.1) or the type ANY.
+        /// True when two different storage classes can compare equal in this column (1 and 1.0): the column
+        /// has BLOB affinity (https://sqlite.org/datatype3.html, section 3.1) or the type ANY.
         var keepsNumericClass: Bool {
             let type = declaredType.uppercased()
             if type == "ANY" { return true }
@@ -30,7 +30,7 @@ public struct TableInspection: Sendable, Hashable {
                     && !type.contains("TEXT"))
         }
 
-        /// False for a default that can differ from one use to the next, as CURRENT_TIMESTAMP.
+        /// False for a default that may differ from one use to the next, for example CURRENT_TIMESTAMP.
         public var hasLiteralDefault: Bool {
             guard let text = defaultSQL else { return true }
             let words = SQLToken.scan(text).map { $0.text.uppercased() }
@@ -43,18 +43,19 @@ public struct TableInspection: Sendable, Hashable {
         }
     }
 
-    /// As the schema spells it.
+    /// The name as the schema spells it.
     public let name: String
-    /// All columns, generated ones included, in table order; hidden columns of virtual tables never get here.
+    /// All columns in table order, including generated ones. Hidden columns exist only in virtual tables,
+    /// which are never inspected.
     public let columns: [Column]
     /// True for a WITHOUT ROWID table.
     public let isWithoutRowid: Bool
     /// True for a STRICT table.
     public let isStrict: Bool
 
-    /// Stored columns, primary key first: the order of ``TableShape/columns``.
+    /// The stored columns, primary key first, in the order of ``TableShape/columns``.
     public let stored: [Column]
-    /// How many columns the primary key has; 0 for a table without one.
+    /// The number of columns in the primary key; 0 for a table without one.
     public let keyCount: Int
 
     /// The table as journal entries describe it.
@@ -62,20 +63,22 @@ public struct TableInspection: Sendable, Hashable {
         TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
     }
 
-    /// Of the key columns, in key order; one that a program made counts as BINARY.
+    /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY.
     public var keyCollations: [KeyCollation] {
         stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
     }
 
-    /// True when keys of different content can stand for one row: texts that a collation holds for equal, or 1 and 1.0.
+    /// True when keys with different content can denote one row: texts that the collation considers equal, or
+    /// 1 and 1.0.
     public var hasKeySpellings: Bool {
         keyCollations.contains { $0 != .binary } || stored.prefix(keyCount).contains(where: \.keepsNumericClass)
     }
 
-    /// True when the only key column is an alias of the rowid, so SQLite mints a key that an INSERT leaves out.
+    /// True when the only key column is an alias of the rowid, so that SQLite generates a key that an INSERT
+    /// omits.
     public let hasRowidKey: Bool
 
-    /// Why the table cannot be tracked, or nil.
+    /// The reason why the table cannot be tracked; nil when it can.
     public var refusal: String? {
         if keyCount == 0 { return "it has no primary key" }
         if stored.count > JournalLimits.columnsPerTable {
@@ -86,8 +89,8 @@ public struct TableInspection: Sendable, Hashable {
 }
 
 extension TableInspection {
-    /// Every ordinary table of the user in the main schema, by name; Tandem's own, SQLite's own, virtual and shadow tables
-    /// and views are left out.
+    /// Returns the ordinary tables of the user in the main schema, by name. Tables of Tandem and SQLite,
+    /// virtual and shadow tables, and views are left out.
     ///
     /// - Throws: Errors of SQLite.
     public static func all(_ db: Database) throws -> [TableInspection] {
@@ -104,7 +107,9 @@ extension TableInspection {
         }
     }
 
-    /// - Returns: nil when there is no such ordinary table. Names compare as SQLite compares them.
+    /// Returns the ordinary table with this name; nil when there is none. Names compare as SQLite compares
+    /// them.
+    ///
     /// - Throws: Errors of SQLite.
     public static func named(_ name: String, _ db: Database) throws -> TableInspection? {
         try Row.fetchOne(
@@ -141,7 +146,8 @@ extension TableInspection {
         self.isStrict = isStrict
         self.keyCount = key.count
         self.stored = key + columns.filter { $0.keyPosition == 0 && !$0.isGenerated }
-        // The type does not tell: INTEGER PRIMARY KEY DESC is no alias (https://sqlite.org/lang_createtable.html, section 5).
+        // The declared type does not show it: INTEGER PRIMARY KEY DESC is no alias
+        // (https://sqlite.org/lang_createtable.html, section 5).
         let hasKeyIndex = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')", arguments: [name]
         )

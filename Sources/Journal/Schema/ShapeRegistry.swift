@@ -94,6 +94,9 @@ public struct ShapeRegistry: Sendable {
     }
 
     /// Returns the registered shape of a table of this file, and adds it when there is none.
+    ///
+    /// - Returns: The shape, and whether the keys that the file stores for the table were made with other
+    ///   collations. ``KeyRenewal`` must then rewrite them.
     mutating func register(_ table: TableInspection, in db: Database) throws -> Entry {
         let entry = try register(
             table.shape, wireName: names.wireName(of: table.name), collations: table.keyCollations, in: db)
@@ -133,11 +136,12 @@ public struct ShapeRegistry: Sendable {
         return entry
     }
 
-    /// Updates the collations of all shapes of the table, and rewrites stored keys accordingly
-    /// (``KeyRenewal``).
+    /// Updates the collations of all shapes of the table.
     ///
     /// The collations differ when changes arrived before their table existed, and when a migration changed
     /// how the key compares. Derived state must be materialized.
+    ///
+    /// - Returns: True when a shape had other collations.
     private mutating func adopt(_ collations: [KeyCollation], of entry: Entry, in db: Database) throws {
         // Missing collations are BINARY.
         func folding(_ collations: [KeyCollation]) -> [KeyCollation] {
