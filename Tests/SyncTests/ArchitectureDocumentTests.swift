@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What docs/ARCHITECTURE.md says of files and folders must be so.
+/// What docs/ARCHITECTURE.md says about files and folders must be true.
 @Suite("docs/ARCHITECTURE.md")
 struct ArchitectureDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -11,7 +11,7 @@ struct ArchitectureDocumentTests {
         try String(contentsOf: Self.root.appending(path: "docs/ARCHITECTURE.md"), encoding: .utf8)
     }
 
-    /// The folders of the drawing: a line each, two spaces deeper than the folder around it.
+    /// The folders of the drawing: one line each, indented two spaces more than the folder around it.
     private func drawnFolders() throws -> [String] {
         let mark = "<!-- checked by ArchitectureDocumentTests: folders -->\n```\n"
         let parts = try document().components(separatedBy: mark)
@@ -34,11 +34,27 @@ struct ArchitectureDocumentTests {
     @Test("its drawing has every folder of Sources and Tests, and no other")
     func drawing() throws {
         let targets = try folders(in: "Sources")
-        // The headers of a C target are no room of their own.
+        // The header folder of a C target does not count.
         let rooms = try targets.flatMap(folders(in:)).filter { !$0.hasSuffix("/include") }
         let tests = try folders(in: "Tests") + folders(in: "Tests/Harness")
         #expect(rooms.count > 30 && tests.count > 20)
         #expect(try drawnFolders().sorted() == (["Sources", "Tests"] + targets + rooms + tests).sorted())
+    }
+
+    @Test("each type that it promises to outsiders is public", arguments: ["Journal", "Sync"])
+    func promises(target: String) throws {
+        let parts = try document().components(separatedBy: "\n- **\(target)** lets")
+        try #require(parts.count == 2)
+        let names = parts[1].components(separatedBy: "\n- **")[0].matches(of: /`(\w+)`/).map { String($0.output.1) }
+        #expect(names.count > 15)
+        let folder = Self.root.appending(path: "Sources/\(target)")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path(percentEncoded: false))
+        let sources = try paths.filter { $0.hasSuffix(".swift") }
+            .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+        for name in names {
+            let declaration = try Regex("public (?:final )?(?:struct|class|enum|protocol) \(name)\\b")
+            #expect(sources.contains(declaration), "\(name)")
+        }
     }
 
     @Test("each file that it names exists")
