@@ -93,10 +93,7 @@ enum Initialization {
         _ request: InitializeRequest, _ db: Database, _ fingerprint: FileFingerprint?
     ) throws {
         try checkContent(db)
-        for statement in JournalSchema.statements.split(separator: ";") {
-            let sql = statement.trimmingCharacters(in: .whitespacesAndNewlines)
-            if !sql.isEmpty { try db.execute(sql: sql) }
-        }
+        for (_, sql) in Array(JournalSchema.tables) + JournalSchema.indexes { try db.execute(sql: sql) }
         try db.execute(
             sql: """
                 INSERT INTO _journal_replica (id, format, origin, cluster, include, exclude, fingerprint)

@@ -74,14 +74,3 @@ public struct FileFingerprint: Hashable, Sendable {
         return id.count == 32 ? Checksum.fnv1a("tandem".utf8 + Array(id)) : 0
     }()
 }
-
-/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects accidents, not attacks.
-enum Checksum {
-    static let start: UInt64 = 0xCBF2_9CE4_8422_2325
-
-    static func append(_ byte: UInt8, to hash: inout UInt64) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-
-    static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        bytes.reduce(into: start) { append($1, to: &$0) }
-    }
-}

@@ -17,7 +17,9 @@ enum JournalSchema {
     /// The prefix of the name of every table, index, view and trigger of Tandem.
     static let prefix = "_journal"
 
-    static let statements = """
+    /// The tables by name, each with the SQL that creates it and its first rows.
+    static let tables: KeyValuePairs = [
+        "_journal_replica": """
         CREATE TABLE _journal_replica (
           id INTEGER PRIMARY KEY CHECK (id = 1),
           format INTEGER NOT NULL,
@@ -32,11 +34,15 @@ enum JournalSchema {
           instance BLOB,
           checked_seq INTEGER NOT NULL DEFAULT 0,
           checked_keys TEXT
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal": """
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
           origin, version, tx, shape, op, life, stamp, mask
-        );
+        )
+        """,
+        "_journal_tables": """
         CREATE TABLE _journal_tables (
           shape INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
@@ -47,35 +53,46 @@ enum JournalSchema {
           tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
           joined TEXT,
           wire TEXT
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_names": """
         CREATE TABLE _journal_names (
           old TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
           new TEXT NOT NULL UNIQUE COLLATE NOCASE
-        ) STRICT, WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID
+        """,
+        "_journal_origins": """
         CREATE TABLE _journal_origins (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),
           version INTEGER NOT NULL DEFAULT 0,
           retired REAL
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_runs": """
         CREATE TABLE _journal_runs (
           first_seq INTEGER PRIMARY KEY,
           origin INTEGER NOT NULL REFERENCES _journal_origins(id),
           first_version INTEGER NOT NULL CHECK (first_version > 0),
           floor INTEGER NOT NULL,
           known BLOB NOT NULL
-        ) STRICT;
-        CREATE INDEX _journal_runs_by_origin ON _journal_runs (origin, first_version);
+        ) STRICT
+        """,
+        "_journal_lives": """
         CREATE TABLE _journal_lives (
           tbl INTEGER NOT NULL,
           key BLOB NOT NULL,
           life INTEGER NOT NULL CHECK (life > 1),
           PRIMARY KEY (tbl, key)
-        ) STRICT, WITHOUT ROWID;
+        ) STRICT, WITHOUT ROWID
+        """,
+        "_journal_suspects": """
         CREATE TABLE _journal_suspects (
           id INTEGER PRIMARY KEY,
           shape
-        );
+        )
+        """,
+        "_journal_peers": """
         CREATE TABLE _journal_peers (
           url TEXT PRIMARY KEY,
           origin BLOB CHECK (origin IS NULL OR length(origin) = 16),
@@ -84,7 +101,9 @@ enum JournalSchema {
           last_error TEXT,
           compared REAL,
           mismatch TEXT
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_conflicts": """
         CREATE TABLE _journal_conflicts (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
@@ -103,19 +122,24 @@ enum JournalSchema {
           state TEXT NOT NULL DEFAULT 'open',
           closed REAL,
           UNIQUE (lost_origin, lost_version)
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_policies": """
         CREATE TABLE _journal_policies (
           name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
           policy TEXT NOT NULL
-        ) STRICT, WITHOUT ROWID;
-        CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key);
+        ) STRICT, WITHOUT ROWID
+        """,
+        "_journal_ledger": """
         CREATE TABLE _journal_ledger (
           id INTEGER PRIMARY KEY CHECK (id = 1),
           last_id INTEGER NOT NULL DEFAULT 0,
           dropped_by_age INTEGER NOT NULL DEFAULT 0,
           dropped_by_cap INTEGER NOT NULL DEFAULT 0
         ) STRICT;
-        INSERT INTO _journal_ledger (id) VALUES (1);
+        INSERT INTO _journal_ledger (id) VALUES (1)
+        """,
+        "_journal_held": """
         CREATE TABLE _journal_held (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
@@ -125,20 +149,26 @@ enum JournalSchema {
           image BLOB NOT NULL,
           shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1)),
           UNIQUE (tbl, key)
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_settled": """
         CREATE TABLE _journal_settled (
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
           op INTEGER NOT NULL CHECK (op IN (1, 2, 3)),
           key BLOB
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_inbox": """
         CREATE TABLE _journal_inbox (
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL,
           first_version INTEGER NOT NULL,
           last_version INTEGER NOT NULL,
           batch BLOB NOT NULL
-        ) STRICT;
+        ) STRICT
+        """,
+        "_journal_clocks": """
         CREATE TABLE _journal_clocks (
           origin BLOB PRIMARY KEY CHECK (length(origin) = 16),
           first_version INTEGER,
@@ -147,8 +177,17 @@ enum JournalSchema {
           cause BLOB,
           since REAL,
           allowed_ms INTEGER NOT NULL DEFAULT 0
-        ) STRICT, WITHOUT ROWID;
-        """
+        ) STRICT, WITHOUT ROWID
+        """,
+    ]
+
+    /// The indexes by name, each with the SQL that creates it on its table.
+    static let indexes: KeyValuePairs = [
+        "_journal_runs_by_origin":
+            "CREATE INDEX _journal_runs_by_origin ON _journal_runs (origin, first_version)",
+        "_journal_conflicts_by_key":
+            "CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key)",
+    ]
 
     /// Adds columns to `_journal` until it has at least `count` value columns and the mask words that they
     /// need.

@@ -42,18 +42,14 @@ enum JournalUpgrade {
         where try db.columns(in: "_journal_held").contains(where: { $0.name == column }) {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
-        let names = [
+        let added: Set = [
             "_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies", "_journal_names",
             "_journal_settled",
         ]
-        var created: Set<Substring> = []
-        for statement in JournalSchema.statements.split(separator: ";") {
-            let words = statement.split { $0 == " " || $0 == "\n" }
-            guard words.count > 2, names.contains(String(words[2])) else { continue }
-            let isNew = words[0] == "INSERT" ? created.contains(words[2]) : try !exists(words[2], db)
-            guard isNew else { continue }
-            try db.execute(sql: String(statement))
-            created.insert(words[2])
+        for (name, sql) in Array(JournalSchema.tables) + JournalSchema.indexes where added.contains(name) {
+            let isThere = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)", arguments: [name])
+            if isThere == false { try db.execute(sql: sql) }
         }
         try db.execute(sql: "UPDATE _journal_replica SET format = ?", arguments: [JournalSchema.format])
     }
@@ -63,10 +59,5 @@ enum JournalUpgrade {
         for definition in definitions where !known.contains(String(definition.prefix { $0 != " " })) {
             try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(definition)")
         }
-    }
-
-    private static func exists(_ name: Substring, _ db: Database) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)", arguments: [String(name)]) ?? false
     }
 }

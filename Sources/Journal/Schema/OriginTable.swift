@@ -71,40 +71,27 @@ public struct OriginTable: Sendable {
         let pairs = vector.entries.compactMap { entry in numbers[entry.origin].map { ($0, entry.version) } }
         var data = Data()
         for (number, version) in pairs.sorted(by: { $0.0 < $1.0 }) {
-            OriginTable.append(number, to: &data)
-            OriginTable.append(version, to: &data)
+            LEB128.append(UInt64(bitPattern: number), to: &data)
+            LEB128.append(UInt64(bitPattern: version), to: &data)
         }
         return data
     }
 
     func decode(_ data: Data) throws -> VersionVector {
         var numbers: [Int64] = []
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        for byte in data {
-            guard shift < 63 else { throw OriginTable.corruptVector }
-            value |= UInt64(byte & 0x7F) << shift
-            shift += 7
-            guard byte & 0x80 == 0 else { continue }
-            numbers.append(Int64(truncatingIfNeeded: value))
-            value = 0
-            shift = 0
+        var index = data.startIndex
+        while index < data.endIndex {
+            guard let number = Int64(exactly: (try? LEB128.read(data, at: &index)) ?? .max) else {
+                throw OriginTable.corruptVector
+            }
+            numbers.append(number)
         }
-        guard shift == 0, numbers.count.isMultiple(of: 2) else { throw OriginTable.corruptVector }
+        guard numbers.count.isMultiple(of: 2) else { throw OriginTable.corruptVector }
         return VersionVector(
             try stride(from: 0, to: numbers.count, by: 2).map { index in
                 guard let origin = origins[numbers[index]] else { throw OriginTable.corruptVector }
                 return VersionVector.Entry(origin: origin, version: numbers[index + 1])
             })
-    }
-
-    private static func append(_ number: Int64, to data: inout Data) {
-        var rest = UInt64(bitPattern: number)
-        while rest >= 0x80 {
-            data.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        data.append(UInt8(rest))
     }
 
     private static let corruptVector = JournalError(.corrupt, "a causal context in _journal_runs is not valid")

@@ -244,7 +244,7 @@ struct TextIndexStore {
             bytes += "\(table):\(shown):\(key.count):".utf8
             bytes += key
         }
-        return bytes.isEmpty ? "" : FNV.hash(bytes)
+        return bytes.isEmpty ? "" : Checksum.text(bytes)
     }
 
     private func run(_ statements: [String]) throws {

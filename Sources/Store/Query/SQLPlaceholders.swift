@@ -1,3 +1,5 @@
+import Journal
+
 /// Finds `$T` and `$PK` in SQL as SQLite's tokenizer would: not in literals, quoted names or comments, and
 /// not as the start of a longer name such as `$Table`, which is a parameter of SQLite.
 enum SQLPlaceholders {
@@ -7,7 +9,7 @@ enum SQLPlaceholders {
         output.reserveCapacity(bytes.count + 32)
         var index = 0
         while index < bytes.count {
-            let end = endOfOpaque(bytes, from: index)
+            let end = SQLToken.endOfOpaque(bytes, from: index)
             if end > index {
                 output.append(contentsOf: bytes[index..<end])
                 index = end
@@ -38,7 +40,7 @@ enum SQLPlaceholders {
         var found: [String] = []
         var index = 0
         while index < bytes.count {
-            let end = endOfOpaque(bytes, from: index)
+            let end = SQLToken.endOfOpaque(bytes, from: index)
             if end > index {
                 output.append(contentsOf: bytes[index..<end])
                 index = end
@@ -67,7 +69,7 @@ enum SQLPlaceholders {
         while index < bytes.count {
             let byte = bytes[index]
             if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "/") {
-                let end = endOfOpaque(bytes, from: index)
+                let end = SQLToken.endOfOpaque(bytes, from: index)
                 if end == index { break }
                 index = end
             } else if isNameByte(byte) {
@@ -77,27 +79,6 @@ enum SQLPlaceholders {
             }
         }
         return String(decoding: bytes[min(index, bytes.count)...].prefix(while: isNameByte), as: UTF8.self).uppercased()
-    }
-
-    /// The end of the literal, quoted name or comment that starts at `start`; `start` when none does.
-    private static func endOfOpaque(_ bytes: [UInt8], from start: Int) -> Int {
-        let next = start + 1 < bytes.count ? bytes[start + 1] : 0
-        switch bytes[start] {
-        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-            // A doubled quote ends one quoted part and begins the next, which gives the same result.
-            return (bytes[(start + 1)...].firstIndex(of: bytes[start]) ?? bytes.count - 1) + 1
-        case UInt8(ascii: "["):
-            return (bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "]")) ?? bytes.count - 1) + 1
-        case UInt8(ascii: "-") where next == UInt8(ascii: "-"):
-            return (bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count - 1) + 1
-        case UInt8(ascii: "/") where next == UInt8(ascii: "*"):
-            var index = start + 2
-            while index + 1 < bytes.count, bytes[index] != UInt8(ascii: "*") || bytes[index + 1] != UInt8(ascii: "/") {
-                index += 1
-            }
-            return min(index + 2, bytes.count)
-        default: return start
-        }
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

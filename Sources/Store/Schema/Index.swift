@@ -49,7 +49,7 @@ public struct Index: Hashable, Codable, Sendable {
         var name = "\(Index.prefix)\(table)_\(columns.joined(separator: "_"))"
         if isUnique { name += "_unique" }
         // A different condition gives a different index.
-        if let condition { name += "_\(FNV.hash(condition.utf8))" }
+        if let condition { name += "_\(Checksum.text(condition.utf8))" }
         return name
     }
 
@@ -73,15 +73,5 @@ public struct Index: Hashable, Codable, Sendable {
         let statement = SQLText.foldedName(Index.sql(name, table: table, columns: columns, isUnique: isUnique))
         let found = SQLText.foldedName(sql)
         return found == statement || found.hasPrefix(statement + " where ")
-    }
-}
-
-/// The hash of Fowler, Noll and Vo in its 1a form of 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/):
-/// the same in every process, unlike Swift's.
-enum FNV {
-    static func hash(_ bytes: some Sequence<UInt8>) -> String {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        return String(hash, radix: 36)
     }
 }

@@ -84,7 +84,7 @@ struct IndexSync {
     private func names(of wanted: Wanted) -> [String] {
         let name = wanted.index.name(table: schema.table, columns: wanted.columns)
         let parts = ([schema.table] + wanted.columns).map(SQLText.foldedName)
-        let hash = FNV.hash(parts.joined(separator: "\0").utf8)
+        let hash = Checksum.text(parts.joined(separator: "\0").utf8)
         return [name, "\(name)_\(hash)"]
     }
 

@@ -1,3 +1,5 @@
+import Journal
+
 /// Checks the sizes of an encoded batch before any memory is allocated for its content.
 ///
 /// It counts the elements of each packed array from the bytes alone. A batch that exceeds a limit, or whose
@@ -116,16 +118,13 @@ struct BatchScan {
     }
 
     private static func varint(_ bytes: [UInt8], _ at: inout Int) throws(WireError) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while at < bytes.count {
-            let byte = bytes[at]
-            at += 1
-            guard shift < 63 || byte <= 1 else { throw .malformed("a number beyond 64 bits") }
-            value |= UInt64(byte & 0x7F) << shift
-            if byte < 0x80 { return value }
-            shift += 7
+        do {
+            return try LEB128.read(bytes, at: &at)
+        } catch {
+            switch error {
+            case .tooLarge: throw .malformed("a number beyond 64 bits")
+            case .cutOff: throw WireError(.truncated, "a number is cut off")
+            }
         }
-        throw WireError(.truncated, "a number is cut off")
     }
 }
