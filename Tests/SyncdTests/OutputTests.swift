@@ -135,14 +135,14 @@ struct OutputTests {
 
     @Test("values that JSON has no word for are told apart")
     func values() {
-        #expect(JSON(Value.real(1)).text == "1.0")
-        #expect(JSON(Value.real(.infinity)).text == #"{"real":"inf"}"#)
-        #expect(JSON(Value.real(-.infinity)).text == #"{"real":"-inf"}"#)
-        #expect(JSON(Value.integer(.min)).text == "-9223372036854775808")
-        #expect(JSON(Value.text("a\u{0}\"\\\n\u{2028}é")).text == #""a\u0000\"\\\n\u2028é""#)
-        #expect(JSON(Value.text([0xFF, 0x41])).text == #"{"text":"/0E="}"#)
-        #expect(JSON(Value.blob([])).text == #"{"blob":""}"#)
-        #expect(JSON(Value.null).text == "null")
+        #expect(JSONValue(Value.real(1)).text == "1.0")
+        #expect(JSONValue(Value.real(.infinity)).text == #"{"real":"inf"}"#)
+        #expect(JSONValue(Value.real(-.infinity)).text == #"{"real":"-inf"}"#)
+        #expect(JSONValue(Value.integer(.min)).text == "-9223372036854775808")
+        #expect(JSONValue(Value.text("a\u{0}\"\\\n\u{2028}é")).text == #""a\u0000\"\\\n\u2028é""#)
+        #expect(JSONValue(Value.text([0xFF, 0x41])).text == #"{"text":"/0E="}"#)
+        #expect(JSONValue(Value.blob([])).text == #"{"blob":""}"#)
+        #expect(JSONValue(Value.null).text == "null")
     }
 
     @Test("text for people holds no characters that move the cursor")

@@ -40,7 +40,7 @@ extension Model {
                         let members = zip(schema.columns, statement.values).map {
                             JSONValue.Member(name: $0.name, value: JSONValue($1))
                         }
-                        lines.append(JSONValue.object(members).text)
+                        lines.append(JSONValue.object(members).spacedText)
                     }
                     return lines.isEmpty ? "[]" : "[\n" + lines.joined(separator: ",\n") + "\n]"
                 }
@@ -62,7 +62,7 @@ extension Model {
         let values = try encodedValues
         return JSONValue.object(
             Self.schema.columns.map { .init(name: $0.name, value: JSONValue(values[$0.name] ?? .null)) }
-        ).text
+        ).spacedText
     }
 
     /// Creates a row for each object of a JSON array, or for a single object, in one transaction.

@@ -1,3 +1,5 @@
+import Journal
+
 /// A strict parser of JSON (RFC 8259): no comments, no trailing commas, no lone surrogates, no repeated
 /// names.
 struct JSONParser {

@@ -174,7 +174,7 @@ struct ConflictOptions: ParsableArguments {
         let prefix = origin?.lowercased()
         try replica.read { db in
             try ConflictLedger(db).forEach(filter) { conflict in
-                if let pattern, !pattern.matches(conflict.key.map { JSON($0.value) }) { return true }
+                if let pattern, !pattern.matches(conflict.key.map { JSONValue($0.value) }) { return true }
                 if let prefix {
                     let sides = [conflict.lostOrigin.description, conflict.keptOrigin.description]
                     guard sides.contains(where: { $0.hasPrefix(prefix) }) else { return true }

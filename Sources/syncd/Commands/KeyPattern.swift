@@ -1,11 +1,13 @@
+import Journal
+
 /// A primary key as typed on the command line: the value of a single key column, or a JSON array of all key
 /// values.
 struct KeyPattern: Sendable {
     let text: String
 
-    func matches(_ key: some Sequence<JSON>) -> Bool {
+    func matches(_ key: some Sequence<JSONValue>) -> Bool {
         let values = Array(key)
-        if JSON.array(values).text == compact { return true }
+        if JSONValue.array(values).text == compact { return true }
         guard values.count == 1, let value = values.first else { return false }
         if case .string(let string) = value, string == text { return true }
         return value.text == text

@@ -79,6 +79,6 @@ struct LogFilter: Sendable {
     func accepts(_ entry: JournalEntry) -> Bool {
         // An entry spells the name of its table as its writer spelled it.
         if let table, SQLText.foldedName(entry.shape.table) != SQLText.foldedName(table) { return false }
-        return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSON.init)) } ?? true
+        return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSONValue.init)) } ?? true
     }
 }

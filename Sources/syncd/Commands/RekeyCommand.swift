@@ -53,7 +53,7 @@ struct RekeyCommand: AsyncParsableCommand {
 }
 
 extension NewIdentity.Outcome {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(new.description),
             "former_origin": .string(old.description),

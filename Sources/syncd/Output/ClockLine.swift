@@ -5,7 +5,7 @@ import Sync
 // An origin whose clock is ahead, in the output of `syncd clock` and of `syncd status`.
 
 extension ClockReport.Origin {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(origin.description),
             "first_version": .optional(hold) { .integer($0.firstVersion) },
@@ -43,7 +43,7 @@ struct ClockDecisionLine: Sendable {
     /// How far ahead its changes may lie after the command.
     let allowedMilliseconds: Int64
 
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(origin.description),
             "action": .string(action.rawValue),
@@ -65,7 +65,7 @@ struct ClockRepairLine: Sendable {
     /// nil when there was nothing to repair.
     let outcome: ClockRepair.Outcome?
 
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(origin.description),
             "former_origin": .optional(outcome) { .string($0.old.description) },

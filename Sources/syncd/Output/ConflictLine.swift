@@ -5,7 +5,7 @@ import Sync
 // An entry of the conflict ledger, in the output of `syncd conflicts` and on the dashboard.
 
 extension ConflictEntry {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "id": .integer(id),
             "table": .string(table),
@@ -28,7 +28,7 @@ extension ConflictEntry {
         ])
     }
 
-    private static func json(_ columns: [Column]) -> JSON {
+    private static func json(_ columns: [Column]) -> JSONValue {
         .columns(columns.map { (name: $0.column, value: $0.value) })
     }
 

@@ -4,7 +4,7 @@ import Journal
 // A held row, or changes that wait in the journal, in the output of `syncd held`.
 
 extension HeldEntry {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "id": .optional(id) { .integer($0) },
             "table": .string(table),

@@ -15,7 +15,7 @@ struct InitOutcome: Sendable {
         policies[SQLText.foldedName(table.table)] ?? .column
     }
 
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(identity.origin.description),
             "cluster": .string(identity.cluster),

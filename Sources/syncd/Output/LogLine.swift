@@ -27,7 +27,7 @@ struct LogLine: Sendable {
         columns = entry.columns
     }
 
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "seq": .integer(seq),
             "origin": .string(origin.description),

@@ -41,7 +41,7 @@ struct StatusReport: Sendable {
     /// Entries that the ledger ever dropped for their age, or because a row had too many.
     let droppedConflicts: Int
     let clocks: ClockReport
-    let peers: [Peer]
+    private(set) var peers: [Peer]
     let sqliteVersion: String
     /// Bytes of the database and of its write-ahead log.
     let fileBytes: Int64
@@ -53,68 +53,43 @@ struct StatusReport: Sendable {
     ///   - countingRows: Counting takes a walk through each table; a page that is fetched every few seconds does without.
     ///   - live: What a running daemon knows of the peers that it follows; fresher than what the file remembers.
     init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
-        path = replica.path
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
-        fileBytes = sizes.file
-        walBytes = sizes.log
-        let snapshot = try replica.read { try Snapshot($0, countingRows: countingRows) }
-        origin = snapshot.identity.origin
-        cluster = snapshot.identity.cluster
-        formatVersion = snapshot.identity.format
-        vector = snapshot.vector
-        tables = snapshot.tables
-        journalRows = snapshot.journalRows
-        heldByReason = snapshot.heldByReason
-        conflicts = snapshot.conflicts
-        droppedConflicts = snapshot.droppedConflicts
-        clocks = snapshot.clocks
-        let vector = snapshot.vector
-        // The outcome of comparisons stands in the file, whoever made them.
-        let remembered = Dictionary(snapshot.peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
-        peers =
-            live.map { live in
-                live.peers.map { status in
-                    var peer = Peer(status, behind: vector)
-                    peer.compared = remembered[peer.url]?.compared
-                    peer.mismatches = remembered[peer.url]?.mismatches ?? []
-                    return peer
-                }
-            } ?? snapshot.peers
-        sqliteVersion = snapshot.sqliteVersion
+        self = try replica.read { try StatusReport($0, path: replica.path, sizes, countingRows: countingRows) }
+        guard let live else { return }
+        // The file holds the outcome of comparisons, whichever process made them.
+        let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
+        peers = live.peers.map { status in
+            var peer = Peer(status, behind: vector)
+            peer.compared = remembered[peer.url]?.compared
+            peer.mismatches = remembered[peer.url]?.mismatches ?? []
+            return peer
+        }
     }
 
-    private struct Snapshot: Sendable {
-        let identity: Identity
-        let vector: VersionVector
-        let tables: [Table]
-        let journalRows: Int64
-        let heldByReason: [(reason: String, rows: Int)]
-        let conflicts: Int
-        let droppedConflicts: Int
-        let clocks: ClockReport
-        let peers: [Peer]
-        let sqliteVersion: String
-
-        init(_ db: Database, countingRows: Bool) throws {
-            let reader = try JournalReader(db)
-            let vector = reader.vector()
-            identity = reader.identity
-            self.vector = vector
-            tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
-                let quoted = SQLText.quote(identifier: name)
-                let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
-                return Table(name: name, rows: rows)
-            }
-            // Positions have no holes, so the ends tell the number of rows without a walk.
-            journalRows =
-                try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
-            heldByReason = try HeldEntries.counts(db)
-            conflicts = try ConflictLedger.counts(db)[.open] ?? 0
-            droppedConflicts = try ConflictLedger.dropped(db).total
-            clocks = try ClockReport(db, now: ClockCommand.now)
-            peers = try PeerTable.all(db).map { Peer($0, behind: vector) }
-            sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
+    private init(_ db: Database, path: String, _ sizes: FileSizes, countingRows: Bool) throws {
+        let reader = try JournalReader(db)
+        let vector = reader.vector()
+        self.path = path
+        self.vector = vector
+        origin = reader.identity.origin
+        cluster = reader.identity.cluster
+        formatVersion = reader.identity.format
+        tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
+            let quoted = SQLText.quote(identifier: name)
+            let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
+            return Table(name: name, rows: rows)
         }
+        // Positions have no holes, so the ends tell the number of rows without a walk.
+        journalRows =
+            try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
+        heldByReason = try HeldEntries.counts(db)
+        conflicts = try ConflictLedger.counts(db)[.open] ?? 0
+        droppedConflicts = try ConflictLedger.dropped(db).total
+        clocks = try ClockReport(db, now: ClockCommand.now)
+        peers = try PeerTable.all(db).map { Peer($0, behind: vector) }
+        sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
+        fileBytes = sizes.file
+        walBytes = sizes.log
     }
 
     /// How many changes of `vector` lie beyond `confirmed`; nil when nothing is confirmed.
@@ -128,7 +103,7 @@ struct StatusReport: Sendable {
 }
 
 extension StatusReport {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "origin": .string(origin.description),
             "cluster": .string(cluster),
@@ -138,7 +113,7 @@ extension StatusReport {
             "journal_rows": .integer(journalRows),
             "held": .integer(Int64(held)),
             "held_by_reason": .object(
-                heldByReason.map { JSON.Member(name: $0.reason, value: .integer(Int64($0.rows))) }),
+                heldByReason.map { JSONValue.Member(name: $0.reason, value: .integer(Int64($0.rows))) }),
             "conflicts": .integer(Int64(conflicts)),
             "conflicts_dropped": .integer(Int64(droppedConflicts)),
             "clock_ahead_ms": .integer(clocks.ownAheadMilliseconds),
@@ -223,7 +198,7 @@ extension StatusReport.Peer {
             lastError: status.lastError?.message, clockOffset: status.clockOffsetMilliseconds)
     }
 
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "url": .string(url),
             "origin": .optional(origin) { .string($0.description) },
@@ -258,8 +233,8 @@ extension StatusReport.Peer {
 }
 
 extension ContentMismatch {
-    var json: JSON {
-        func key(_ image: RowImage?) -> JSON {
+    var json: JSONValue {
+        func key(_ image: RowImage?) -> JSONValue {
             .optional(image) { image in
                 .columns(image.columns.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
             }

@@ -41,7 +41,7 @@ extension SyncReport {
 
 extension SyncReport {
     /// - Parameter peer: The peer as named on the command line.
-    func json(peer: String) -> JSON {
+    func json(peer: String) -> JSONValue {
         .object([
             "peer": .string(peer),
             "origin": .string(self.peer.description),
@@ -61,7 +61,7 @@ extension SyncReport {
 
 extension Failure {
     /// The line for a peer with which the exchange failed.
-    func json(peer: String, code: SyncError.Code) -> JSON {
+    func json(peer: String, code: SyncError.Code) -> JSONValue {
         .object([
             "peer": .string(peer),
             "error": .object(["code": .string(code.name), "message": .string(message), "hint": .string(hint)]),

@@ -1,36 +1,23 @@
-import Foundation
 import Journal
 
 // Row values in `--json` and in text. docs/CLI.md describes both.
 
-extension JSON {
-    /// Writes an integer, a real or a text as itself, and a blob as `{"blob": "<base64>"}`.
-    ///
-    /// Two values that JSON cannot express are objects, too: text that is not UTF-8 is
-    /// `{"text": "<base64>"}`, and an infinite real is `{"real": "inf"}` or `{"real": "-inf"}`.
-    init(_ value: Value) {
-        switch value {
-        case .null: self = .null
-        case .integer(let number): self = .integer(number)
-        case .real(let number) where number.isFinite: self = .real(number)
-        case .real(let number): self = .object(["real": .string(number < 0 ? "-inf" : "inf")])
-        case .text(let bytes):
-            if let text = String(validating: bytes, as: UTF8.self) {
-                self = .string(text)
-            } else {
-                self = .object(["text": .string(Data(bytes).base64EncodedString())])
-            }
-        case .blob(let bytes): self = .object(["blob": .string(Data(bytes).base64EncodedString())])
-        }
+extension JSONValue {
+    /// An object with these members, in this order.
+    static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        .object(members.map { Member(name: $0.key, value: $0.value) })
     }
 
+    /// The value, or null.
+    static func optional<T>(_ value: T?, _ make: (T) -> JSONValue) -> JSONValue { value.map(make) ?? .null }
+
     /// `{"column": value, …}`
-    static func columns(_ columns: [(name: String, value: Value)]) -> JSON {
-        .object(columns.map { Member(name: $0.name, value: JSON($0.value)) })
+    static func columns(_ columns: [(name: String, value: Value)]) -> JSONValue {
+        .object(columns.map { Member(name: $0.name, value: JSONValue($0.value)) })
     }
 
     /// `{"origin": version, …}`, origins in hexadecimal.
-    static func vector(_ vector: VersionVector) -> JSON {
+    static func vector(_ vector: VersionVector) -> JSONValue {
         .object(vector.entries.map { Member(name: $0.origin.description, value: .integer($0.version)) })
     }
 }

@@ -5,7 +5,7 @@ import Sync
 
 extension VerifyReport {
     /// - Parameter repair: What was repaired before this comparison; nil when there was nothing to repair.
-    func json(repair: RepairReport?) -> JSON {
+    func json(repair: RepairReport?) -> JSONValue {
         .object([
             "peer": .string(peer),
             "equal": .bool(isEqual),
@@ -43,7 +43,7 @@ extension VerifyReport {
 }
 
 extension VerifyReport.Table {
-    var json: JSON {
+    var json: JSONValue {
         .object([
             "name": .string(name),
             "rows": .integer(Int64(rows)),
@@ -73,7 +73,7 @@ extension VerifyReport.Table {
 }
 
 extension VerifyReport.Difference {
-    fileprivate var json: JSON {
+    fileprivate var json: JSONValue {
         .object([
             "key": .columns(key.map { (name: $0.column, value: $0.value) }),
             "kind": .string(kind.name),
@@ -106,7 +106,7 @@ extension VerifyReport.Difference.Kind {
 }
 
 extension RepairReport {
-    fileprivate var json: JSON {
+    fileprivate var json: JSONValue {
         .object([
             "rebuilt": .integer(Int64(rebuilt)),
             "announced": .integer(Int64(announced)),

@@ -62,15 +62,15 @@ struct Refusal: Error, Sendable, Hashable {
     }
 
     var response: Response {
-        var members = [
-            JSON.Member(name: "code", value: .string(code)), JSON.Member(name: "message", value: .string(message)),
+        var members: [JSONValue.Member] = [
+            .init(name: "code", value: .string(code)), .init(name: "message", value: .string(message)),
         ]
-        if let hint { members.append(JSON.Member(name: "hint", value: .string(hint))) }
+        if let hint { members.append(.init(name: "hint", value: .string(hint))) }
         var headers = HTTPFields()
         headers[.contentType] = "application/json"
         if let retryAfterSeconds { headers[.retryAfter] = String(retryAfterSeconds) }
         if status == 401 { headers[.wwwAuthenticate] = "Bearer, Basic realm=\"syncd\"" }
-        let text = JSON.object([JSON.Member(name: "error", value: .object(members))]).text
+        let text = JSONValue.object(["error": .object(members)]).text
         return Response(
             status: .init(code: status), headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
