@@ -167,7 +167,7 @@ public final class Replicator: Sendable {
     ///
     /// - Throws: ``SyncError``; what was exchanged before the failure stays applied.
     public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
-        try await wrapped { try await self.session(with: peer).exchange() }
+        try await SyncError.wrapping { try await self.session(with: peer).exchange() }
     }
 
     /// Compares the rows of this replica with those of `peer`. Changes no rows.
@@ -178,7 +178,7 @@ public final class Replicator: Sendable {
     public func verify(
         _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
     ) async throws -> VerifyReport {
-        try await wrapped {
+        try await SyncError.wrapping {
             let session = try await self.session(with: peer)
             _ = try await session.greet()
             return try await Verification(
@@ -198,7 +198,7 @@ public final class Replicator: Sendable {
     public func repair(
         _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
     ) async throws -> RepairReport {
-        try await wrapped {
+        try await SyncError.wrapping {
             let session = try await self.session(with: peer)
             _ = try await session.greet()
             let verification = Verification(
@@ -264,14 +264,6 @@ public final class Replicator: Sendable {
         case .http: try CurlTransport(peer, limits: limits)
         case .file(let path):
             try LocalTransport.open(path: path, limits: limits, functions: functions, clock: clock)
-        }
-    }
-
-    private func wrapped<T>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch {
-            throw SyncError(wrapping: error)
         }
     }
 }

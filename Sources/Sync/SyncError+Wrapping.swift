@@ -14,6 +14,15 @@ extension SyncError {
         }
     }
 
+    /// Runs `body`, and converts what it throws.
+    static func wrapping<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            throw SyncError(wrapping: error)
+        }
+    }
+
     private init(_ error: JournalError) {
         let code: Code =
             switch error.code {
@@ -21,7 +30,7 @@ extension SyncError {
             case .readOnly, .displaced: .storage
             case .clusterMismatch: .otherCluster
             case .unsupportedFormat: .unsupportedVersion
-            case .sqlite: Code(sqlite: error.sqliteCode ?? 0)
+            case .sqlite: error.sqliteCode.map { Code(SQLiteFailure(code: $0).meaning) } ?? .failed
             default: .failed
             }
         self.init(code, error.message, hint: error.hint)
@@ -29,18 +38,18 @@ extension SyncError {
 
     private init(_ error: DatabaseError) {
         // The SQL and its arguments hold names and values; the code's own words do not.
+        let failure = SQLiteFailure(error.extendedResultCode)
         self.init(
-            Code(sqlite: error.extendedResultCode.rawValue), "SQLite: \(error.resultCode)",
-            hint: JournalError(error, operation: "").hint ?? "See the log of the replica's machine.")
+            Code(failure.meaning), "SQLite: \(error.resultCode)",
+            hint: failure.hint ?? "See the log of the replica's machine.")
     }
 }
 
 extension SyncError.Code {
-    /// The code for SQLite's primary result code, which is the lowest byte (https://sqlite.org/rescode.html).
-    fileprivate init(sqlite code: Int32) {
-        switch code & 0xFF {
-        case 5, 6: self = .busy
-        case 8, 10, 13, 14: self = .storage
+    fileprivate init(_ meaning: SQLiteFailure.Meaning) {
+        switch meaning {
+        case .busy: self = .busy
+        case .readOnly, .cannotOpen, .inputOutput, .full: self = .storage
         default: self = .failed
         }
     }

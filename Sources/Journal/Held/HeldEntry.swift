@@ -11,8 +11,7 @@ public struct HeldEntry: Sendable {
     public let table: String
     /// The primary key; empty where ``id`` is nil.
     public let key: [ConflictEntry.Column]
-    /// The reason: `unique`, `foreign_key`, `not_null`, `check`, `datatype`, `key`, `incomplete`, `policy`,
-    /// `missing_table`, `missing_column`, `different_key`, `needs_program`. Later releases may add more.
+    /// The text of a ``HoldReason``. Later releases may add more.
     public let reason: String
     /// The reason as a phrase for people.
     public let detail: String

@@ -8,17 +8,8 @@ struct UnknownChanges {
     let db: Database
     let registry: ShapeRegistry
 
-    private enum Reason: String {
-        case table = "missing_table"
-        case column = "missing_column"
-        /// The table in this file has another primary key, so rows cannot be matched.
-        case key = "different_key"
-        /// Only the program that defined the table in this file can write it; see ``ApplicationDefined``.
-        case program = "needs_program"
-    }
-
     func all() throws -> [HeldEntry] {
-        var shapes: [(reason: Reason, entry: ShapeRegistry.Entry)] = []
+        var shapes: [(reason: HoldReason, entry: ShapeRegistry.Entry)] = []
         for entry in registry.entries.values {
             if let reason = reason(entry) { shapes.append((reason, entry)) }
         }
@@ -32,16 +23,16 @@ struct UnknownChanges {
         }
     }
 
-    private func reason(_ entry: ShapeRegistry.Entry) -> Reason? {
-        guard let tracked = registry.tracked(table: entry.shape.table) else { return .table }
+    private func reason(_ entry: ShapeRegistry.Entry) -> HoldReason? {
+        guard let tracked = registry.tracked(table: entry.shape.table) else { return .missingTable }
         // The last merge found that rows can show no column of the table.
-        if tracked.shownColumns == [] { return .program }
+        if tracked.shownColumns == [] { return .needsProgram }
         guard !entry.isTracked else { return nil }
         let here = tracked.shape
         guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {
-            return .key
+            return .differentKey
         }
-        return missing(entry.shape, here).isEmpty ? nil : .column
+        return missing(entry.shape, here).isEmpty ? nil : .missingColumn
     }
 
     private func missing(_ shape: TableShape, _ here: TableShape) -> [String] {
@@ -59,25 +50,25 @@ struct UnknownChanges {
         return counts
     }
 
-    private func line(_ reason: Reason, _ shapes: [ShapeRegistry.Entry], changes: Int) throws -> HeldEntry {
+    private func line(_ reason: HoldReason, _ shapes: [ShapeRegistry.Entry], changes: Int) throws -> HeldEntry {
         let name = shapes[0].shape.table
         switch reason {
-        case .table:
+        case .missingTable:
             let detail =
                 try TableInspection.named(name, db) == nil
                 ? "there is no such table in this file" : "the table is here, but is not tracked"
             return entry(name, reason, detail, columns: [], changes: changes)
-        case .program:
+        case .needsProgram:
             return entry(
                 name, reason,
                 "only the table's own program can write it: it has a function or a collation that SQLite lacks",
                 columns: [], changes: changes)
-        case .key:
+        case .differentKey:
             let key = shapes.map { "(\($0.shape.keyColumns.joined(separator: ", ")))" }
             return entry(
                 name, reason, "the table has another primary key there: \(Set(key).sorted().joined(separator: ", "))",
                 columns: [], changes: changes)
-        case .column:
+        case .missingColumn:
             let here = registry.tracked(table: name)?.shape
             var columns: [String] = []
             for shape in shapes {
@@ -88,10 +79,11 @@ struct UnknownChanges {
             return entry(
                 name, reason, "not in this file: \(columns.joined(separator: ", "))", columns: columns,
                 changes: changes)
+        default: preconditionFailure("\(reason) is a reason of rows")
         }
     }
 
-    private func entry(_ table: String, _ reason: Reason, _ detail: String, columns: [String], changes: Int)
+    private func entry(_ table: String, _ reason: HoldReason, _ detail: String, columns: [String], changes: Int)
         -> HeldEntry
     {
         HeldEntry(

@@ -48,7 +48,7 @@ public struct LocalTransport: Transport {
     ///
     /// - Throws: ``SyncError``: as that, and for errors of either file.
     public func hello(_ hello: Hello) async throws -> Hello {
-        try await wrapped {
+        try await SyncError.wrapping {
             try await look()
             return try await endpoint.hello(hello)
         }
@@ -60,7 +60,7 @@ public struct LocalTransport: Transport {
     public func pull(
         _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> PullEnd {
-        try await wrapped {
+        try await SyncError.wrapping {
             try await look()
             return try await endpoint.pull(request, send: onFrame)
         }
@@ -71,7 +71,7 @@ public struct LocalTransport: Transport {
     /// - Throws: ``SyncError``: as that, and for errors of either file. What came before the failure stays
     ///   applied there.
     public func push(_ frames: [Frame]) async throws -> PushReply {
-        try await wrapped {
+        try await SyncError.wrapping {
             var receiver = endpoint.beginPush()
             for frame in frames { try await receiver.receive(frame) }
             return try await receiver.finish()
@@ -82,7 +82,7 @@ public struct LocalTransport: Transport {
     ///
     /// - Throws: ``SyncError``: as that, and for errors of either file.
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
-        try await wrapped {
+        try await SyncError.wrapping {
             if case .tables = request.question { try await look() }
             return try await endpoint.digest(request)
         }
@@ -91,13 +91,5 @@ public struct LocalTransport: Transport {
     private func look() async throws {
         guard looks else { return }
         _ = try await blocking { [inbox = endpoint.inbox] in try inbox.bringBackHeldRows() }
-    }
-
-    private func wrapped<T>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch {
-            throw SyncError(wrapping: error)
-        }
     }
 }

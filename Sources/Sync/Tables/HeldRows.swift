@@ -2,25 +2,7 @@ import Foundation
 import GRDB
 import Journal
 
-/// Why a row of the merged state is not shown in its table, or not as it is.
-public enum HoldReason: String, Sendable, Hashable {
-    /// Another row holds one of its UNIQUE values by an earlier claim.
-    case unique
-    /// The row that one of its foreign keys names is not there.
-    case foreignKey = "foreign_key"
-    /// A column that is NOT NULL here has no value.
-    case notNull = "not_null"
-    /// Its values break a CHECK of the table here.
-    case check
-    /// A value of a type that the table does not store.
-    case datatype
-    /// The table here would store its key as another one.
-    case key
-    /// An update arrived before the insert of its row.
-    case incomplete
-    /// The function that decides the table's conflicts is not registered here.
-    case policy
-
+extension HoldReason {
     /// True when a change of other rows can bring the row back.
     var dependsOnOthers: Bool { self != .incomplete && self != .policy && self != .key }
 
@@ -52,7 +34,8 @@ final class HeldRows {
         while let row = try cursor.next() {
             let key: Data = row["key"]
             let image: Data = row["image"]
-            guard let image = RowImage(encoded: Array(image)[...]), let reason = HoldReason(rawValue: row["reason"])
+            guard let image = RowImage(encoded: Array(image)[...]), let reason = HoldReason(rawValue: row["reason"]),
+                reason.isOfRow
             else { throw JournalError(.corrupt, "a row of _journal_held cannot be read") }
             rows[.init(table: row["tbl"], key: Key(bytes: Array(key)))] = HeldRow(
                 reason: reason, detail: row["detail"], image: image, isShown: row["shown"])

@@ -16,15 +16,11 @@ struct Verification: Sendable {
 
     func run() async throws -> VerifyReport {
         var report = VerifyReport(peer: transport.name)
-        let reply = try await ask(.tables)
-        let (tables, vector) = try await blocking { [replica] in
-            try replica.read { db in (try ComparedTables(db), try JournalReader(db).vector()) }
-        }
-        report.ours = vector
-        report.theirs = reply.vector
-        let pairs = TablePairs(here: tables, there: ComparedTables(reply))
-        var progress = VerifyProgress(tables: pairs.pairs.count)
-        for pair in pairs.pairs {
+        let (pairs, ours, theirs) = try await peer.tables()
+        report.ours = ours
+        report.theirs = theirs
+        var progress = VerifyProgress(tables: pairs.count)
+        for pair in pairs {
             progress.enter(pair.name)
             onProgress(progress)
             let table = try await compare(pair, progress)
@@ -34,33 +30,26 @@ struct Verification: Sendable {
         return report
     }
 
+    private var peer: PeerDigests { PeerDigests(replica: replica, transport: transport, limits: limits) }
+
     private func compare(_ pair: TablePairs.Pair, _ progress: VerifyProgress) async throws -> VerifyReport.Table {
         var table = VerifyReport.Table(name: pair.name)
         table.unmatchedColumns = pair.unmatchedColumns
         table.retypedColumns = pair.retypedColumns
         table.problem = pair.problem
         guard let shape = pair.shape else { return table }
-        var position = PagePosition(after: nil, peer: transport.name)
-        while true {
-            var after = position.after
-            let reply = try await ask(.digests(shape: shape, after: after, rowsPerDigest: limits.rowsPerDigest))
-            if reply.more { try position.advance(to: reply.digests.last?.last) }
-            var ranges = reply.digests
-            if ranges.isEmpty { ranges = [RangeDigest(last: [], rows: 0, sha256: RowDigest.ofNothing)] }
-            for (index, range) in ranges.enumerated() {
-                // Rows here after the peer's last one belong to its last range.
-                let isOpen = !reply.more && index == ranges.count - 1
-                let through = isOpen ? nil : range.last
-                let (start, own) = (after, try await digest(of: shape, after: after, through: through))
+        try await peer.forEachPage(of: shape) { page in
+            for range in page.ranges {
+                let own = try await digest(of: shape, after: range.after, through: range.through)
                 table.rows += own.rows
                 onProgress(progress.adding(rowsOfTable: table.rows))
                 if own.sha256 != range.sha256 {
-                    try await compareRows(of: shape, after: start, through: through, into: &table)
+                    try await compareRows(of: shape, after: range.after, through: range.through, into: &table)
                 }
-                after = range.last
             }
-            if !reply.more { return table }
+            return true
         }
+        return table
     }
 
     /// Compares the peer's rows page by page with the rows here.
@@ -70,7 +59,7 @@ struct Verification: Sendable {
         var position = PagePosition(after: after, peer: transport.name)
         while true {
             let after = position.after
-            let reply = try await ask(.rows(shape: shape, after: after, through: through))
+            let reply = try await peer.ask(.rows(shape: shape, after: after, through: through))
             guard reply.rows.allSatisfy({ $0.count == shape.columns.count }) else {
                 throw SyncError(.invalid, "\(transport.name) answered with rows of another length")
             }
@@ -96,16 +85,4 @@ struct Verification: Sendable {
             try replica.read { try TableRows($0, asked: shape).digest(after: after, through: through) }
         }
     }
-
-    private func ask(_ question: DigestRequest.Question) async throws -> DigestReply {
-        let cluster = try await blocking { [replica] in try replica.identity().cluster }
-        return try await transport.digest(DigestRequest(cluster: cluster, question: question))
-    }
-}
-
-extension RowDigest {
-    static let ofNothing: [UInt8] = {
-        var digest = RowDigest()
-        return digest.finish()
-    }()
 }

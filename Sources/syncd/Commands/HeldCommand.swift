@@ -28,10 +28,7 @@ struct HeldCommand: AsyncParsableCommand {
     var json = false
 
     /// The values of ``HeldEntry/reason``: first those of rows, then those of changes.
-    static let reasons = [
-        "unique", "foreign_key", "not_null", "check", "datatype", "key", "incomplete", "policy", "missing_table",
-        "missing_column", "different_key", "needs_program",
-    ]
+    static let reasons = HoldReason.allCases.map(\.rawValue)
 
     func validate() throws {
         guard let reason, !HeldCommand.reasons.contains(reason) else { return }

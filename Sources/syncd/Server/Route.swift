@@ -1,4 +1,5 @@
 import HTTPTypes
+import Sync
 
 /// One route of the daemon. The server is built from ``all``, and a test tries every route in it with every
 /// kind of credential.
@@ -26,10 +27,10 @@ struct Route: Sendable, Hashable {
     let access: Access
 
     static let all: [Route] = [
-        Route(method: .post, path: "/v1/hello", action: .hello, access: .peer),
-        Route(method: .post, path: "/v1/pull", action: .pull, access: .peer),
-        Route(method: .post, path: "/v1/push", action: .push, access: .peer),
-        Route(method: .post, path: "/v1/digest", action: .digest, access: .peer),
+        Route(method: .post, path: WireHTTP.helloPath, action: .hello, access: .peer),
+        Route(method: .post, path: WireHTTP.pullPath, action: .pull, access: .peer),
+        Route(method: .post, path: WireHTTP.pushPath, action: .push, access: .peer),
+        Route(method: .post, path: WireHTTP.digestPath, action: .digest, access: .peer),
         Route(method: .get, path: "/v1/status", action: .status, access: .reader),
         Route(method: .get, path: "/metrics", action: .metrics, access: .reader),
         Route(method: .get, path: "/healthz", action: .health, access: .anyone),
