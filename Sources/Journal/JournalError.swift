@@ -3,44 +3,55 @@
 /// A message never contains values of rows, because messages are logged.
 public struct JournalError: Error, Sendable, Hashable {
     /// The kind of error, by which programs decide what to do.
-    public enum Code: String, Sendable, Hashable {
+    public struct Code: Sendable, Hashable {
+        /// The name of the code: lower-case words with underscores. It is the same in every release.
+        public let name: String
+
+        private init(_ name: String) { self.name = name }
+
         /// There is no such file, or its path cannot be resolved.
-        case notFound = "not_found"
+        public static let notFound = Code("not_found")
         /// The file is no SQLite database, or it is encrypted.
-        case notADatabase = "not_a_database"
+        public static let notADatabase = Code("not_a_database")
         /// The database has no journal.
-        case notAReplica = "not_a_replica"
+        public static let notAReplica = Code("not_a_replica")
         /// The journal was written by a later release.
-        case unsupportedFormat = "unsupported_format"
+        public static let unsupportedFormat = Code("unsupported_format")
         /// A named table cannot be tracked: it has no primary key, or too many columns.
-        case unsupportedTable = "unsupported_table"
+        public static let unsupportedTable = Code("unsupported_table")
         /// There is no such table, or the journal does not track it.
-        case unknownTable = "unknown_table"
+        public static let unknownTable = Code("unknown_table")
         /// The file, its directory or a file beside it cannot be read or written, or the file was opened
         /// read-only.
-        case readOnly = "read_only"
+        public static let readOnly = Code("read_only")
         /// Another process held the write lock for longer than the busy timeout. A retry makes sense.
-        case busy
+        public static let busy = Code("busy")
         /// SQLite or the journal found damage.
-        case corrupt
+        public static let corrupt = Code("corrupt")
         /// The open file is not the file at its path: it was moved, replaced or removed.
-        case displaced
+        public static let displaced = Code("displaced")
         /// The file belongs to another cluster than the requested one.
-        case clusterMismatch = "cluster_mismatch"
+        public static let clusterMismatch = Code("cluster_mismatch")
         /// The table does not have the column, or has another primary key.
-        case unknownColumn = "unknown_column"
+        public static let unknownColumn = Code("unknown_column")
         /// The conflict ledger has no entry with this number.
-        case unknownConflict = "unknown_conflict"
+        public static let unknownConflict = Code("unknown_conflict")
         /// The file knows no replica with this origin.
-        case unknownOrigin = "unknown_origin"
+        public static let unknownOrigin = Code("unknown_origin")
         /// The row is held, and cannot be written until its table shows it again.
-        case rowIsHeld = "row_is_held"
+        public static let rowIsHeld = Code("row_is_held")
         /// A constraint or a trigger of the user's schema does not allow the write.
-        case refused
+        public static let refused = Code("refused")
         /// The request is not valid, or the system refuses a resource that it needs.
-        case invalid
+        public static let invalid = Code("invalid")
         /// Another failure that SQLite reported.
-        case sqlite
+        public static let sqlite = Code("sqlite")
+
+        package static let all: [Code] = [
+            .notFound, .notADatabase, .notAReplica, .unsupportedFormat, .unsupportedTable, .unknownTable, .readOnly,
+            .busy, .corrupt, .displaced, .clusterMismatch, .unknownColumn, .unknownConflict, .unknownOrigin,
+            .rowIsHeld, .refused, .invalid, .sqlite,
+        ]
     }
 
     /// The kind of error, by which programs decide what to do.
@@ -71,6 +82,10 @@ public struct JournalError: Error, Sendable, Hashable {
 extension JournalError {
     static let notAReplica = JournalError(
         .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
+}
+
+extension JournalError.Code: CustomStringConvertible {
+    public var description: String { name }
 }
 
 extension JournalError: CustomStringConvertible {

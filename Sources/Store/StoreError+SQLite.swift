@@ -20,56 +20,32 @@ extension StoreError {
     /// Translates SQLite's code and message. The messages name tables and columns, never values.
     init(sqlite code: Int32, message: String, operation: String? = nil) {
         let place = SQLitePlace(message)
-        func make(_ kind: Code, _ text: String, hint: String? = nil) -> StoreError {
-            StoreError(
-                kind, text, hint: hint, table: place.table, column: place.column, operation: operation,
-                sqliteCode: code)
-        }
-        switch code {
-        case ConstraintCode.unique:
-            self = make(.unique, message, hint: "Another row has this value already.")
-        case ConstraintCode.primaryKey, ConstraintCode.rowid:
-            self = make(.primaryKey, message, hint: "Another row has this key already.")
-        case ConstraintCode.notNull:
-            self = make(.notNull, message, hint: "Set the property, or make the column nullable.")
-        case ConstraintCode.check:
-            self = make(.check, message, hint: "The value breaks a CHECK of the table.")
-        case ConstraintCode.foreignKey:
-            self = make(
-                .foreignKey, message,
-                hint: "The row that it refers to must exist first, and cannot go while others refer to it.")
-        default:
-            switch code & 0xFF {
-            case SQLITE_CONSTRAINT, SQLITE_MISMATCH:
-                self = make(.constraint, message, hint: "A trigger or the type of a STRICT table refuses the row.")
-            case SQLITE_BUSY, SQLITE_LOCKED:
-                self = make(.busy, message, hint: "Another connection holds the write lock; try again.")
-            case SQLITE_FULL: self = make(.full, message, hint: "The disk is full; free some space.")
-            case SQLITE_READONLY:
-                self = make(
-                    .readOnly, message, hint: "Write inside of `db.transaction`, and check the file's permissions.")
-            case SQLITE_CORRUPT:
-                self = make(.corrupt, message, hint: "Run PRAGMA integrity_check; restore the file or clone it.")
-            case SQLITE_NOTADB:
-                self = make(.notADatabase, message, hint: "The file is no SQLite database, or it is encrypted.")
-            case SQLITE_CANTOPEN:
-                self = make(.notFound, message, hint: "Check the path and the permissions of the directory.")
-            case SQLITE_ERROR where message.hasPrefix("no such table"):
-                self = make(.missingTable, message, hint: "Create it in a version of the schema.")
-            case SQLITE_ERROR where message.hasPrefix("no such column") || message.contains("has no column named"):
-                self = make(
-                    .missingColumn, message, hint: "Add it in a version of the schema, or rename the property's column."
-                )
-            case SQLITE_ERROR, SQLITE_RANGE:
-                self = make(.sql, message, hint: "Correct the SQL; the error's `sql` is the statement.")
-            case SQLITE_IOERR:
-                self = make(.sqlite, message, hint: "The disk or its file system failed; look at the system's log.")
-            case SQLITE_TOOBIG:
-                self = make(.sqlite, message, hint: "Split the value, or the statement, into smaller ones.")
-            case SQLITE_NOMEM: self = make(.sqlite, message, hint: "Free some memory, and try again.")
-            default: self = make(.sqlite, message, hint: "https://sqlite.org/rescode.html explains the code.")
+        let failure = SQLiteFailure(code: code)
+        let (known, hint): (Code, String?) =
+            switch failure.meaning {
+            case .unique: (.unique, failure.hint)
+            case .primaryKey: (.primaryKey, failure.hint)
+            case .notNull: (.notNull, "Set the property, or make the column nullable.")
+            case .check: (.check, failure.hint)
+            case .foreignKey: (.foreignKey, failure.hint)
+            case .constraint: (.constraint, failure.hint)
+            case .busy: (.busy, failure.hint)
+            case .full: (.full, failure.hint)
+            case .readOnly: (.readOnly, "Write inside `db.transaction`, and check the file's permissions.")
+            case .corrupt: (.corrupt, failure.hint)
+            case .notADatabase: (.notADatabase, failure.hint)
+            case .cannotOpen: (.notFound, failure.hint)
+            case .sql where message.hasPrefix("no such table"):
+                (.missingTable, "Create it in a version of the schema.")
+            case .sql where message.hasPrefix("no such column") || message.contains("has no column named"):
+                (.missingColumn, "Add it in a version of the schema, or rename the property's column.")
+            case .sql: (.sql, "Correct the SQL; the error's `sql` is the statement.")
+            case .inputOutput, .memory, .tooBig: (.sqlite, failure.hint)
+            case .other: (.sqlite, "https://sqlite.org/rescode.html explains the code.")
             }
-        }
+        self.init(
+            known, message, hint: hint, table: place.table, column: place.column, operation: operation, sqliteCode: code
+        )
     }
 
     /// Wraps the errors of the lower layers. Errors of the caller's own code are returned unchanged.
@@ -120,17 +96,6 @@ extension StoreError {
             .unstorable, mismatch.description,
             hint: "Give a value that the column can hold, or name a coding with @Column(as:).", column: column)
     }
-}
-
-/// Extended result codes. The header defines them by macros that Swift does not import
-/// (https://sqlite.org/rescode.html#extrc).
-enum ConstraintCode {
-    static let check = SQLITE_CONSTRAINT | 1 << 8
-    static let foreignKey = SQLITE_CONSTRAINT | 3 << 8
-    static let notNull = SQLITE_CONSTRAINT | 5 << 8
-    static let primaryKey = SQLITE_CONSTRAINT | 6 << 8
-    static let unique = SQLITE_CONSTRAINT | 8 << 8
-    static let rowid = SQLITE_CONSTRAINT | 10 << 8
 }
 
 /// The table and column named in a message of SQLite.

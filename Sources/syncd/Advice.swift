@@ -1,20 +1,25 @@
+import GRDB
 import Journal
 import Sync
 
 // The hints for errors that are thrown without one: no error is printed without a hint.
 
 extension JournalError.Code {
+    private var general: String {
+        "Check the disk, the permissions of the file, and the file itself with PRAGMA integrity_check."
+    }
+
     var advice: String {
         switch self {
         case .notFound: "Check the path and the permissions of its directories."
-        case .notADatabase: "Name a plain SQLite file on a local disk."
         case .notAReplica: "Run `syncd init` on it first."
         case .unsupportedFormat: "Upgrade syncd on this machine."
         case .unsupportedTable: "Change the table, or leave it out."
         case .unknownTable, .unknownColumn: "Check the spelling; `.schema` in the sqlite3 shell shows what is there."
-        case .readOnly: "The file and its directory must be writable by this user."
-        case .busy: "Another program is using the file; try again when it has finished."
-        case .corrupt: "Check the file with PRAGMA integrity_check, and restore it from a backup or from a peer."
+        case .readOnly: SQLiteFailure(.SQLITE_READONLY).hint ?? general
+        case .busy: SQLiteFailure(.SQLITE_BUSY).hint ?? general
+        case .corrupt: SQLiteFailure(.SQLITE_CORRUPT).hint ?? general
+        case .notADatabase: SQLiteFailure(.SQLITE_NOTADB).hint ?? general
         case .displaced: "Start again, with the file that is there now."
         case .clusterMismatch: "Replicas exchange changes only within one cluster; check which file this is."
         case .unknownConflict: "`syncd conflicts` lists what there is."
@@ -22,7 +27,7 @@ extension JournalError.Code {
         case .rowIsHeld: "`syncd held` shows why."
         case .refused: "First change what prevents it: a constraint, a trigger or another row."
         case .invalid: "Check the limits of the process and of the machine, and try again."
-        case .sqlite: "Check the disk, the permissions of the file, and the file itself with PRAGMA integrity_check."
+        default: general
         }
     }
 }

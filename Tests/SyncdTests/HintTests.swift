@@ -18,6 +18,9 @@ struct HintTests {
             #expect(error.failure(with: peer).message == "http://a:1: It failed")
             #expect(!error.failure(with: peer).hint.isEmpty, "\(code)")
         }
+        for code in JournalError.Code.all {
+            #expect(Failure(describing: JournalError(code, "It failed"))?.hint.isEmpty == false, "\(code)")
+        }
         #expect(SyncError(.fork, "It failed").failure(with: peer).hint.contains("syncd rekey"))
         #expect(SyncError(.unreachable, "It failed").failure(with: peer).hint.contains("is that daemon running"))
         #expect(SyncError(.fork, "It failed", hint: "Do this").failure(with: peer).hint == "Do this")

@@ -1,3 +1,4 @@
+import GRDB
 import Synchronization
 
 #if canImport(Glibc)
@@ -98,7 +99,7 @@ final class InotifyHub: Sendable {
             switch code {
             case EMFILE: "Raise fs.inotify.max_user_instances, and the limit of descriptors (ulimit -n)."
             case ENOSPC: "Raise fs.inotify.max_user_watches."
-            case ENOMEM: JournalError.memoryHint
+            case ENOMEM: SQLiteFailure(.SQLITE_NOMEM).hint
             case EAGAIN: "The limit of threads is reached; raise it (ulimit -u)."
             default: nil
             }

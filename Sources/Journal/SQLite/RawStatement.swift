@@ -200,45 +200,19 @@ extension JournalError {
         self = .sqlite(code: code, message: message, operation: operation)
     }
 
-    /// SQLITE_READONLY_ROLLBACK, a macro that Swift does not import
-    /// (https://sqlite.org/rescode.html#readonly_rollback).
-    private static let readOnlyRollback = SQLITE_READONLY | (3 << 8)
-
     /// Translates a failure of SQLite into the code that callers decide by, with a hint when one is known.
-    static func sqlite(code: Int32, message: String, operation: String) -> JournalError {
-        let text = "\(operation) failed: \(message)"
-        switch code & 0xFF {
-        case SQLITE_BUSY, SQLITE_LOCKED:
-            return JournalError(
-                .busy, text, hint: "Another process holds the write lock; try again when it has finished.",
-                sqliteCode: code)
-        case SQLITE_NOTADB:
-            return JournalError(
-                .notADatabase, text, hint: "The file is not a SQLite database, or it is encrypted.", sqliteCode: code)
-        case SQLITE_CORRUPT:
-            return JournalError(
-                .corrupt, text,
-                hint:
-                    "Run PRAGMA integrity_check, and restore the file, or make a new replica and sync it with a peer.",
-                sqliteCode: code)
-        case SQLITE_READONLY where code == readOnlyRollback:
-            return JournalError(
-                .readOnly, text,
-                hint: "A program was interrupted while it wrote; open the file for writing once, as `syncd init` does.",
-                sqliteCode: code)
-        case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
-            return JournalError(
-                .readOnly, text, hint: "The file and its directory must be writable by this user.", sqliteCode: code)
-        case SQLITE_FULL:
-            return JournalError(.sqlite, text, hint: "The disk is full; free some space.", sqliteCode: code)
-        case SQLITE_NOMEM:
-            return JournalError(.sqlite, text, hint: memoryHint, sqliteCode: code)
-        default:
-            return JournalError(.sqlite, text, sqliteCode: code)
-        }
+    private static func sqlite(code: Int32, message: String, operation: String) -> JournalError {
+        let failure = SQLiteFailure(code: code)
+        let known: Code =
+            switch failure.meaning {
+            case .busy: .busy
+            case .notADatabase: .notADatabase
+            case .corrupt: .corrupt
+            case .readOnly, .cannotOpen: .readOnly
+            default: .sqlite
+            }
+        return JournalError(known, "\(operation) failed: \(message)", hint: failure.hint, sqliteCode: code)
     }
-
-    static let memoryHint = "The process has too little memory; free some, or lift its limit (ulimit -v)."
 
     /// Wraps an error that GRDB throws. A ``JournalError`` stays as it is.
     public init(_ error: any Error, operation: String) {

@@ -12,7 +12,7 @@ public enum BatchCodec {
     ///
     /// - Parameter batch: A batch that keeps its invariants. A REAL that is not a number is written as NULL,
     ///   as SQLite itself stores it.
-    /// - Throws: ``WireError/Kind/malformed`` when the batch breaks an invariant.
+    /// - Throws: ``WireError/Code/malformed`` when the batch breaks an invariant.
     public static func encode(_ batch: ChangeBatch) throws(WireError) -> [UInt8] {
         var encoder = BatchEncoder()
         try encoder.append(batch)

@@ -11,7 +11,7 @@ public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
 
     /// Compresses `bytes`; the result needs no other data to be decompressed.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` only when the library is out of memory.
+    /// - Throws: ``WireError/Code/malformed`` only when the library is out of memory.
     public func compress(_ bytes: [UInt8]) throws(WireError) -> [UInt8] {
         switch self {
         case .none: bytes
@@ -55,7 +55,7 @@ struct DecompressedOutput {
 
     init(limit: Int) { self.limit = limit }
 
-    /// - Throws: ``WireError/Kind/tooLarge`` when the output exceeds the limit.
+    /// - Throws: ``WireError/Code/tooLarge`` when the output exceeds the limit.
     mutating func append(_ block: UnsafeRawBufferPointer) throws(WireError) {
         guard block.count <= limit - bytes.count else { throw .tooLarge("it expands to more than \(limit) bytes") }
         bytes.append(contentsOf: block)

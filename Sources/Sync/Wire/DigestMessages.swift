@@ -76,7 +76,7 @@ public struct DigestReply: Sendable, Hashable {
 extension DigestRequest: WireMessage {
     /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB in a
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB in a
     ///   key.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_DigestRequest()
@@ -141,7 +141,7 @@ extension DigestRequest: WireMessage {
 extension DigestReply: WireMessage {
     /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB.
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written, `tooLarge` for a value of 4 GiB.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_DigestReply()
         message.wireVersion = wireVersion

@@ -42,7 +42,7 @@ public struct FrameParser: Sendable {
 
     /// Checks that the stream is complete. Call it after the last piece.
     ///
-    /// - Throws: ``WireError/Kind/truncated`` when the stream was cut off before its end.
+    /// - Throws: ``WireError/Code/truncated`` when the stream was cut off before its end.
     public func finish() throws(WireError) {
         if let failure { throw failure }
         guard isFinished else { throw WireError(.truncated, "the stream ends before its last frame") }

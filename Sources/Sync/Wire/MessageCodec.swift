@@ -5,7 +5,7 @@ import SwiftProtobuf
 public protocol WireMessage: Sendable {
     /// Encodes the message.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written.
     func encoded() throws(WireError) -> [UInt8]
 
     /// Decodes untrusted bytes, in bounded memory.
@@ -17,7 +17,7 @@ public protocol WireMessage: Sendable {
 extension Hello: WireMessage {
     /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_Hello()
         message.wireVersion = wireVersion
@@ -69,7 +69,7 @@ extension Hello: WireMessage {
 extension PullRequest: WireMessage {
     /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_PullRequest()
         message.wireVersion = wireVersion
@@ -102,7 +102,7 @@ extension PullRequest: WireMessage {
 extension PushReply: WireMessage {
     /// Encodes the message of docs/tandem.proto.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when it cannot be written.
+    /// - Throws: ``WireError/Code/malformed`` when it cannot be written.
     public func encoded() throws(WireError) -> [UInt8] {
         var message = Tandem_V1_PushReply()
         message.wireVersion = wireVersion

@@ -19,7 +19,7 @@ struct ValueColumns {
 
     init() {}
 
-    /// - Throws: ``WireError/Kind/tooLarge`` for a text or blob of 4 GiB or more, which SQLite cannot hold.
+    /// - Throws: ``WireError/Code/tooLarge`` for a text or blob of 4 GiB or more, which SQLite cannot hold.
     mutating func append(contentsOf values: some Sequence<Value>) throws(WireError) {
         for value in values {
             switch value {
@@ -53,7 +53,7 @@ struct ValueColumns {
 
     /// The values in their order; text and blobs are slices of ``content``.
     ///
-    /// - Throws: ``WireError/Kind/malformed`` when the arrays contradict each other, and for a NaN.
+    /// - Throws: ``WireError/Code/malformed`` when the arrays contradict each other, and for a NaN.
     func values() throws(WireError) -> [Value] {
         try checkCounts()
         var values: [Value] = []

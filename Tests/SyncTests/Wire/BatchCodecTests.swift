@@ -93,7 +93,7 @@ import Testing
     }
 
     private func refuses(
-        _ what: Comment, as kind: WireError.Kind = .malformed, limits: Limits = .standard,
+        _ what: Comment, as kind: WireError.Code = .malformed, limits: Limits = .standard,
         _ change: (inout Tandem_V1_ChangeBatch) -> Void
     ) throws {
         var message = try message()
@@ -103,7 +103,7 @@ import Testing
             _ = try BatchCodec.decode(bytes, limits: limits)
             Issue.record(what)
         } catch {
-            #expect(error.kind == kind, what)
+            #expect(error.code == kind, what)
         }
     }
 
@@ -213,6 +213,6 @@ import Testing
         var batch = ChangeBatch()
         batch.values = [.null]
         let error = #expect(throws: WireError.self) { try BatchCodec.encode(batch) }
-        #expect(error?.kind == .malformed)
+        #expect(error?.code == .malformed)
     }
 }

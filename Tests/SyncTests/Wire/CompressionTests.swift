@@ -23,7 +23,7 @@ import Testing
             _ = try encoding.decompress(bomb, limit: 1 << 20, limits: limits)
             Issue.record("the bomb went off")
         } catch {
-            #expect(error.kind == .tooLarge)
+            #expect(error.code == .tooLarge)
         }
     }
 
@@ -65,6 +65,6 @@ import Testing
         let error = #expect(throws: WireError.self) {
             try PayloadEncoding.none.decompress([1, 2], limit: 1, limits: limits)
         }
-        #expect(error?.kind == .tooLarge)
+        #expect(error?.code == .tooLarge)
     }
 }

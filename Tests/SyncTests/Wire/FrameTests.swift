@@ -51,7 +51,7 @@ import Testing
                 _ = try parse([bytes[..<length]])
                 Issue.record("\(length) bytes were taken for the whole stream")
             } catch {
-                #expect((error as? WireError)?.kind == .truncated)
+                #expect((error as? WireError)?.code == .truncated)
             }
         }
     }
@@ -92,7 +92,7 @@ import Testing
                 _ = try parser.next()
                 Issue.record("a frame of 4 GiB was accepted")
             } catch {
-                #expect(error.kind == .tooLarge)
+                #expect(error.code == .tooLarge)
             }
         }
     }
@@ -110,7 +110,7 @@ import Testing
             _ = try parse([bytes[...]])
             Issue.record("version \(version) was accepted")
         } catch {
-            #expect((error as? WireError)?.kind == .unsupportedVersion)
+            #expect((error as? WireError)?.code == .unsupportedVersion)
         }
     }
 
@@ -160,7 +160,7 @@ import Testing
         parser.append(garbage)
         #expect(throws: WireError.self) { try parser.next() }
         let end = #expect(throws: WireError.self) { try parser.finish() }
-        #expect(end?.kind == .malformed)
+        #expect(end?.code == .malformed)
 
         var generator = SplitMix(seed: 4)
         let frame = try Frame(ChangeBatch.random(changes: 30, using: &generator), encoding: .zstd)
@@ -171,6 +171,6 @@ import Testing
         var small = limits
         small.receivedChangesPerBatch = covers.count - 1
         let many = #expect(throws: WireError.self) { try parse([frame.encoded()[...]], limits: small) }
-        #expect(many?.kind == .tooLarge)
+        #expect(many?.code == .tooLarge)
     }
 }

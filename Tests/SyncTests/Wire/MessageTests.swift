@@ -93,7 +93,7 @@ import Testing
         short.messageBytes = bytes.count - 1
         for limits in [few, short] {
             let error = #expect(throws: WireError.self) { try DigestReply(decoding: bytes, limits: limits) }
-            #expect(error?.kind == .tooLarge)
+            #expect(error?.code == .tooLarge)
         }
         var typed = reply
         typed.tables = [TableShape(table: "t", columns: ["k", "v"], keyCount: 1)]
@@ -102,10 +102,10 @@ import Testing
         for affinities: [[UInt8]] in [[[1]], [[1, 2], [1]]] {
             typed.affinities = affinities
             let error = #expect(throws: WireError.self) { try DigestReply(decoding: typed.encoded(), limits: limits) }
-            #expect(error?.kind == .malformed)
+            #expect(error?.code == .malformed)
         }
         reply.digests[0].sha256.removeLast()
         let error = #expect(throws: WireError.self) { try DigestReply(decoding: reply.encoded(), limits: limits) }
-        #expect(error?.kind == .malformed)
+        #expect(error?.code == .malformed)
     }
 }
