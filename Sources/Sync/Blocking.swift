@@ -1,14 +1,22 @@
-import Dispatch
+import Foundation
 
 /// Runs `body`, which may block in SQLite, on a dispatch thread. The threads that run tasks stay free, so one
 /// slow file or disk does not delay other peers.
+///
+/// No more than ``Limits/blockingThreads`` run at a time, so a disk that hangs does not get a thread for each
+/// request of a peer; further bodies wait.
 ///
 /// A task with a preferred task executor runs `body` at once: such an executor has its own thread.
 package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) != nil { return try body() }
     return try await withCheckedThrowingContinuation { continuation in
-        blockingQueue.async { continuation.resume(with: Result { try body() }) }
+        blockingQueue.addOperation { continuation.resume(with: Result { try body() }) }
     }
 }
 
-private let blockingQueue = DispatchQueue(label: "tandem.blocking", attributes: .concurrent)
+private let blockingQueue: OperationQueue = {
+    let queue = OperationQueue()
+    queue.name = "tandem.blocking"
+    queue.maxConcurrentOperationCount = Limits.blockingThreads
+    return queue
+}()

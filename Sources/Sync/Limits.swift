@@ -91,6 +91,15 @@ public struct Limits: Sendable, Hashable {
     /// two (23 is 8 MiB).
     public var zstdWindowLog: Int32 = 23
 
+    /// Target: bytes of an answer that wait for their reader, after which a transfer is paused.
+    public var queuedAnswerBytes = 256 << 10
+
+    // MARK: Work
+
+    /// Ceiling: threads of this process that wait for SQLite at the same time. Requests of peers beyond it wait
+    /// for a thread.
+    public static let blockingThreads = 64
+
     // MARK: Times
 
     /// The longest that a pull waits for news at the endpoint, in seconds.

@@ -1,4 +1,3 @@
-import Dispatch
 import Journal
 
 extension Database {
@@ -71,26 +70,20 @@ public struct NewConflicts: AsyncSequence, Sendable {
                 do {
                     waiting = try await read()[...]
                 } catch {
-                    // The database was closed during the read.
-                    if database.isClosed { return nil }
+                    // The database was closed during the read, or the task was cancelled before it.
+                    if database.isClosed || (Task.isCancelled && error is CancellationError) { return nil }
                     throw error
                 }
                 if waiting.isEmpty, await signals.next() == nil { return nil }
             }
         }
 
-        /// Reads on a thread outside the task pool, because SQLite blocks.
         private func read() async throws -> [ConflictEntry] {
             let (database, last) = (database, last)
-            return try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async {
-                    continuation.resume(
-                        with: Result {
-                            var filter = ConflictFilter(states: Set(ConflictEntry.State.allCases))
-                            filter.after = last
-                            return try database.conflicts(filter)
-                        })
-                }
+            return try await database.workers.run(on: database.workers.readers) {
+                var filter = ConflictFilter(states: Set(ConflictEntry.State.allCases))
+                filter.after = last
+                return try database.conflicts(filter)
             }
         }
     }

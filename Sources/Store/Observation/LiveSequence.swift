@@ -1,4 +1,3 @@
-import Dispatch
 import Journal
 import Synchronization
 
@@ -41,18 +40,18 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
         public func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
             while await watcher.wait() {
                 if database.isClosed { return nil }
-                let (compute, watcher) = (compute, watcher)
+                let (compute, watcher, workers) = (compute, watcher, database.workers)
                 let value: Element
                 do {
-                    value = try await offPool {
+                    value = try await workers.run(on: workers.readers) {
                         watcher.begin()
                         let (value, region) = try compute()
                         watcher.watch(region)
                         return value
                     }
                 } catch {
-                    // The database was closed during the computation.
-                    if database.isClosed { return nil }
+                    // The database was closed during the computation, or the task was cancelled before it.
+                    if database.isClosed || (Task.isCancelled && error is CancellationError) { return nil }
                     throw error
                 }
                 if isNew(value) { return value }
@@ -107,13 +106,6 @@ final class Watcher: Dependent {
     var isIdle: Bool { false }
 
     func finish() { signal.finish() }
-}
-
-/// Runs `body` on a thread where it may block. SQLite must not block the few threads of the task pool.
-func offPool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Swift.Result { try body() }) }
-    }
 }
 
 extension Database {

@@ -15,9 +15,6 @@ final class CurlExchange: Sendable {
         var retryAfter: String?
     }
 
-    /// The number of bytes in the queue above which the transfer pauses.
-    private static let queuedBytes = 256 << 10
-
     private struct State {
         var incoming = Head()
         var head: Head?
@@ -173,7 +170,7 @@ final class CurlExchange: Sendable {
             guard curl_multi_perform(handle.multi, &running) == CURLM_OK else { return CURLE_RECV_ERROR }
             if running == 0 { return tandem_multi_result(handle.multi) }
             let (isCancelled, resume) = state.withLock { state in
-                let resume = state.isPaused && state.queued < CurlExchange.queuedBytes / 2
+                let resume = state.isPaused && state.queued < limits.queuedAnswerBytes / 2
                 if resume { state.isPaused = false }
                 return (state.isCancelled, resume)
             }
@@ -195,7 +192,7 @@ final class CurlExchange: Sendable {
     private func received(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> Int {
         guard let bytes, count > 0 else { return 0 }
         let taken = state.withLock { state in
-            guard state.queued + count <= CurlExchange.queuedBytes || state.pieces.isEmpty else {
+            guard state.queued + count <= limits.queuedAnswerBytes || state.pieces.isEmpty else {
                 state.isPaused = true
                 return tandem_pause()
             }
