@@ -5,9 +5,10 @@ import Synchronization
 extension Database {
     /// Runs `body` in a transaction: all of it is committed, or nothing.
     ///
-    /// Inside, reads and live objects show what the transaction has written so far; other threads see it after the commit.
-    /// Called inside of another transaction of this database, it is a savepoint: an error that is caught outside of it
-    /// undoes only its own part. Everything is undone in memory as in the file, and no event is sent for it.
+    /// Inside, reads and live objects show what the transaction has written so far; other threads see it
+    /// after the commit. A call inside another transaction of this database is a savepoint: an error that is
+    /// caught outside it undoes only its own part. A rollback undoes the changes in the file and in memory,
+    /// and sends no events for them.
     ///
     /// ```swift
     /// try db.transaction {
@@ -16,52 +17,57 @@ extension Database {
     /// }
     /// ```
     ///
-    /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds the write lock for
-    ///   longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside of a read.
+    /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds
+    ///   the write lock for longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside a
+    ///   read.
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction(operation: "writing", body)
     }
 
+    /// Runs `body` in a transaction, or in a savepoint inside another transaction.
+    ///
     /// - Parameters:
-    ///   - operation: Named in errors that name none, as is `table`.
-    ///   - table: nil when it may be any.
+    ///   - operation: Named in errors that do not name an operation.
+    ///   - table: Named in errors that name no table; nil when no single table is concerned.
     func transaction<Result>(operation: String, table: String? = nil, _ body: () throws -> Result) throws -> Result {
-        if let context = ThreadContext.access(to: self) as? WriteContext { return try context.savepoint(body) }
+        if let context = ThreadContext.access(to: self) as? WriteContext { return try context.inSavepoint(body) }
         return try write(operation: operation, table: table) { _ in try body() }
     }
 
-    /// Runs `body` in a transaction that sends no change events. Live objects, caches, live queries and observers follow all the
-    /// same, and the journal records everything.
+    /// Runs `body` in a transaction that sends no change events. Live objects, caches, live queries and
+    /// observers still follow, and the journal records everything.
     ///
-    /// Inside of another transaction it silences its own part alone: what the others have changed is told when they commit.
+    /// Inside another transaction it silences only its own part: the events of the other parts are sent when
+    /// the transaction commits.
     ///
     /// ```swift
     /// try db.silently { try bob.save { $0.lastSeen = .now } }
     /// ```
     ///
-    /// - Throws: As ``transaction(_:)``; everything is undone then.
+    /// - Throws: What ``transaction(_:)`` throws; everything is undone then.
     @discardableResult
     public func silently<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction { try write { try $0.silently(body) } }
     }
 
-    /// Runs `body` on one snapshot: all its queries see the same moment.
+    /// Runs `body` on one snapshot: all its queries see the same state of the database.
     ///
-    /// Inside of a transaction it is a part of that.
+    /// Inside a transaction it is a part of that transaction.
     ///
-    /// - Throws: What `body` throws; ``StoreError/Code/closed``; ``StoreError/Code/transactionAborted`` inside of a
-    ///   transaction that SQLite has rolled back; another ``StoreError`` when the file cannot be read.
+    /// - Throws: What `body` throws; ``StoreError/Code/closed``; ``StoreError/Code/transactionAborted``
+    ///   inside a transaction that SQLite has rolled back; another ``StoreError`` when the file cannot be
+    ///   read.
     public func read<Result>(_ body: () throws -> Result) throws -> Result {
         try access { _ in try body() }
     }
 
     // MARK: - The two ways to SQLite
 
-    /// Runs `body` in the access that the calling thread is inside of, or in a snapshot of its own.
+    /// Runs `body` in the calling thread's access to this database, or in a new snapshot when there is none.
     ///
     /// - Parameters:
-    ///   - operation: Named in errors that leave a snapshot of its own and name none, as is `table`.
-    ///   - table: nil when it may be any.
+    ///   - operation: Named in errors that leave the new snapshot and name no operation.
+    ///   - table: Named in errors that name no table; nil when no single table is concerned.
     func access<Result>(
         operation: String = "reading", table: String? = nil, _ body: (AccessContext) throws -> Result
     ) throws -> Result {
@@ -84,30 +90,32 @@ extension Database {
         }
     }
 
-    /// Runs `body`, which writes one row, like ``write(enforcingForeignKeys:operation:table:_:)``. Errors name the model's table, also
-    /// where no statement was reached. When it throws inside of a transaction that goes on, nothing of it stays
-    /// (``WriteContext/step(_:)``).
+    /// Runs `body`, which writes one row, like ``write(enforcingForeignKeys:operation:table:_:)``. All errors
+    /// name the model's table, including errors before the first statement. When `body` throws inside a
+    /// transaction that continues, everything that it wrote is undone (``WriteContext/inLazySavepoint(_:)``).
     func write<M: Model, Result>(
         _ type: M.Type, _ operation: String, _ body: (WriteContext) throws -> Result
     ) throws -> Result {
-        // A transaction of its own is undone as a whole.
+        // A new transaction needs no step: its rollback undoes everything.
         let isPart = ThreadContext.access(to: self) != nil
         do {
             return try write(operation: operation, table: M.schema.table) { context in
-                try isPart ? context.step { try body(context) } : body(context)
+                try isPart ? context.inLazySavepoint { try body(context) } : body(context)
             }
         } catch let error as StoreError {
             throw error.during(operation, table: M.schema.table)
         }
     }
 
-    /// Runs `body` in the transaction that the calling thread is inside of, or in one of its own. In the first case an error that
-    /// `body` throws undoes nothing: that is `body`'s affair, by ``WriteContext/savepoint(_:)``.
+    /// Runs `body` in the calling thread's transaction, or in a new one when there is none. In the calling
+    /// thread's transaction, an error of `body` undoes nothing: `body` itself must use
+    /// ``WriteContext/inSavepoint(_:)`` or ``WriteContext/inLazySavepoint(_:)``.
     ///
     /// - Parameters:
-    ///   - enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``; for a transaction of its own only.
-    ///   - operation: Named in errors that leave a transaction of its own and name none, as is `table`.
-    ///   - table: nil when it may be any.
+    ///   - enforcingForeignKeys: See ``Replica/write(enforcingForeignKeys:_:)``. Has an effect on a new
+    ///     transaction only.
+    ///   - operation: Named in errors that leave the new transaction and name no operation.
+    ///   - table: Named in errors that name no table; nil when no single table is concerned.
     func write<Result>(
         enforcingForeignKeys: Bool = true, operation: String = "writing", table: String? = nil,
         _ body: (WriteContext) throws -> Result
@@ -115,11 +123,12 @@ extension Database {
         if let access = ThreadContext.access(to: self) {
             guard let context = access as? WriteContext else {
                 throw StoreError(
-                    .writeInsideRead, "a read cannot write", hint: "Use `db.transaction` in the place of `db.read`.")
+                    .writeInsideRead, "a read cannot write", hint: "Use `db.transaction` instead of `db.read`.")
             }
             try context.checkOpen()
-            // It may be called by a block or a hook of another write.
-            try context.beginSteps()
+            // The caller may be a block or a hook of another write, whose savepoint must begin before this
+            // write.
+            try context.beginLazySavepoints()
             return try body(context)
         }
         var context: WriteContext?
@@ -139,10 +148,11 @@ extension Database {
                     let result = try body(current)
                     try current.confirm()
                     try current.checkOpen()
+                    current.checkInvariants(checkingUndo: true)
                     return result
                 }
             }
-            // SQLite reports no commit for a transaction that wrote nothing.
+            // SQLite calls no commit hook for a transaction that wrote nothing.
             context?.committed()
             recheck(context?.recheck ?? [])
             context?.announce()

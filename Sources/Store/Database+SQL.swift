@@ -25,7 +25,7 @@ extension Database {
         do {
             return try write(operation: operation, table: table) { context in
                 // The savepoint undoes all statements of a script that fails inside a transaction.
-                try context.savepoint {
+                try context.inSavepoint {
                     try context.confirm()
                     let (changes, changedSchema) = try context.runScript(sql)
                     if changedSchema { try context.schemaChanged() }
@@ -126,7 +126,7 @@ extension Database {
                 guard let writer, !statement.isReadOnly else { return try run() }
                 // An `INSERT … RETURNING` writes too: when a returned value cannot be read, the savepoint
                 // undoes the write.
-                return try writer.savepoint {
+                return try writer.inSavepoint {
                     let result = try run()
                     try writer.absorb()
                     return result
@@ -210,7 +210,8 @@ extension WriteContext {
 
     private func argumentCount(_ sql: SQL) -> StoreError {
         StoreError(
-            .argumentCount, "the SQL does not have as many parameters as values were given: \(sql.bindings.count)",
+            .argumentCount,
+            "the number of parameters in the SQL differs from the number of values given: \(sql.bindings.count)",
             hint: "Give one value for each `?`, in the order of the statements.")
     }
 

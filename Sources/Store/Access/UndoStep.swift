@@ -6,16 +6,24 @@ protocol UndoStep {
     func undo(_ epoch: Int) -> (any Refreshable)?
     /// Makes the overlay's values visible to all threads.
     func publish(_ epoch: Int, asOf position: Int64, _ publication: Publication)
+    /// The object whose overlay the step undoes; nil for a step that undoes something else.
+    var target: ObjectIdentifier? { get }
+    /// True when the step restores an overlay, false when it removes one.
+    var restoresOverlay: Bool { get }
 }
 
 struct OverlayUndo<M: Model>: UndoStep {
     let object: M
     let previous: Overlay<M.Fields>?
 
+    var target: ObjectIdentifier? { ObjectIdentifier(object) }
+    var restoresOverlay: Bool { previous != nil }
+
     func undo(_ epoch: Int) -> (any Refreshable)? {
         let isUnknown = object._withState { state in
             guard state.overlays.first?.epoch == epoch else { return false }
             state.overlays = previous.map { [$0] } ?? []
+            state.checkInvariants()
             return state.overlays.isEmpty && state.status == .unknown
         }
         return isUnknown ? RefreshableObject<M>(object: object) : nil
@@ -38,6 +46,7 @@ struct OverlayUndo<M: Model>: UndoStep {
             state.isStale = false
             state.refreshError = nil
             if overlay.isSaved || overlay.status == .new, !state.unsaved.isEmpty { state.unsaved = [] }
+            state.checkInvariants()
             return before.map { ($0, (fields: overlay.fields, status: overlay.status)) }
         }
         guard let change else { return }

@@ -10,9 +10,10 @@ extension WriteContext {
         let hooks: Int
     }
 
-    /// Runs `body` in a savepoint of this transaction.
-    func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-        try beginSteps()
+    /// Runs `body`, code of the caller, as a transaction inside this one. When it throws, undoes everything
+    /// that was written in it.
+    func inSavepoint<Result>(_ body: () throws -> Result) throws -> Result {
+        try beginLazySavepoints()
         let start = try begin()
         do {
             let result = try body()
@@ -28,16 +29,16 @@ extension WriteContext {
     ///
     /// A failed statement undoes itself (ABORT, https://sqlite.org/lang_conflict.html). Only writes by the
     /// caller's code, in a block or in a hook, must be undone as well. They are rare, so the savepoint begins
-    /// right before the first of them (``beginSteps()``), and a plain save has none.
-    func step<Result>(_ body: () throws -> Result) throws -> Result {
-        steps.append(nil)
+    /// right before the first of them (``beginLazySavepoints()``), and a plain save has none.
+    func inLazySavepoint<Result>(_ body: () throws -> Result) throws -> Result {
+        lazySavepoints.append(nil)
         do {
             let result = try body()
-            if let start = steps.last, start != nil { try release() }
-            steps.removeLast()
+            if let start = lazySavepoints.last, start != nil { try release() }
+            lazySavepoints.removeLast()
             return result
         } catch {
-            if let start = steps.removeLast() {
+            if let start = lazySavepoints.removeLast() {
                 try rollBack(to: start)
             } else {
                 // The failed statement undid itself, except for a trigger's RAISE(FAIL), which keeps earlier
@@ -49,10 +50,10 @@ extension WriteContext {
     }
 
     /// Begins the savepoints of all enclosing steps, because a write inside them follows.
-    func beginSteps() throws {
+    func beginLazySavepoints() throws {
         // Savepoints begin from the outermost step on, so the last element shows whether all have begun.
-        guard let innermost = steps.last, innermost == nil else { return }
-        for index in steps.indices where steps[index] == nil { steps[index] = try begin() }
+        guard let innermost = lazySavepoints.last, innermost == nil else { return }
+        for index in lazySavepoints.indices where lazySavepoints[index] == nil { lazySavepoints[index] = try begin() }
     }
 
     private func begin() throws -> Savepoint {
@@ -63,6 +64,7 @@ extension WriteContext {
             follower: follower.mark, position: position, undo: undo.count, hooks: afterCommit.count)
         try run("SAVEPOINT store")
         savepointDepth += 1
+        checkInvariants()
         return start
     }
 

@@ -5,49 +5,70 @@ import Synchronization
 
 /// One transaction, from its BEGIN to its end.
 ///
-/// What it changes is kept beside the live objects (``Overlay``), visible to its own thread only. The commit publishes it
-/// while the writer is still held, so the next transaction starts from it; a rollback drops it.
+/// Its changes are kept beside the live objects (``Overlay``), visible only to its own thread. The commit
+/// publishes them while the transaction still holds the writer, so the next transaction starts from them; a
+/// rollback drops them.
 ///
-/// Invariants:
-/// 1. `position` is the journal position up to which overlays and logs follow what the transaction has written, except for
-///    `unconfirmed` entries after it, which its own saves wrote, and whose overlays they set themselves.
-/// 2. `undo` holds, for each overlay that was set, what stood there before.
+/// Invariants while the transaction runs, checked in debug builds (``checkInvariants(checkingUndo:)``):
+/// 1. `owner` is the thread that runs the transaction. An overlay with this `owner` and `epoch` is its own.
+/// 2. `epoch` is the number of the newest write, and ``LiveClock/writer``: no other write begins before the
+///    end.
+/// 3. Overlays and logs follow what the transaction has written up to journal position `position`. Beyond
+///    it there are only `unconfirmed` entries, which its own saves wrote, and whose overlays they set
+///    themselves; or `mustFollow` is true, and the journal must be read. ``confirm()`` reads it or moves
+///    `position`; then `unconfirmed` is 0 and `mustFollow` is false.
+/// 4. `undo` holds, for each overlay that was set, the overlay that it replaced, in the order of setting. The
+///    first step of an object removes its overlay.
+/// 5. In `lazySavepoints`, those that have begun enclose those that have not.
+/// 6. `savepointDepth` is the number of savepoints of SQLite that are open, lazy or not.
+/// 7. What a savepoint restores grows inwards: `position`, and the counts of `undo` and `afterCommit`.
+/// 8. `tail` is the database's own one until `changedSchema`. Then it is private to the transaction, because
+///    the new shapes may be rolled back.
+/// 9. `tracked`, `lastLog`, and logs that callers keep together with `logGeneration`, belong to the present
+///    schema. `lastLog` is one of the follower's logs.
+/// 10. `notices` is nil, or what the beginning found in visibility notices that nobody had handled, up to the
+///     notice `id`.
 ///
-/// `@unchecked Sendable`: it is confined to the thread that runs the transaction; GRDB wants its callbacks sendable, and
-/// calls them on that thread, or on the writer's queue while that thread waits.
+/// Invariants of the end:
+/// 11. `publication` is nil until the commit. ``announce()`` uses it and `afterCommit` up, once.
+/// 12. When `isFinished`, `undo` is empty and another write may begin. `recheck` then has the objects that
+///     must be read again, because nothing committed is known of them, or an older row.
+///
+/// `@unchecked Sendable`: it is confined to the thread that runs the transaction. GRDB requires Sendable
+/// callbacks, and calls them on that thread, or on the writer's queue while that thread waits.
 final class WriteContext: AccessContext, @unchecked Sendable {
     let owner = ThreadIdentity.current
     let epoch: Int
     let follower: Follower
-    /// What the beginning has found of settled rows, up to the notice `id`.
-    private var notices: (id: Int64, follower: Follower)?
+    /// The follower that recorded the visibility notices at the beginning of the transaction, up to the
+    /// notice `id`.
+    private(set) var notices: (id: Int64, follower: Follower)?
     var position: Int64
-    private var unconfirmed: Int64 = 0
-    /// True when the journal may hold what no save has counted.
+    private(set) var unconfirmed: Int64 = 0
+    /// True when the journal may hold entries that no save has counted.
     var mustFollow = false
     var undo: [any UndoStep] = []
     var savepointDepth = 0
-    /// The writes of rows that the thread is inside of, outermost first; nil for one whose savepoint has not begun.
-    ///
-    /// Invariant: those that have one come first.
-    var steps: [Savepoint?] = []
-    private var isFinished = false
+    /// One element for each enclosing write of one row, outermost first; nil while its savepoint has not begun.
+    var lazySavepoints: [Savepoint?] = []
+    private(set) var isFinished = false
     /// Objects to read again when the transaction is over.
     private(set) var recheck: [any Refreshable] = []
-    /// What to tell the observers of objects, and hooks of models, when the commit is over.
-    private var publication: Publication?
+    /// The notifications for observers of objects, which are sent after the commit.
+    private(set) var publication: Publication?
     var afterCommit: [HookCall] = []
-    /// The shared tail, or one of its own after a schema change that may be rolled back.
-    private var tail: JournalTail
-    private var changedSchema = false
-    /// The folded names of the captured tables, once they were asked for.
+    /// The shared tail, or a private one after a schema change that may be rolled back.
+    private(set) var tail: JournalTail
+    private(set) var changedSchema = false
+    /// The folded names of the captured tables; nil until they are needed.
     private var tracked: Set<String>?
-    /// That of the model whose row was written last: mostly it is the next one's too.
-    private var lastLog: (registry: any AnyLiveInstances, log: any ChangeLog)?
-    /// Grows when a log that someone has at hand may no longer be right.
+    /// A cache of the log of the model that was written last: mostly the next row belongs to the same model.
+    private(set) var lastLog: (registry: any AnyLiveInstances, log: any ChangeLog)?
+    /// Grows when a log that a caller has kept may be outdated.
     private(set) var logGeneration = 0
 
-    /// Starts right after BEGIN IMMEDIATE: catches up with the commits of others that were not handled yet.
+    /// Creates the context right after BEGIN IMMEDIATE. ``catchUp(upTo:)`` then applies the commits of others
+    /// that were not handled yet.
     override init(_ database: Database, _ db: GRDB.Database) {
         epoch = database.pipeline.clock.beginWrite()
         position = database.pipeline.clock.applied.load(ordering: .sequentiallyConsistent)
@@ -56,6 +77,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         super.init(database, db)
     }
 
+    /// Applies the commits of others that were not handled yet.
+    ///
     /// - Parameter last: The position of the journal's newest entry.
     func catchUp(upTo last: Int64) throws {
         for registry in database.allInstances() { _ = registry.takeRecent() }
@@ -63,10 +86,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             try follow(upTo: last)
             follower.closeGroup()
         }
+        checkInvariants()
         let known = database.pipeline.clock.appliedNotices.load(ordering: .sequentiallyConsistent)
         let last = try VisibilityTail.lastID(db)
         guard last > known else { return }
-        // Events of their own, for a look at the journal may come between the commit and this transaction's end.
+        // Notices have a follower of their own, because a read of the journal may come between the commit and
+        // this transaction's end.
         let follower = Follower(database)
         for object in try follower.followNotices(after: known, seq: .max, in: db, tail: tail) {
             try object.refresh(in: self)
@@ -76,17 +101,19 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     // MARK: - Overlays
 
-    /// The values of `object` from which this transaction continues.
+    /// The values and status of `object` as this transaction sees them.
     func current<M: Model>(_ object: M) throws -> (fields: M.Fields, status: RowStatus) {
         guard object.database === database else {
             throw StoreError(
-                .otherDatabase, "the object belongs to another database", hint: "Save it through its own.",
+                .otherDatabase, "the object belongs to another database",
+                hint: "Save it through the database that it belongs to.",
                 table: M.schema.table)
         }
         let epoch = epoch
         let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in
             if let overlay = state.overlays.first, overlay.epoch == epoch { return (overlay.fields, overlay.status) }
-            // Registered while this transaction runs, from a snapshot that may be older than its start.
+            // The object may have been registered during this transaction, from a snapshot that is older than
+            // its start.
             if state.isStale || state.epoch >= epoch || state.status.isProvisional { return nil }
             return (state.fields, state.status)
         }
@@ -98,7 +125,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    /// True when this transaction sees these values in `object` already.
+    /// True when `object` already shows these values to this transaction.
     func shows<M: Model>(_ object: M, _ row: M.Fields) -> Bool {
         object._withState { state in
             let visible = state.visible
@@ -107,7 +134,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    /// Lets this transaction see `fields` in `object`; nil leaves the values as they are.
+    /// Shows `fields` in `object` to this transaction; nil keeps the values.
     func show<M: Model>(_ object: M, _ fields: M.Fields?, status: RowStatus) {
         let (owner, epoch) = (owner, epoch)
         let previous = object._withState { state -> Overlay<M.Fields>? in
@@ -115,26 +142,27 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             let base = previous?.fields ?? state.fields
             var values = fields ?? base
             if fields != nil { values._takeTransient(from: base) }
-            // What the transaction has saved stays saved, whatever it does to the row afterwards.
+            // Values that the transaction has saved stay marked as saved after later changes of the row.
             let isSaved = previous?.isSaved ?? false
             state.overlays = [
                 Overlay(owner: owner, epoch: epoch, fields: values, status: status, isSaved: isSaved)
             ]
+            state.checkInvariants()
             return previous
         }
         note(object, previous)
     }
 
-    /// Like ``show(_:_:status:)``, with the transient properties of `fields`.
+    /// Like ``show(_:_:status:)`` for saved values, including the transient properties of `fields`.
     func publishLater<M: Model>(_ object: M, _ fields: M.Fields) {
-        // The values were written, or need not be.
+        // The values were written, or equal those in the file.
         put(Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true), on: object)
     }
 
-    /// Lets this transaction see an object whose row it has deleted, or found deleted, as one that was made in memory. A rollback
-    /// takes it back.
+    /// Shows an object whose row this transaction has deleted, or found deleted, as a new object in memory. A
+    /// rollback undoes this.
     ///
-    /// - Returns: False, and nothing is done, when the transaction does not see the object otherwise than all threads do, or does not
+    /// - Returns: False, without any change, when the transaction has no overlay for the object, or does not
     ///   see it deleted.
     func remake<M: Model>(_ object: M, _ fields: M.Fields) -> Bool {
         let epoch = epoch
@@ -150,6 +178,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         let previous = object._withState { state -> Overlay<M.Fields>? in
             let previous = state.overlays.first.flatMap { $0.epoch == overlay.epoch ? $0 : nil }
             state.overlays = [overlay]
+            state.checkInvariants()
             return previous
         }
         note(object, previous)
@@ -162,7 +191,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     override func objects<M: Model>(for rows: [M.Fields], of type: M.Type) throws -> [M] {
         let instances = database.instances(of: M.self)
         if isUntouched(instances) {
-            // Nobody else can write now, and this transaction has not: these are the committed rows.
+            // No other writer can be active, and this transaction has not written to the table, so these rows
+            // are committed.
             let start = RegistrationContext(database, .present, asOf: position, epoch: epoch - 1)
             return instances.adopt(rows.map { M._make($0, start) }, start, notices: nil, byWriter: true).objects
         }
@@ -177,7 +207,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
     }
 
-    /// True when this transaction has surely written nothing to the table.
+    /// True when it is certain that this transaction has not written to the table.
     private func isUntouched(_ registry: any AnyLiveInstances) -> Bool {
         let summary = follower.commits.summary
         return !mustFollow && !summary.isUnknown && !changedSchema && summary.tables[registry.foldedTable] == nil
@@ -185,10 +215,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     // MARK: - Following the journal
 
-    /// Notes that the transaction itself wrote one row.
+    /// Records one row that the transaction itself wrote.
     ///
-    /// - Parameter rowsTouched: The growth of SQLite's count of all changes. One captured write changes two rows, its own and
-    ///   the journal's; anything else means that triggers or foreign-key actions did more, and the journal must be read.
+    /// - Parameter rowsTouched: The increase of SQLite's count of all changes. One captured write changes two
+    ///   rows, its own and the journal's. Any other number means that triggers or foreign-key actions changed
+    ///   more rows, so the journal must be read.
     func wrote<M: Model>(
         _ type: M.Type, _ key: M.ID, _ operation: Journal.Operation, columns: [String], rowsTouched: Int
     ) throws {
@@ -198,11 +229,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         count(log, rowsTouched: rowsTouched)
     }
 
-    /// Counts one row that the transaction itself wrote, and that `log` knows of; see ``wrote(_:_:_:columns:rowsTouched:)``.
+    /// Counts one row that the transaction itself wrote and `log` has recorded; see
+    /// ``wrote(_:_:_:columns:rowsTouched:)``.
     func count<M: Model>(_ log: ModelLog<M>, rowsTouched: Int) {
         if log.isTracked {
             unconfirmed += 1
-            // Another model of the same table has objects and listeners of its own.
+            // Another model of the same table has its own objects and listeners.
             if rowsTouched != 2 || database.hasSiblings(log.registry) { mustFollow = true }
         } else {
             if log.isRecording { log.confirm() }
@@ -212,14 +244,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     func log<M: Model>(of instances: LiveInstances<M>) throws -> ModelLog<M> {
         if let (registry, log) = lastLog, registry === instances { return unsafeDowncast(log, to: ModelLog<M>.self) }
-        // A registry makes logs of its own model only.
+        // A registry makes only logs of its own model, so the cast is safe.
         let log = unsafeDowncast(follower.log(of: instances), to: ModelLog<M>.self)
         log.isTracked = try trackedTables().contains(instances.foldedTable)
         lastLog = (instances, log)
         return log
     }
 
-    /// Makes sure that the journal holds what the saves since `position` wrote and nothing else; reads it otherwise.
+    /// Verifies that the journal holds exactly the entries of the saves since `position`; otherwise reads the
+    /// journal.
     func confirm() throws {
         guard unconfirmed > 0 || mustFollow else { return }
         let last = try JournalReader.lastSeq(db)
@@ -232,13 +265,14 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
         unconfirmed = 0
         mustFollow = false
+        checkInvariants()
     }
 
-    /// Follows SQL that may have changed anything.
+    /// Updates live objects after SQL that may have changed any row.
     func absorb() throws {
         try follow(upTo: JournalReader.lastSeq(db))
         let tracked = try trackedTables()
-        // No journal tells which tables without capture changed, and which of their rows.
+        // The journal does not show which tables without capture changed, nor which of their rows.
         if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
             for object in registry.all() { try object.refresh(in: self) }
@@ -260,11 +294,11 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         position = last
     }
 
-    /// Lets capture follow a change of the schema, in this same transaction.
+    /// Updates capture after a change of the schema, in the same transaction.
     func schemaChanged() throws {
         db.clearSchemaCache()
         do {
-            // Before capture: its triggers are to be the youngest.
+            // Before capture, whose triggers must be the newest.
             try TextIndexStore(db).repairTriggers()
             try Capture.refresh(db)
         } catch {
@@ -274,7 +308,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         forgetSchema()
     }
 
-    /// Shapes that are not committed yet must not reach other threads, and those that were undone must not stay.
+    /// Clears what depends on the schema. Shapes that are not committed must not reach other threads, and
+    /// shapes that were rolled back must not stay.
     func forgetSchema() {
         guard changedSchema else { return }
         db.clearSchemaCache()
@@ -284,7 +319,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         logGeneration += 1
     }
 
-    /// Makes nothing written since `position`, which the file has just been rolled back to.
+    /// Resets the counts after the file was rolled back to `position`.
     func rewind(to position: Int64) {
         self.position = position
         unconfirmed = 0
@@ -292,13 +327,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         forgetSchema()
     }
 
-    /// - Throws: ``StoreError/Code/transactionAborted`` when SQLite has ended the transaction by itself, as it does when the disk
-    ///   is full, and for `RAISE(ROLLBACK)`.
+    /// Checks that the transaction has not ended.
+    ///
+    /// - Throws: ``StoreError/Code/transactionAborted`` when SQLite has ended the transaction, for example on
+    ///   a full disk or by `RAISE(ROLLBACK)`.
     func checkOpen() throws {
         guard db.isInsideTransaction else {
             throw StoreError(
                 .transactionAborted, "SQLite has rolled the transaction back",
-                hint: "Nothing of it was kept; run it again as a whole.")
+                hint: "None of its changes were kept; run the whole transaction again.")
         }
     }
 
@@ -308,7 +345,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
 
     // MARK: - The end
 
-    /// Publishes the transaction. Runs right after COMMIT, while the writer is still held.
+    /// Publishes the transaction. Runs right after COMMIT, while the transaction still holds the writer.
     func committed() {
         if isFinished { return }
         isFinished = true
@@ -319,12 +356,12 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             { _ in
                 if let notices { database.pipeline.clock.announceNotices(notices.id) }
                 for step in undo { step.publish(epoch, asOf: position, publication) }
-                // Found by other threads in older snapshots while the transaction ran. Marked before the next write begins,
-                // which may want to save one of them.
+                // Other threads may have registered these objects from older snapshots during the
+                // transaction. They are marked before the next write begins, which may save one of them.
                 let recent = database.allInstances().flatMap { $0.takeRecent() }
                 for object in recent { object.markStale(before: position) }
                 recheck += recent
-                // Before the events: whoever gets one must not find an older result in a cache.
+                // Before the events: a listener that receives one must not find an older result in a cache.
                 database.dependents.committed(follower.commits.summary)
             },
             then: { seen in
@@ -335,6 +372,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         undo = []
         if changedSchema { database.pipeline.tail.invalidate() }
         database.pipeline.clock.endWrite(epoch)
+        checkInvariants()
     }
 
     private func deliverNotices() {
@@ -345,7 +383,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         clock.applyNotices(notices.id)
     }
 
-    /// Runs what waited for the commit: code of the caller, when the writer is free again.
+    /// Runs what waits for the commit: code of the caller, when the writer is free again.
     func announce() {
         publication?.announce()
         publication = nil
@@ -354,13 +392,15 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         for hook in due { hook.run() }
     }
 
-    /// Drops what the transaction showed. Nothing of it was ever visible to others.
+    /// Drops the overlays, which were never visible to other threads.
     func rolledBack() {
         if isFinished { return }
         isFinished = true
         while let step = undo.popLast() { drop(step) }
         database.pipeline.clock.endWrite(epoch)
-        // What others had committed before was looked at in vain, and signals of it were passed over.
+        checkInvariants()
+        // The rollback also drops what this transaction had learned of the commits of others, and the
+        // follower ignored signals during the transaction. So check the file again.
         database.lookAgain()
     }
 }

@@ -71,7 +71,7 @@ extension Database {
     /// Runs `body` in a savepoint, so that a failure inside a transaction leaves no changes.
     private func closing<Result>(_ body: (WriteContext) throws -> Result) throws -> Result {
         try write { context in
-            try context.savepoint {
+            try context.inSavepoint {
                 do {
                     return try body(context)
                 } catch let error as JournalError {

@@ -17,7 +17,7 @@ extension Database {
     ///   ``transaction(_:)`` throws. All that `body` wrote is undone then, in the file and in memory.
     public func withGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try write { context in
-            try context.savepoint {
+            try context.inSavepoint {
                 try context.confirm()
                 let before = try context.schemaVersion()
                 let result: Result

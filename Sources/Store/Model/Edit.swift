@@ -189,6 +189,8 @@ public final class Edit<M: Model>: PendingChange {
 /// Restores the changes of an edit when the transaction that saved them is rolled back.
 private struct EditUndo: UndoStep {
     let restore: () -> Void
+    let target: ObjectIdentifier? = nil
+    let restoresOverlay = false
 
     init(_ restore: @escaping () -> Void) { self.restore = restore }
 

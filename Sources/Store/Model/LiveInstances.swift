@@ -41,6 +41,12 @@ protocol Refreshable: Sendable {
 /// The live objects of one model in one database, one for each key, as weak references; and the listeners to
 /// their changes.
 ///
+/// Invariants, checked in debug builds when a write begins and ends:
+/// 1. `isUsed` is true before the first object is registered, so ``mayHold`` never overlooks one.
+/// 2. `listenerCount` is the number of listeners.
+/// 3. The epochs of an object and of its overlay are not above ``LiveClock/epoch``: those writes have begun.
+///    The invariants of ``ModelState`` hold.
+///
 /// Lock order: this registry's lock, then an object's lock. Neither is held during SQLite calls.
 final class LiveInstances<M: Model>: AnyLiveInstances {
     private struct Listeners {
@@ -184,7 +190,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     }
 
     func takeRecent() -> [any Refreshable] {
-        table.withLock { $0.takeRecent() }.map { RefreshableObject<M>(object: unsafeDowncast($0, to: M.self)) }
+        checkInvariants()
+        return table.withLock { $0.takeRecent() }.map { RefreshableObject<M>(object: unsafeDowncast($0, to: M.self)) }
     }
 
     /// Every object that is still referenced.
@@ -253,6 +260,33 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     /// The number of objects that are still referenced.
     var heldCount: Int { table.withLock { $0.all.count } }
+
+    // MARK: - Invariants
+
+    /// Stops a debug build when one of the invariants does not hold. A release build does nothing.
+    private func checkInvariants() { assert(invariantViolation() == nil, invariantViolation() ?? "") }
+
+    /// The number of objects up to which the invariants of each are checked.
+    private static var checkedObjects: Int { 32 }
+
+    /// Returns the first of the numbered invariants that does not hold, in words; nil when all of them hold.
+    func invariantViolation() -> String? {
+        let count = objectLimit
+        if count > 0, !mayHold { return "1: there are \(count) objects, and none was registered" }
+        let listeners = state.withLock { ($0.listeners.count, listenerCount.load(ordering: .acquiring)) }
+        if listeners.0 != listeners.1 { return "2: \(listeners.1) of \(listeners.0) listeners are counted" }
+        guard count <= LiveInstances.checkedObjects else { return nil }
+        for object in objects {
+            let (violation, newest) = object._withState { state in
+                (state.invariantViolation(), max(state.epoch, state.overlays.first?.epoch ?? 0))
+            }
+            if let violation { return "3: \(violation)" }
+            // The clock is read last: it only grows.
+            let begun = clock.epoch.load(ordering: .sequentiallyConsistent)
+            if newest > begun { return "3: an object is of write \(newest), and \(begun) have begun" }
+        }
+        return nil
+    }
 }
 
 /// One object that can be refreshed.

@@ -34,12 +34,14 @@ struct Overlay<Fields: ModelFields>: Sendable {
 
 /// The state of a live object, protected by its lock.
 ///
-/// Invariants:
+/// Invariants, of which debug builds check what one state alone shows (``checkInvariants()``):
 /// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without
-///    capture.
-/// 2. `overlays` holds at most one element: the writer is exclusive. An empty array costs one word.
+///    capture. An `unknown` object has an `asOf` of 0, because nothing committed is known of it.
+/// 2. `overlays` holds at most one element: the writer is exclusive. An empty array costs one word. The
+///    overlay belongs to the write `epoch` or a later one. It has a status other than `unknown`, and none of
+///    a `new` object is saved.
 /// 3. `unsaved` holds at most one element: the values of a `new` object at the time when another writer
-///    inserted its row.
+///    inserted its row. So a `new` or `unknown` object has none.
 /// 4. While `isStale`, a newer position than `asOf` has been handled without this object; a refresh is under
 ///    way.
 /// 5. A `new` object has an `asOf` of 0, or that of the delete after which it was made again.
@@ -97,6 +99,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         asOf = max(asOf, position)
         isStale = false
         refreshError = nil
+        checkInvariants()
     }
 
     /// Turns an object whose row is deleted into a new object in memory with these values. It remains the
@@ -109,6 +112,7 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         // The overlay belongs to another thread's transaction, which also saw the row deleted. Its commit
         // would mark the new object as deleted.
         if overlays.first?.status == .deleted { overlays = [] }
+        checkInvariants()
     }
 
     /// Applies the absence of the row at `position`.
@@ -122,5 +126,29 @@ public struct ModelState<Fields: ModelFields>: Sendable {
         status = .deleted
         asOf = max(asOf, position)
         isStale = false
+        checkInvariants()
+    }
+
+    // MARK: - Invariants
+
+    /// Stops a debug build when one of the invariants does not hold. A release build does nothing.
+    @inlinable
+    func checkInvariants() { assert(invariantViolation() == nil, invariantViolation() ?? "") }
+
+    /// Returns the first of the numbered invariants that does not hold, in words; nil when all of them hold.
+    @usableFromInline
+    func invariantViolation() -> String? {
+        if asOf < 0 || (status == .unknown && asOf != 0) { return "1: a row that is \(status) has position \(asOf)" }
+        if overlays.count > 1 { return "2: there are \(overlays.count) overlays" }
+        if let overlay = overlays.first {
+            if overlay.epoch < max(epoch, 1) {
+                return "2: the overlay of write \(overlay.epoch) is on an object of write \(epoch)"
+            }
+            if overlay.status == .unknown { return "2: an overlay is unknown" }
+            if overlay.status == .new, overlay.isSaved { return "2: the overlay of a new object is saved" }
+        }
+        if unsaved.count > 1 { return "3: there are \(unsaved.count) unsaved values" }
+        if !unsaved.isEmpty, status.isProvisional { return "3: a row that is \(status) has unsaved values beside it" }
+        return nil
     }
 }

@@ -20,7 +20,8 @@ extension Model {
         fields._key = id
         try fill(&fields)
         guard let object = try upsert([fields], in: database).first else {
-            throw StoreError(.deleted, "the row is gone after it was written", hint: "Look at the table's triggers.")
+            throw StoreError(
+                .deleted, "the row does not exist after it was written", hint: "Check the table's triggers.")
         }
         return object
     }
@@ -45,7 +46,7 @@ extension Model {
     private static func upsert(_ rows: [Fields], in database: Database) throws -> [Self] {
         do {
             return try database.write(operation: "upserting", table: schema.table) { context in
-                try context.savepoint {
+                try context.inSavepoint {
                     try context.confirm()
                     for var fields in rows {
                         try context.requireAll(Self.self, fields)

@@ -11,6 +11,53 @@ import Synchronization
 /// Invariants:
 /// 1. Each journal position is delivered once: positions up to `clock.applied` have been delivered.
 /// 2. A thread that holds `lock` holds no other lock, and waits at most for a reader connection.
+/// 3. An object that has missed a commit is `isStale`, and one of the threads refreshes it: the reader that
+///    registered it from an older snapshot, or the writer that committed.
+///
+/// A reader registers objects of a row while a writer commits a change of that row:
+///
+///     reader: ReadContext, LiveInstances.adopt          writer: WriteContext
+///     -------------------------------------------------------------------------------------------------
+///     notices = clock.announcedNotices
+///     BEGIN: position = the snapshot's max(seq)
+///                                                       BEGIN IMMEDIATE
+///                                                       clock.epoch += 1; clock.writer = clock.epoch
+///                                                       takeRecent(): earlier objects, dropped
+///     start.epoch = clock.epoch                         write rows, look up their objects:
+///     SELECT: new objects with asOf = position            overlay (owner, epoch) on each one found
+///                                                       COMMIT
+///     A  lock the table
+///        recent += object, because clock.writer != 0
+///        state.epoch = clock.epoch
+///        position >= clock.announced: not stale
+///        unlock the table
+///                                                       lock the pipeline
+///                                                       clock.announce(max(seq) of the commit)
+///     B  lock the table                                 publish: overlay -> fields, status, asOf
+///        as A, but position < clock.announced:
+///        isStale = true, into `stale`
+///        unlock the table
+///                                                       takeRecent(): A's and B's objects:
+///                                                         isStale = true when asOf < position
+///                                                       clock.apply(position); send events
+///                                                       unlock the pipeline
+///                                                       clock.writer = 0
+///     END of the snapshot
+///     recheck(stale): offer(row, asOf: max(seq))        recheck(recent): offer(row, asOf: max(seq))
+///
+/// The reader adds the object to `recent` and reads `announced` in one section under the table's lock. The
+/// writer announces, and then takes `recent` under the same lock. So at A the writer finds the object, and
+/// at B the reader finds the position. When both do, ``ModelState/offer(_:asOf:)`` ignores the older of the
+/// two rows. A reader that registers before the writer looks its object up needs neither: the writer finds
+/// the object in the table.
+///
+/// Until the refresh, the next write must not save over the old values. ``WriteContext/current(_:)``
+/// therefore reads the row again when the object is `isStale`, or when its `epoch` is not below the
+/// transaction's own, which means that it was registered after the transaction had begun. `notices` and
+/// `announcedNotices` do for visibility notices what `position` and `announced` do for the journal.
+///
+/// Commits of other processes take the same way: ``advance(_:)`` announces, looks objects up, refreshes them
+/// and applies. It has no `recent` objects: objects that are registered after the lookup are at B.
 final class LivePipeline: Sendable {
     let clock = LiveClock()
     let tail = JournalTail()
@@ -47,6 +94,7 @@ final class LivePipeline: Sendable {
                 database.dependents.committed(follower.commits.summary)
                 follower.deliver(after: applied)
                 publication.eventsAreSent()
+                clock.checkInvariants()
                 return true
             }
         }
@@ -63,6 +111,7 @@ final class LivePipeline: Sendable {
             publication(seen)
             clock.apply(position)
             deliver(seen)
+            clock.checkInvariants()
         }
     }
 
