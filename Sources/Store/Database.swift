@@ -4,10 +4,10 @@ import Journal
 import Logging
 import Synchronization
 
-/// One SQLite file with a change journal, and the live objects of the models that it holds.
+/// One SQLite file with a change journal, and the live objects of its models.
 ///
-/// Any thread may use it. Writes run one after another, reads beside them. Open a file once in a process; any number of
-/// databases may be open.
+/// Any thread may use it. Writes run one after another; reads run concurrently with them. Open a file only
+/// once in a process. A process may open any number of files.
 ///
 /// ```swift
 /// let db = try Database(path: "people.sqlite") { schema in
@@ -17,7 +17,7 @@ import Synchronization
 /// }
 /// ```
 public final class Database: Sendable {
-    /// The path as it was given; `:memory:` for a database in memory.
+    /// The path as it was given to the initializer; `:memory:` for a database in memory.
     public let path: String
     /// The options that it was opened with.
     public let options: Options
@@ -27,14 +27,14 @@ public final class Database: Sendable {
     let counters = Counters()
     let cache: ResultCache
     private let models = Mutex(Models())
-    /// True when two models stand for one table.
+    /// True when two models have the same table.
     private let hasSharedTables = Atomic<Bool>(false)
-    /// nil in memory, where nobody else writes.
+    /// nil in memory, where no other process can write.
     private let watch: FileWatch?
     private let report = Mutex(SchemaReport())
     private let followTask = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic<Bool>(false)
-    /// The journal position up to which no text index was found to be behind.
+    /// The journal position up to which the text indexes were checked.
     let textPosition = Atomic<Int64>(0)
     let analyzedPosition = Atomic<Int64>(0)
     let workers: Workers
@@ -42,21 +42,24 @@ public final class Database: Sendable {
     private struct Models {
         var byType: [ObjectIdentifier: any AnyLiveInstances] = [:]
         var byTable: [String: [any AnyLiveInstances]] = [:]
-        /// The one that was asked for last: mostly it is the next one too.
+        /// A cache of the last answer: successive calls mostly ask for the same model.
         var last: (type: ObjectIdentifier, instances: any AnyLiveInstances)?
     }
 
-    /// Opens a file, making it a replica when it is new, and brings its schema to the newest version.
+    /// Opens a file, creates a replica when the file is new, and migrates its schema to the newest version.
     ///
     /// - Parameters:
-    ///   - path: The file. Its directory must exist, and be writable for SQLite's log.
-    ///   - options: How it is opened and runs.
-    ///   - schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one transaction; when one fails, the
-    ///     schema is as it was. Left out, the schema is neither read nor changed.
-    /// - Throws: What a step of the schema throws, and ``StoreError``: `notFound`, `notADatabase`, `notAReplica`,
-    ///   `unsupportedFormat`, `corrupt`, `readOnly`, `busy`, `full`; `newerSchema` and `invalidSchema` for the declared schema;
-    ///   `keyMismatch`, `missingTable`, `missingColumn`, `unique` and `invalidRow` when a file does not fit it. The schema and the
-    ///   rows are then as they were; a journal that was due may have been made, and with it a file that was missing.
+    ///   - path: The file. Its directory must exist and be writable, because SQLite keeps its write-ahead log
+    ///     there.
+    ///   - options: How the database is opened and runs.
+    ///   - schema: Declares the versions (``SchemaBuilder``). All steps that the file lacks run in one
+    ///     transaction; when one fails, the schema stays as it was. Without this argument the schema is
+    ///     neither read nor changed.
+    /// - Throws: What a step of the schema throws, and ``StoreError``: `notFound`, `notADatabase`,
+    ///   `notAReplica`, `unsupportedFormat`, `corrupt`, `readOnly`, `busy`, `full`; `newerSchema` and
+    ///   `invalidSchema` for the declared schema; `keyMismatch`, `missingTable`, `missingColumn`, `unique`
+    ///   and `invalidRow` when a file does not fit it. The schema and the rows are unchanged then, but a
+    ///   missing file or journal may have been created.
     public convenience init(
         path: String, options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
     ) throws {
@@ -67,15 +70,16 @@ public final class Database: Sendable {
         }
     }
 
-    /// Opens a database in memory: a replica like any other, with a journal, that is gone when it is closed.
+    /// Opens a database in memory: a replica with a journal, which disappears when the database is closed.
     ///
-    /// There is one connection, so reads wait for writes. `syncd` and other processes cannot see it.
+    /// There is only one connection, so reads wait for writes. `syncd` and other processes cannot see the
+    /// database.
     ///
     /// ```swift
     /// let db = try Database.inMemory { $0.automatic(Person.self) }
     /// ```
     ///
-    /// - Throws: As for a file; there is no database then.
+    /// - Throws: The same errors as ``init(path:options:schema:)``.
     public static func inMemory(
         options: Options = Options(), schema: (inout SchemaBuilder) -> Void = { _ in }
     ) throws -> Database {
@@ -124,7 +128,7 @@ public final class Database: Sendable {
         followTask.withLock { $0?.cancel() }
     }
 
-    /// What opening did to the schema, and what it left undone and why.
+    /// What opening changed in the schema, what it left unchanged, and why.
     public var schemaReport: SchemaReport { report.withLock { $0 } }
 
     private static func openReplica(_ path: String, _ options: Options) throws -> Replica {
@@ -146,14 +150,16 @@ public final class Database: Sendable {
         }
     }
 
-    /// Closes the file. Sequences of changes end; live objects keep their values; every further use throws
+    /// Closes the file. Sequences of changes end, live objects keep their values, and every later use throws
     /// ``StoreError/Code/closed``. Closing again does nothing.
     ///
-    /// - Throws: ``StoreError/Code/busy`` inside of an access to this database, which stays open then; another ``StoreError`` when
-    ///   the write-ahead log cannot be moved into the file: it is closed nevertheless, and the log is whole beside it.
+    /// - Throws: ``StoreError/Code/busy`` inside an access to this database, which stays open then; another
+    ///   ``StoreError`` when the write-ahead log cannot be moved into the file. In that case the database is
+    ///   closed, and the complete log stays beside the file.
     public func close() throws {
         guard ThreadContext.access(to: self) == nil else {
-            throw StoreError(.busy, "a database cannot be closed by an access to it", hint: "Close it afterwards.")
+            throw StoreError(
+                .busy, "a database cannot be closed inside an access to it", hint: "Close it after the access ends.")
         }
         guard closed.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
         watch?.stop()
@@ -163,7 +169,7 @@ public final class Database: Sendable {
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
 
-    /// True once ``close()`` was called outside of an access, even when it throws.
+    /// True after ``close()`` was called outside an access, even when it threw.
     public var isClosed: Bool { closed.load(ordering: .sequentiallyConsistent) }
 
     func checkOpen() throws {
@@ -175,7 +181,8 @@ public final class Database: Sendable {
     func instances<M: Model>(of type: M.Type) -> LiveInstances<M> {
         models.withLock { models in
             let id = ObjectIdentifier(type)
-            // By the type's own identity; a checked cast would take longer than all the rest of a find.
+            // Finds the registry by the type's identity: a checked cast would take longer than the rest of a
+            // find.
             if let last = models.last, last.type == id {
                 return unsafeDowncast(last.instances, to: LiveInstances<M>.self)
             }
@@ -195,10 +202,10 @@ public final class Database: Sendable {
 
     func allInstances() -> [any AnyLiveInstances] { models.withLock { Array($0.byType.values) } }
 
-    /// By the table's name as SQLite compares names. Several models may stand for one table.
+    /// The registries by table name, folded as SQLite compares names. Several models may have the same table.
     func instancesByTable() -> [String: [any AnyLiveInstances]] { models.withLock { $0.byTable } }
 
-    /// True when another model stands for the same table, and someone holds its objects or listens.
+    /// True when another model has the same table, and its objects or listeners are in use.
     func hasSiblings(_ instances: any AnyLiveInstances) -> Bool {
         guard hasSharedTables.load(ordering: .sequentiallyConsistent) else { return false }
         let all = models.withLock { $0.byTable[instances.foldedTable] ?? [] }
@@ -207,24 +214,28 @@ public final class Database: Sendable {
 
     // MARK: - Changes by others
 
-    /// Takes up what other processes and the replication have committed. Happens by itself; call it to be sure that
-    /// everything committed up to now is seen.
+    /// Applies what other processes and the replication have committed to live objects and sends the events.
+    /// This happens automatically; call it to be sure that everything committed before the call is visible.
     ///
-    /// - Throws: ``StoreError`` when the file cannot be read, and inside of an access to this database.
+    /// - Throws: ``StoreError`` when the file cannot be read, and inside an access to this database.
     public func refresh() throws {
         if isClosed { throw failed(StoreError.closed, operation: "refreshing") }
         guard ThreadContext.access(to: self) == nil else {
-            throw StoreError(.writeInsideRead, "a refresh waits for the end of the access", hint: "Call it afterwards.")
+            throw StoreError(
+                .writeInsideRead, "a refresh cannot run inside an access to the same database",
+                hint: "Call it after the access ends.")
         }
         try takeUp()
     }
 
     private func takeUp() throws {
-        // In memory nobody else writes. And the one connection may be a writer's, who waits for the pipeline.
+        // In memory no other process writes. The only connection may be in use by a writer that waits for the
+        // pipeline, so waiting for it here would be a deadlock.
         if watch == nil { return }
         do {
             guard try pipeline.advance(self) else { return }
-            // Rows that another program evicted unseen by the triggers are found here, and changes of the schema.
+            // This journals rows that another program evicted without delete triggers, and changes of the
+            // schema.
             if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
         } catch {
             throw options.failed(error, operation: "refreshing")
@@ -235,10 +246,10 @@ public final class Database: Sendable {
     private func follow() {
         guard let signals = watch?.changes else { return }
         let queue = DispatchQueue(label: "tandem.store.follow")
-        // Not a child of any task: it lives as long as the database is open, and no caller waits for it.
+        // Not a child task: it lives as long as the database is open, and no caller waits for it.
         let task = Task { [weak self] in
             for await _ in signals {
-                // SQLite blocks, so not on one of the few threads of the task pool.
+                // SQLite blocks, so this runs outside the task pool.
                 await withCheckedContinuation { continuation in
                     queue.async { [weak self] in
                         self?.followOnce()
@@ -250,12 +261,13 @@ public final class Database: Sendable {
         followTask.withLock { $0 = task }
     }
 
-    /// Has the file looked at soon.
+    /// Signals the follower to check the file for new commits soon.
     func lookAgain() { watch?.signal() }
 
     private func followOnce() {
-        // A transaction of this process has looked at what was new when it began, and its end tells of itself. Its own writes
-        // to the log must not have someone look at the file all the time.
+        // A running transaction of this process applied the foreign commits when it began, and publishes its
+        // own at its end. Without this check, its writes to the log would make the follower check the file
+        // continuously.
         if isClosed || pipeline.clock.writer.load(ordering: .sequentiallyConsistent) != 0 { return }
         do {
             try takeUp()
@@ -265,7 +277,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// Reads objects again that may have missed a commit.
+    /// Reads again the objects that may have missed a commit.
     func recheck(_ objects: [any Refreshable]) {
         if objects.isEmpty { return }
         let publication = Publication(self)
@@ -277,7 +289,7 @@ public final class Database: Sendable {
             publication.eventsAreSent()
             publication.announce()
         } catch {
-            // They stay marked as stale: a save reads them first.
+            // The objects stay marked as stale, so a save reads them first.
             _ = options.failed(error, operation: "refreshing objects")
             options.logger?.warning("refreshing objects of \(path): \(error)")
         }

@@ -21,7 +21,7 @@ public struct StoreError: Error, Sendable {
         public static let unique = Code("unique")
         /// A row, or an unsaved object in memory, has the key already.
         public static let primaryKey = Code("primary_key")
-        /// A NOT NULL column got no value.
+        /// A NOT NULL column has no value.
         public static let notNull = Code("not_null")
         /// A value breaks a CHECK.
         public static let check = Code("check")
@@ -71,7 +71,7 @@ public struct StoreError: Error, Sendable {
         public static let notFound = Code("not_found")
         /// A file exists already at the path of a new file.
         public static let alreadyExists = Code("already_exists")
-        /// The file is not an SQLite database, or it is encrypted.
+        /// The file is not a SQLite database, or it is encrypted.
         public static let notADatabase = Code("not_a_database")
         /// The file has no change journal.
         public static let notAReplica = Code("not_a_replica")
@@ -134,7 +134,7 @@ public struct StoreError: Error, Sendable {
     }
 
     static var closed: StoreError {
-        StoreError(.closed, "the database is closed", hint: "Open the file anew, by another `Database`.")
+        StoreError(.closed, "the database is closed", hint: "Open the file with a new `Database`.")
     }
 
     /// True for a constraint of the schema.

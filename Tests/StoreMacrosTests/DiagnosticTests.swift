@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Misuse of the model macros")
 struct DiagnosticTests {
-    @Test("a class that is not final is told to be, with a fix-it")
+    @Test("a class that is not final is refused, with a fix-it")
     func notFinal() {
         expectProblem(
             "the model class 'Person' must be final: each row has one object of one type",
@@ -23,7 +23,7 @@ struct DiagnosticTests {
     @Test("an enum cannot be a model")
     func wrongKind() {
         expectProblem(
-            "'@Model' goes on a final class (live objects) or on a struct (values)",
+            "'@Model' can be attached to a final class (live objects) or a struct (values)",
             in: """
                 @Model
                 enum Person {
@@ -31,7 +31,7 @@ struct DiagnosticTests {
                 """, line: 1, column: 1)
     }
 
-    @Test("a class without a primary key is offered one")
+    @Test("a class without a primary key is refused, with a fix-it that adds one")
     func noKey() {
         expectProblem(
             "'Person' has no primary key: name a property 'id', or mark one or several with '@PrimaryKey'",
@@ -88,7 +88,7 @@ struct DiagnosticTests {
                 """)
     }
 
-    @Test("a restricted setter is refused, since there is none")
+    @Test("a restricted setter is refused, since the property has no setter")
     func restrictedSetter() {
         expectProblem(
             "'name' has no setter to restrict: properties of a model change only inside 'save'",
@@ -129,7 +129,7 @@ struct DiagnosticTests {
     }
 
     @Test(
-        "a member that a model cannot have is refused at the right place",
+        "a member that a model cannot have is refused at its position",
         arguments: [
             Misuse(
                 "var a = 1, b = 2", "declare each property of a model with a 'var' of its own", column: 9,
@@ -142,7 +142,7 @@ struct DiagnosticTests {
                 fixIt: "declare each by itself", fixed: "var a = 1\n    var b = 2"),
             Misuse("var (a, b) = make()", "a property of a model cannot be a tuple pattern", column: 9),
             Misuse(
-                "var a = make()", "write the type of 'a': it cannot be told from the initial value here", column: 9,
+                "var a = make()", "write the type of 'a': it cannot be inferred from the default value here", column: 9,
                 fixIt: "add a type", fixed: "var a: <#Type#> = make()"),
             Misuse(
                 "lazy var a: Int = 1", "'a' cannot be lazy; a computed property can do this work", column: 5,
@@ -152,17 +152,17 @@ struct DiagnosticTests {
                 fixIt: "remove the observers", fixed: "var a: Int = 1"),
             Misuse(
                 "@Wrapped var a: Int = 1",
-                "'a' cannot carry '@Wrapped': a model keeps its values itself; mark it '@Transient' and wrap it by hand",
+                "'a' cannot have '@Wrapped': a model stores its values itself; mark it '@Transient' and wrap it by hand",
                 column: 5, fixIt: "remove '@Wrapped'", fixed: "var a: Int = 1"),
         ])
     func member(_ misuse: Misuse) {
         misuse.expect()
     }
 
-    @Test("an initializer is refused, and taken out with its comment")
+    @Test("an initializer is refused, and the fix-it removes it with its comment")
     func initializer() {
         expectProblem(
-            "a model class cannot have initializers of its own: objects are made by 'create', 'find' and queries",
+            "a model class cannot have initializers of its own: 'create', 'find' and queries make the objects",
             in: """
                 @Model
                 final class Person {
@@ -184,7 +184,7 @@ struct DiagnosticTests {
     @Test("a transient property needs a default value")
     func transient() {
         expectProblem(
-            "the transient property 'a' needs a default value: no column can give it one",
+            "the transient property 'a' needs a default value, because it has no column",
             in: """
                 @Model
                 final class Person {

@@ -32,23 +32,23 @@ struct MarkerDiagnosticTests {
     }
 
     @Test(
-        "a marker that is given twice is refused, and written once with all that both say",
+        "a repeated marker is refused, and the fix-it writes one with the arguments of both",
         arguments: [
             Misuse(
                 "@Column(\"a\") @Column(\"b\") var a: Int = 1",
-                "'a' carries '@Column' twice: write it once, with all that it says", column: 18,
+                "'a' has '@Column' twice: write it once, with all arguments", column: 18,
                 fixIt: "remove '@Column'", fixed: "@Column(\"a\") var a: Int = 1"),
             Misuse(
                 "@Column(\"b\") @Column(as: Cents.self) var a: Int = 1",
-                "'a' carries '@Column' twice: write it once, with all that it says", column: 18,
+                "'a' has '@Column' twice: write it once, with all arguments", column: 18,
                 fixIt: "write '@Column(\"b\", as: Cents.self)'", fixed: "@Column(\"b\", as: Cents.self) var a: Int = 1"),
             Misuse(
                 "@JSON @JSON var a: [Int] = []",
-                "'a' carries '@JSON' twice: write it once, with all that it says", column: 11,
+                "'a' has '@JSON' twice: write it once, with all arguments", column: 11,
                 fixIt: "remove '@JSON'", fixed: "@JSON var a: [Int] = []"),
             Misuse(
                 "@PrimaryKey @PrimaryKey(.rowid) var a: Int64",
-                "'a' carries '@PrimaryKey' twice: write it once, with all that it says", column: 17,
+                "'a' has '@PrimaryKey' twice: write it once, with all arguments", column: 17,
                 fixIt: "write '@PrimaryKey(.rowid)'", fixed: "@PrimaryKey(.rowid) var a: Int64"),
         ])
     func twice(_ misuse: Misuse) {
@@ -57,7 +57,7 @@ struct MarkerDiagnosticTests {
     }
 
     @Test(
-        "markers that exclude each other are told apart",
+        "markers that exclude each other are refused with their own messages",
         arguments: [
             Misuse(
                 "@Transient @JSON var a: Int = 1", "'@Transient' and '@JSON' exclude each other", column: 16,
@@ -193,7 +193,7 @@ struct MarkerDiagnosticTests {
             fixed: "var cache: Int = 1")
     }
 
-    @Test("'@Transient' may stand on a member that has no column anyway")
+    @Test("'@Transient' is allowed on a member that has no column anyway")
     func transientWithoutColumn() {
         expectExpansion(
             of: """
@@ -234,9 +234,9 @@ struct MarkerDiagnosticTests {
                 """)
     }
 
-    @Test("a marker belongs to a model that is one in some builds only")
+    @Test("a marker is accepted in a type that is a model in some builds only")
     func conditionalModel() {
-        // What assertMacroExpansion expands stands outside of '#if'.
+        // assertMacroExpansion expands only code outside of '#if'.
         expectExpansion(
             of: """
                 #if canImport(Store)
@@ -259,7 +259,7 @@ struct MarkerDiagnosticTests {
     @Test("a marker inside of '#if' is refused: the macro cannot see which branch is built")
     func conditional() {
         expectProblem(
-            "'tags' has attributes inside of '#if', and '@Model' cannot see which branch is built: write them outside",
+            "'tags' has attributes inside '#if', and '@Model' cannot see which branch is built: write them outside",
             in: """
                 @Model
                 final class Person {

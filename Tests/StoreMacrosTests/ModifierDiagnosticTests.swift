@@ -5,19 +5,19 @@ import Testing
 @Suite("Misuse of modifiers, names and types of models")
 struct ModifierDiagnosticTests {
     @Test(
-        "a property that refers to an object without keeping it is refused",
+        "a weak or unowned property is refused",
         arguments: [
             Misuse(
                 "weak var a: Person?",
-                "'a' cannot be 'weak': a row holds values, no objects; name another row by its key, as a 'Ref'",
+                "'a' cannot be 'weak': a row holds values, not objects; refer to another row by its key, with a 'Ref'",
                 column: 5, fixIt: "remove 'weak'", fixed: "var a: Person?"),
             Misuse(
                 "unowned var a: Person",
-                "'a' cannot be 'unowned': a row holds values, no objects; name another row by its key, as a 'Ref'",
+                "'a' cannot be 'unowned': a row holds values, not objects; refer to another row by its key, with a 'Ref'",
                 column: 5, fixIt: "remove 'unowned'", fixed: "var a: Person"),
             Misuse(
                 "private unowned(unsafe) var a: Person",
-                "'a' cannot be 'unowned': a row holds values, no objects; name another row by its key, as a 'Ref'",
+                "'a' cannot be 'unowned': a row holds values, not objects; refer to another row by its key, with a 'Ref'",
                 column: 13, fixIt: "remove 'unowned(unsafe)'", fixed: "private var a: Person"),
         ])
     func reference(_ misuse: Misuse) {
@@ -25,16 +25,16 @@ struct ModifierDiagnosticTests {
         misuse.expect(in: "struct")
     }
 
-    @Test("a property of a class needs no promise that it is safe to share")
+    @Test("a property of a class needs no nonisolated(unsafe)")
     func unsafeProperty() {
         Misuse(
             "nonisolated(unsafe) var a: Int = 1",
-            "'a' needs no 'nonisolated(unsafe)': a lock guards the values of a model", column: 5,
+            "'a' needs no 'nonisolated(unsafe)': a lock protects the values of a model", column: 5,
             fixIt: "remove 'nonisolated(unsafe)'", fixed: "var a: Int = 1"
         ).expect()
     }
 
-    @Test("a constant of a struct that has a value already cannot be read from a row")
+    @Test("a constant of a struct that has a value cannot be read from a row")
     func initializedConstant() {
         Misuse(
             "let a: Int = 1", "'a' must be a 'var': its value comes from the row", column: 5, fixIt: "use 'var'",
@@ -42,10 +42,10 @@ struct ModifierDiagnosticTests {
         ).expect(in: "struct")
     }
 
-    @Test("a property inside of '#if' is refused, however deep", arguments: ["final class", "struct"])
+    @Test("a property inside of '#if' is refused, at any depth", arguments: ["final class", "struct"])
     func conditional(type: String) {
         expectProblem(
-            "'note' stands inside of '#if', and '@Model' cannot see which branch is built: declare it outside"
+            "'note' is inside '#if', and '@Model' cannot see which branch is built: declare it outside"
                 + (type == "struct" ? ", or mark it '@Transient'" : ""),
             in: """
                 @Model
@@ -63,36 +63,36 @@ struct ModifierDiagnosticTests {
     }
 
     @Test(
-        "a name that every model has already is refused, and the column keeps it",
+        "a name that every model has is refused, and the fix-it keeps the column's name",
         arguments: ReservedNames.ofProperties(.liveClass).sorted())
     func reserved(name: String) {
         Misuse(
             "var \(name): Int = 1",
-            "'\(name)' is a name that every model has already; rename the property and keep the column with '@Column(\"\(name)\")'",
+            "'\(name)' is reserved in models; rename the property and keep the column with '@Column(\"\(name)\")'",
             column: 9, fixIt: "rename to '\(name)Value'", fixed: "@Column(\"\(name)\") var \(name)Value: Int = 1"
         ).expect()
     }
 
     @Test(
-        "renaming goes with the markers that a property has",
+        "a renaming keeps the markers of the property",
         arguments: [
             Misuse(
                 "@Column(\"is_new\") private var isNew: Bool = true",
-                "'isNew' is a name that every model has already; rename the property and keep the column with '@Column(\"isNew\")'",
+                "'isNew' is reserved in models; rename the property and keep the column with '@Column(\"isNew\")'",
                 column: 35, fixIt: "rename to 'isNewValue'",
                 fixed: "@Column(\"is_new\") private var isNewValue: Bool = true"),
             Misuse(
                 "@Column(as: Flag.self) var isNew: Bool = true",
-                "'isNew' is a name that every model has already; rename the property and keep the column with '@Column(\"isNew\")'",
+                "'isNew' is reserved in models; rename the property and keep the column with '@Column(\"isNew\")'",
                 column: 32, fixIt: "rename to 'isNewValue'",
                 fixed: "@Column(\"isNew\", as: Flag.self) var isNewValue: Bool = true"),
             Misuse(
                 "private var isNew: Bool = true",
-                "'isNew' is a name that every model has already; rename the property and keep the column with '@Column(\"isNew\")'",
+                "'isNew' is reserved in models; rename the property and keep the column with '@Column(\"isNew\")'",
                 column: 17, fixIt: "rename to 'isNewValue'",
                 fixed: "@Column(\"isNew\") private var isNewValue: Bool = true"),
             Misuse(
-                "@Transient var isNew: Bool = true", "'isNew' is a name that every model has already; rename it",
+                "@Transient var isNew: Bool = true", "'isNew' is reserved in models; rename it",
                 column: 20, fixIt: "rename to 'isNewValue'", fixed: "@Transient var isNewValue: Bool = true"),
         ])
     func renaming(_ misuse: Misuse) {
@@ -103,19 +103,19 @@ struct ModifierDiagnosticTests {
         "a member that the expansion declares cannot be declared again",
         arguments: [
             Misuse(
-                "var database: Int { 1 }", "'database' is a name that every model has already; rename it", column: 9,
+                "var database: Int { 1 }", "'database' is reserved in models; rename it", column: 9,
                 fixIt: "rename to 'databaseValue'", fixed: "var databaseValue: Int { 1 }"),
             Misuse(
-                "static let schema = 1", "'schema' is a name that every model has already; rename it", column: 16,
+                "static let schema = 1", "'schema' is reserved in models; rename it", column: 16,
                 fixIt: "rename to 'schemaValue'", fixed: "static let schemaValue = 1"),
-            Misuse("typealias ID = Int64", "'ID' is a name that every model has already; rename it", column: 15),
-            Misuse("struct Columns {}", "'Columns' is a name that every model has already; rename it", column: 12),
+            Misuse("typealias ID = Int64", "'ID' is reserved in models; rename it", column: 15),
+            Misuse("struct Columns {}", "'Columns' is reserved in models; rename it", column: 12),
         ])
     func declaredAgain(_ misuse: Misuse) {
         misuse.expect()
     }
 
-    @Test("a struct keeps the names that nothing is generated for")
+    @Test("a struct may use the names for which nothing is generated")
     func namesOfStructs() {
         expectExpansion(
             of: """

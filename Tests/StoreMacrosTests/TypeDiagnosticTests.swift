@@ -2,10 +2,10 @@ import Testing
 
 @Suite("Misuse of @Model on types")
 struct TypeDiagnosticTests {
-    @Test("an actor is offered to be a class")
+    @Test("an actor is refused, with a fix-it that makes it a class")
     func anActor() {
         expectProblem(
-            "'@Model' goes on a final class (live objects) or on a struct (values)",
+            "'@Model' can be attached to a final class (live objects) or a struct (values)",
             in: """
                 @Model
                 actor Person {
@@ -41,7 +41,7 @@ struct TypeDiagnosticTests {
     @Test("a generic type cannot be a model")
     func generic() {
         expectProblem(
-            "a model cannot be generic, nor stand in a generic type: it stands for one table",
+            "a model cannot be generic or nested in a generic type: it represents one table",
             in: """
                 @Model
                 struct Person<T> {
@@ -53,7 +53,7 @@ struct TypeDiagnosticTests {
     @Test("a type in a generic type cannot be a model")
     func insideGeneric() {
         expectProblem(
-            "a model cannot be generic, nor stand in a generic type: it stands for one table",
+            "a model cannot be generic or nested in a generic type: it represents one table",
             in: """
                 enum Page<T> {
                     @Model
@@ -64,7 +64,7 @@ struct TypeDiagnosticTests {
                 """, line: 2, column: 5)
     }
 
-    @Test("a model that would hide the module is offered another name for its table")
+    @Test("a model that would hide the module is refused, with a fix-it that keeps its table's name")
     func namedStore() {
         expectProblem(
             "a model cannot be named 'Store', like the module: rename the type and keep the table with '@Model(table: \"Store\")'",

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-// One table in the course of time: each model is a later declaration of it.
+// One table over time: each model is a later declaration of it.
 @Model(table: "Contact")
 final class ContactV1 {
     var id: Int64
@@ -82,7 +82,7 @@ struct AutomaticSchemaTests {
         try db.value(String.self, "SELECT sql FROM sqlite_master WHERE name = \(name)")
     }
 
-    @Test("[34] a missing table is made from the model, captured, and reported; a second opening does nothing")
+    @Test("[34] a missing table is created from the model, captured, and reported; a second opening does nothing")
     func create() throws {
         let db = try open { $0.automatic(ContactV1.self) }
         #expect(db.schemaReport.done == [.init(table: "Contact", action: .createdTable)])
@@ -99,12 +99,12 @@ struct AutomaticSchemaTests {
         try again.close()
     }
 
-    @Test("[34] a new property becomes a column with the initial value for the rows that are there")
+    @Test("[34] a new property becomes a column with the initial value for existing rows")
     func addColumns() throws {
         let first = try open { $0.automatic(ContactV1.self) }
         let id = try ContactV1.create(in: first) { $0.name = "Bob" }.id
         try first.close()
-        // token: another value each time
+        // token has another initial value each time.
         #expect(code { _ = try open { $0.automatic(ContactV2.self) } } == .invalidSchema)
         let db = try open {
             $0.version(1) {
@@ -120,7 +120,8 @@ struct AutomaticSchemaTests {
             return nil
         }
         #expect(added == ["stars", "score", "note", "photo"])
-        // ADD COLUMN journals no row: the default is the schema's, and each machine has it with its own migration.
+        // ADD COLUMN journals no row: the default belongs to the schema, and each machine gets it with its
+        // own migration.
         #expect(try db.value(Int.self, "SELECT count(*) FROM _journal") == 1)
         try bob.save { $0.stars = 4 }
         #expect(try db.value(Int.self, "SELECT count(*) FROM _journal WHERE op = 2") == 1)
@@ -128,7 +129,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[34] what would lose data is left undone and reported with a remedy, and done when it is allowed")
+    @Test("[34] a change that would lose data is not made and reported with a remedy, and made when it is allowed")
     func destructive() throws {
         let first = try open { $0.automatic(ContactV1.self) }
         let id = try ContactV1.create(in: first) { $0.nick = "12" }.id
@@ -141,13 +142,13 @@ struct AutomaticSchemaTests {
 
         db = try open { $0.automatic(ContactV3.self) }
         #expect(db.schemaReport.notDone.map(\.column) == ["nick"])
-        #expect(db.schemaReport.notDone.first?.reason == "the column is TEXT, the model stores INTEGER")
+        #expect(db.schemaReport.notDone.first?.reason == "the column is TEXT, but the model stores INTEGER")
         try db.close()
 
         db = try open { $0.automatic(ContactV3.self, allowing: .rebuildTables) }
         #expect(db.schemaReport.done.contains { if case .rebuilt = $0.action { true } else { false } })
         #expect(try ContactV3.find(id, in: db)?.nick == 12)
-        // The rebuilt table is captured, and the journal tells the one value that another class now has.
+        // The rebuilt table is captured, and the journal has the one value whose class changed.
         let entries = try db.value(Int.self, "SELECT count(*) FROM _journal WHERE op = 2")
         #expect(entries == 1)
         try ContactV3.create(in: db) { $0.nick = 5 }
@@ -161,7 +162,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[34] renames keep the values, happen once, and capture follows")
+    @Test("[34] renamings keep the values, happen once, and capture follows")
     func renames() throws {
         let first = try open {
             $0.version(1) { try $0.execute("CREATE TABLE People (id INTEGER PRIMARY KEY, called TEXT NOT NULL)") }
@@ -184,7 +185,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[34] another primary key is refused without permission, and the table is rebuilt with it")
+    @Test("[34] another primary key is refused without permission, and with it the table is rebuilt")
     func keyChange() throws {
         let first = try open { $0.automatic(ContactV1.self) }
         try ContactV1.create(in: first) {
@@ -230,7 +231,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[34] a required property cannot be added to rows that would have no value, and can be to an empty table")
+    @Test("[34] a required property can be added only to an empty table, not to rows that would have no value")
     func required() throws {
         let first = try open { $0.automatic(ContactV1.self) }
         let bob = try ContactV1.create(in: first)
@@ -250,7 +251,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[35] indexes of the model are made and dropped with the declaration, those of others stay")
+    @Test("[35] indexes of the model follow its declaration, and other indexes stay")
     func indexes() throws {
         var db = try open {
             $0.automatic(ContactV2.self)
@@ -280,7 +281,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[35] an index on an unknown property, and a unique one that rows contradict, are typed errors")
+    @Test("[35] an index on an unknown property, and a unique index that rows violate, are typed errors")
     func wrongIndexes() throws {
         let misnamed = code { _ = try open { $0.automatic(MisindexedContact.self) } }
         #expect(misnamed == .missingColumn)
@@ -298,7 +299,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[36] rows that do not fit fail the migration, or are deleted, which the journal tells")
+    @Test("[36] rows that do not fit fail the migration, or are deleted, and the journal has the deletes")
     func validation() throws {
         let first = try open { $0.automatic(ContactV1.self) }
         let bad = try ContactV1.create(in: first) { $0.nick = "no number" }
@@ -317,7 +318,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[36] a version validates rows by what they decode to and by a condition of its own")
+    @Test("[36] a version validates rows by decoding them and by a condition of its own")
     func validateInVersion() throws {
         let first = try open {
             $0.version(1) { try $0.execute("CREATE TABLE Contact (id INTEGER PRIMARY KEY, name, nick)") }
@@ -343,7 +344,7 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[33] versions run before what follows models, and the report tells from which to which")
+    @Test("[33] versions run before the automatic schema, and the report has the numbers before and after")
     func versionsFirst() throws {
         let db = try open {
             $0.version(4) {
@@ -367,7 +368,9 @@ struct AutomaticSchemaTests {
         try db.close()
     }
 
-    @Test("[31] defaults of properties are defaults of the columns, nil is NULL, and NULL where none may be is refused")
+    @Test(
+        "[31] defaults of properties are defaults of the columns, nil is NULL, and NULL is refused where it is not allowed"
+    )
     func defaults() throws {
         let db = try open { $0.automatic(ContactV2.self) }
         try db.execute("INSERT INTO Contact (id, token) VALUES (1, '00000000-0000-0000-0000-000000000000')")

@@ -6,9 +6,9 @@ import Synchronization
 class AccessContext {
     let database: Database
     let db: GRDB.Database
-    /// The access, to another database or this one, that this one is inside of.
+    /// The access that encloses this one, to this database or another one.
     var outer: AccessContext?
-    /// Notes what the access reads, while someone wants to know.
+    /// Records what the access reads; nil when nobody asks for it.
     var tracker: RegionTracker?
 
     init(_ database: Database, _ db: GRDB.Database) {
@@ -16,7 +16,7 @@ class AccessContext {
         self.db = db
     }
 
-    /// A statement of this access, out of the cache.
+    /// Prepares a statement, or takes it from the connection's cache.
     func prepare(_ sql: String) throws -> PreparedStatement {
         database.counters.countQuery()
         let statement = try PreparedStatement(db, sql)
@@ -54,7 +54,8 @@ final class ReadContext: AccessContext {
     private var position: Int64?
     /// ``LiveClock/announcedNotices`` before the snapshot was taken.
     private let notices: Int64
-    /// Objects that were registered with a row older than what has been handled since.
+    /// Objects that were registered with a row of this snapshot after a newer version of the row was
+    /// announced.
     private(set) var stale: [any Refreshable] = []
 
     init(_ database: Database, _ db: GRDB.Database, notices: Int64) {
@@ -62,7 +63,8 @@ final class ReadContext: AccessContext {
         super.init(database, db)
     }
 
-    /// Notes that `object` has got a row of this snapshot, which others may have seen settled since.
+    /// Notes that `object` took a row of this snapshot. When visibility notices were announced after the
+    /// snapshot was taken, the row may be outdated, so the object is read again.
     func adopted<M: Model>(_ object: M) {
         let announced = database.pipeline.clock.announcedNotices.load(ordering: .sequentiallyConsistent)
         if notices < announced { stale.append(RefreshableObject<M>(object: object)) }
@@ -73,7 +75,7 @@ final class ReadContext: AccessContext {
         return adopt(rows.map { M._make($0, start) }, start)
     }
 
-    /// Reads the rows straight into objects: in most fetches, most of them are new.
+    /// Reads the rows straight into objects, because most rows of most fetches have no live object yet.
     override func fetchObjects<M: Model>(
         _ type: M.Type, _ sql: SQL, operation: String = "fetching", limit: Int = .max
     ) throws -> [M] {

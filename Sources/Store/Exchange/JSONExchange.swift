@@ -95,14 +95,16 @@ extension Model {
             if case .array(let list) = value { elements = list } else { elements = [value] }
         } catch {
             throw StoreError(
-                .invalidInput, "the text is no JSON: \(error)",
-                hint: "Correct the text there; comments and trailing commas are no JSON.", table: schema.table,
+                .invalidInput, "the text is not valid JSON: \(error)",
+                hint: "Correct the text at that byte; JSON has no comments and no trailing commas.",
+                table: schema.table,
                 operation: "importing")
         }
         return try elements.map { element in
             guard case .object(let members) = element else {
                 throw StoreError(
-                    .invalidInput, "the JSON holds something that is no object", hint: "Write an array of objects.",
+                    .invalidInput, "the JSON contains an element that is not an object",
+                    hint: "Write an array of objects.",
                     table: schema.table, operation: "importing")
             }
             var values: [String: Value] = [:]

@@ -20,7 +20,7 @@ struct JSONParser {
         var parser = JSONParser(text)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
-        guard parser.index == parser.bytes.count else { throw parser.failure("something stands after the value") }
+        guard parser.index == parser.bytes.count else { throw parser.failure("more text follows the value") }
         return value
     }
 
@@ -70,7 +70,7 @@ struct JSONParser {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw failure("a name is missing") }
             let name = try string()
-            guard names.insert(name).inserted else { throw failure("the name \(name) stands twice") }
+            guard names.insert(name).inserted else { throw failure("the name \(name) is repeated") }
             skipSpace()
             guard take(":") else { throw failure("a colon is missing") }
             members.append(JSONValue.Member(name: name, value: try value(depth: depth + 1)))
@@ -135,7 +135,7 @@ struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: content, as: UTF8.self)
             case UInt8(ascii: "\\"): content += try escaped()
-            case ..<0x20: throw failure("a control character stands in a string")
+            case ..<0x20: throw failure("a string contains a control character")
             default: content.append(byte)
             }
         }
@@ -155,11 +155,11 @@ struct JSONParser {
         case UInt8(ascii: "u"):
             let first = try codeUnit()
             guard (0xD800...0xDFFF).contains(first) else { return try utf8(UInt32(first)) }
-            guard first < 0xDC00, take("\\"), take("u") else { throw failure("a surrogate stands alone") }
+            guard first < 0xDC00, take("\\"), take("u") else { throw failure("a surrogate has no partner") }
             let second = try codeUnit()
-            guard (0xDC00...0xDFFF).contains(second) else { throw failure("a surrogate stands alone") }
+            guard (0xDC00...0xDFFF).contains(second) else { throw failure("a surrogate has no partner") }
             return try utf8(0x10000 + (UInt32(first) - 0xD800) << 10 + UInt32(second) - 0xDC00)
-        default: throw failure("an unknown escape stands in a string")
+        default: throw failure("a string contains an unknown escape")
         }
     }
 
@@ -173,7 +173,7 @@ struct JSONParser {
     }
 
     private func utf8(_ number: UInt32) throws -> [UInt8] {
-        guard let scalar = Unicode.Scalar(number) else { throw failure("an escape names no character") }
+        guard let scalar = Unicode.Scalar(number) else { throw failure("an escape does not denote a character") }
         return Array(String(Character(scalar)).utf8)
     }
 }

@@ -23,6 +23,8 @@ public struct SearchMarks: Hashable, Sendable {
     /// The maximum number of words in a snippet, 1...64.
     public var words: Int
 
+    /// Creates marks.
+    ///
     /// - Parameters:
     ///   - start: The text before each matched word.
     ///   - end: The text after each matched word.
@@ -152,7 +154,8 @@ extension TextIndexDefinition {
             let column = try schema.columnName(of: name)
             guard let position = columns.firstIndex(where: { SQLText.same($0, column) }), factor.isFinite else {
                 throw StoreError(
-                    .missingColumn, "the text index \(self.name) has no column \(column) to weigh",
+                    .missingColumn,
+                    "the text index \(self.name) has no column \(column), or its weight is not a finite number",
                     hint: "Its columns are \(columns.joined(separator: ", ")).", table: table, column: column)
             }
             factors[position] = factor
@@ -176,8 +179,8 @@ extension TextIndexStore {
                 ? "the table has several text indexes: \(indexes.map(\.name).joined(separator: ", "))"
                 : "the table has no text index\(name.map { " named \($0)" } ?? "")",
             hint: indexes.isEmpty
-                ? "Declare `textIndexes` in the model, or make one with `textIndex(_:on:)` in a version."
-                : "Name the one to search.",
+                ? "Declare `textIndexes` in the model, or create one with `textIndex(_:on:)` in a version."
+                : "Name the index to search.",
             table: table)
     }
 }

@@ -3,11 +3,12 @@ import GRDB
 import Journal
 import Synchronization
 
-/// The full-text indexes of one file: which there are, and how far each has followed the journal.
+/// The full-text indexes of one file, and the journal position that each has followed.
 ///
-/// `_journal_text` holds a row for each. Triggers index what programs write to this file; `position` is the place in the journal
-/// up to which everything else is indexed: rows that came from peers, and rows that REPLACE evicted unseen. It moves in the
-/// transaction that indexes, so that a crash loses nothing.
+/// `_journal_text` holds one row for each index. Triggers index the writes of programs on this file.
+/// `position` is the journal position up to which everything else is indexed: rows that came from peers, and
+/// rows that REPLACE evicted without delete triggers. It advances in the transaction that indexes, so a crash
+/// loses nothing. `held` is a digest of the held rows at that time.
 struct TextIndexStore {
     let db: GRDB.Database
 
@@ -47,9 +48,9 @@ struct TextIndexStore {
 
     // MARK: - Installing
 
-    /// Makes an index, or makes it anew when it differs. The caller lets capture follow.
+    /// Creates an index, or replaces it when its definition differs. The caller refreshes capture afterwards.
     ///
-    /// - Returns: False when there is the same index already.
+    /// - Returns: False when the same index exists already.
     func install(_ definition: TextIndexDefinition) throws -> Bool {
         let table = try inspect(definition)
         let known = try all().first { SQLText.same($0.name, definition.name) }
@@ -57,7 +58,7 @@ struct TextIndexStore {
         if let known { _ = try drop(known.name) }
         guard try !db.tableExists(definition.name) else {
             throw StoreError(
-                .invalidSchema, "there is a table named \(definition.name) already",
+                .invalidSchema, "a table named \(definition.name) exists already",
                 hint: "Give the text index another name.", table: definition.table)
         }
         try run([TextIndexStore.table] + definition.creation(table) + definition.triggers(table).map(\.sql))
@@ -76,7 +77,9 @@ struct TextIndexStore {
         return true
     }
 
-    /// - Returns: False when there is none of that name.
+    /// Drops the index of this name.
+    ///
+    /// - Returns: False when no index has that name.
     func drop(_ name: String) throws -> Bool {
         guard let known = try all().first(where: { SQLText.same($0.name, name) }) else { return false }
         try run(known.removal)
@@ -88,7 +91,7 @@ struct TextIndexStore {
     private func inspect(_ definition: TextIndexDefinition) throws -> TableInspection {
         guard let table = try TableInspection.named(definition.table, db) else {
             throw StoreError(
-                .missingTable, "the text index \(definition.name) is for a table that is not there",
+                .missingTable, "the text index \(definition.name) is for a table that does not exist",
                 hint: "Create it first, or drop the index.", table: definition.table)
         }
         guard table.keyCount > 0, !definition.columns.isEmpty else {
@@ -101,20 +104,20 @@ struct TextIndexStore {
             guard table.has(column) else {
                 throw StoreError(
                     .missingColumn, "the text index \(definition.name) names a column that the table does not have",
-                    hint: "Drop the index, or declare it anew with the columns of today.", table: table.name,
+                    hint: "Drop the index, or declare it with the table's current columns.", table: table.name,
                     column: column)
             }
             guard !["rank", "rowid", SQLText.foldedName(definition.name)].contains(SQLText.foldedName(column)) else {
                 throw StoreError(
-                    .invalidSchema, "FTS5 keeps the name \(column) for itself", hint: "Rename the column.",
+                    .invalidSchema, "FTS5 reserves the column name \(column)", hint: "Rename the column.",
                     table: table.name, column: column)
             }
         }
         return table
     }
 
-    /// Puts back triggers that a rebuilt table has lost, and indexes it anew; follows a renamed table; an index goes with its
-    /// table. Does nothing when all is there.
+    /// Restores triggers that a rebuilt table has lost, and indexes the table again; follows a renamed table;
+    /// drops an index whose table is gone. Does nothing when all triggers exist.
     ///
     /// - Throws: ``StoreError/Code/missingColumn`` when an indexed column is gone.
     func repairTriggers() throws {
@@ -136,7 +139,7 @@ struct TextIndexStore {
         }
     }
 
-    /// The definition under the table's name of today; nil when the table is gone.
+    /// The definition with the table's current name; nil when the table is gone.
     private func renamed(_ definition: TextIndexDefinition) throws -> TextIndexDefinition? {
         if try TableInspection.named(definition.table, db) != nil { return definition }
         guard
@@ -153,7 +156,7 @@ struct TextIndexStore {
 
     // MARK: - Following
 
-    /// True when the journal holds something for an index beyond its position.
+    /// True when the journal holds changes for an index after its position.
     ///
     /// - Parameter checked: The position up to which an earlier call found nothing.
     func isBehind(checked: Int64) throws -> Bool {
@@ -169,14 +172,15 @@ struct TextIndexStore {
         }
     }
 
-    /// Indexes everything that the triggers did not see.
+    /// Indexes every change that the triggers missed.
     func follow() throws {
         let last = try JournalReader.lastSeq(db)
         let held = try heldRows()
         for record in try records() where record.position != last || record.held != held {
             let definition = record.definition
             guard let table = try TableInspection.named(definition.table, db) else { continue }
-            // A row that was set aside, or came back, has no entry of its own in the journal.
+            // A row that became held, or visible again, has no journal entry for it, so all rows are
+            // compared.
             let isKnown = try record.held == held && record.position < last && isComplete(after: record.position)
             let keys = isKnown ? try changedKeys(table, after: record.position) : nil
             for statement in definition.refresh(table, keys: keys) { try run([statement]) }
@@ -190,13 +194,14 @@ struct TextIndexStore {
             arguments: [position, try heldRows(), definition.name])
     }
 
-    /// False when the journal no longer holds all entries after `position`.
+    /// False when the journal does not hold all entries after `position`.
     private func isComplete(after position: Int64) throws -> Bool {
         let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal") ?? 0
         return first <= position + 1
     }
 
-    /// The shapes of a table, with the places of the table's key columns in the journal's; nil when one has another key.
+    /// The shapes of a table, each with the positions of the table's key columns in the shape's key; nil when
+    /// a shape has another key.
     private func shapes(_ table: TableInspection) throws -> [(id: Int64, key: [Int])]? {
         let registry = try ShapeRegistry(db)
         let names = table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) }
@@ -222,10 +227,11 @@ struct TextIndexStore {
             arguments: [position]) ?? false
     }
 
-    /// Changes that triggers may not have seen: of peers, and deletes, which for REPLACE fire none without recursive triggers.
+    /// Selects the changes that triggers may have missed: those of peers, and deletes, because REPLACE fires
+    /// no delete trigger unless recursive triggers are on.
     private static let unseen = "(origin IS NOT NULL OR op = \(Journal.Operation.delete.rawValue))"
 
-    /// A SELECT of the keys that such changes name; nil when all rows must be looked at.
+    /// A SELECT of the keys of these changes; nil when all rows must be compared.
     private func changedKeys(_ table: TableInspection, after position: Int64) throws -> String? {
         guard let shapes = try shapes(table), !shapes.isEmpty else { return nil }
         return shapes.map { shape in
@@ -235,7 +241,7 @@ struct TextIndexStore {
         }.joined(separator: " UNION ALL ")
     }
 
-    /// Which rows are set aside, in few characters.
+    /// A digest of the held rows; empty when there are none.
     private func heldRows() throws -> String {
         let rows = try GRDB.Row.fetchCursor(db, sql: "SELECT tbl, key, shown FROM _journal_held ORDER BY tbl, key")
         var bytes: [UInt8] = []
@@ -257,7 +263,7 @@ struct TextIndexStore {
 }
 
 extension Database {
-    /// Lets the full-text indexes take up what came from peers.
+    /// Updates the full-text indexes with the changes that came from peers.
     func followTextIndexes() throws {
         if replica.isReadOnly { return }
         let operation = "following the text indexes"

@@ -44,7 +44,8 @@ extension Database {
         try outside("backing up") {
             guard replacing || !FileManager.default.fileExists(atPath: path) else {
                 throw StoreError(
-                    .alreadyExists, "there is a file at \(path)", hint: "Name another one, or pass `replacing: true`.")
+                    .alreadyExists, "a file exists already at \(path)",
+                    hint: "Name another one, or pass `replacing: true`.")
             }
             let partial = path + ".partial"
             Database.remove(partial)

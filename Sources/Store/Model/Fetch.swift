@@ -1,20 +1,22 @@
 import Journal
 
 extension Model {
-    /// The live object of the row with this key; nil when there is no such row. An object that someone holds is found
-    /// without a query.
+    /// Returns the live object of the row with this key; nil when there is no such row. An object that is in
+    /// memory is found without a query.
     ///
-    /// - Throws: ``StoreError``, as ``fetch(_:in:)`` does for this one row.
+    /// - Throws: What ``fetch(_:in:)`` throws, for this row.
     public static func find(_ id: ID, in database: Database) throws -> Self? {
         if let object = try held(id, in: database) { return object }
         return try database.access { try $0.find(Self.self, id) }
     }
 
-    /// The objects of the rows with these keys, in the order of `ids`; keys without a row are left out.
+    /// Returns the objects of the rows with these keys, in the order of `ids`. Keys without a row are left
+    /// out.
     ///
-    /// Any number of keys: those whose objects are held need no query, the others one for each 500.
+    /// The number of keys is not limited. Objects that are in memory need no query; the others take one query
+    /// for each 500.
     ///
-    /// - Throws: As ``fetch(_:in:)``: one row that does not decode fails all of it.
+    /// - Throws: What ``fetch(_:in:)`` throws. One row that cannot be decoded fails the whole call.
     public static func find(_ ids: some Sequence<ID>, in database: Database) throws -> [Self] {
         let ids = Array(ids)
         return try database.access { context in
@@ -30,9 +32,9 @@ extension Model {
         }
     }
 
-    /// The objects of the rows with these keys, by key; keys without a row are left out.
+    /// Returns the objects of the rows with these keys, by key. Keys without a row are left out.
     ///
-    /// - Throws: As ``fetch(_:in:)``: one row that does not decode fails all of it.
+    /// - Throws: What ``fetch(_:in:)`` throws. One row that cannot be decoded fails the whole call.
     public static func keyed(_ ids: some Sequence<ID>, in database: Database) throws -> [ID: Self] {
         try Dictionary(find(ids, in: database).map { ($0.id, $0) }) { first, _ in first }
     }
@@ -41,7 +43,7 @@ extension Model {
         if database.isClosed {
             throw database.failed(StoreError.closed, operation: "finding", table: schema.table)
         }
-        // What is found in memory was read too, for whoever wants to know of changes.
+        // An object that is found in memory counts as a read for the tracker too.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
         guard let object = database.instances(of: Self.self).cached(id),
             object._status == .present
@@ -49,7 +51,8 @@ extension Model {
         return object
     }
 
-    /// The objects of the rows for which `condition` holds. Order and limit may follow it as SQL.
+    /// Returns the objects of the rows that meet `condition`. ORDER BY and LIMIT may follow the condition as
+    /// SQL.
     ///
     /// ```swift
     /// try Person.where("name = \(name) ORDER BY age LIMIT 10", in: db)
@@ -58,38 +61,39 @@ extension Model {
     ///
     /// `$T` stands for the table, `$PK` for the primary key.
     ///
-    /// - Throws: As ``fetch(_:in:)``.
+    /// - Throws: What ``fetch(_:in:)`` throws.
     public static func `where`(
         _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> [Self] {
         try fetch("WHERE " + condition.binding(arguments), in: database)
     }
 
-    /// All objects, optionally in an order: `Person.all(orderedBy: "name DESC, $PK", in: db)`.
+    /// Returns all objects, optionally in an order: `Person.all(orderedBy: "name DESC, $PK", in: db)`.
     ///
-    /// - Throws: As ``fetch(_:in:)``.
+    /// - Throws: What ``fetch(_:in:)`` throws.
     public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
         try fetch(order.map { "ORDER BY " + $0 } ?? "", in: database)
     }
 
-    /// The first object of the rows for which `condition` holds; of all rows when it is left out.
+    /// Returns the object of the first row that meets `condition`, or of the first of all rows when there is
+    /// no condition.
     ///
-    /// - Throws: As ``fetch(_:in:)``, for the first row alone.
+    /// - Throws: What ``fetch(_:in:)`` throws; only the first row is decoded.
     public static func first(
         _ condition: SQL? = nil, _ arguments: (any ColumnValue)?..., orderedBy order: SQL? = nil, in database: Database
     ) throws -> Self? {
         var tail: SQL = try condition.map { try "WHERE " + $0.binding(arguments) } ?? ""
         if let order { tail = tail + " ORDER BY " + order }
-        // Read to the first row only: a LIMIT added as text could clash with one of the condition's own.
+        // Reads only the first row. A LIMIT that is added as text could clash with one in the condition.
         let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
         return try database.access { context in
             try context.fetchObjects(Self.self, sql, limit: 1).first
         }
     }
 
-    /// How many rows there are for which `condition` holds; all rows when it is left out.
+    /// Returns the number of rows that meet `condition`, or of all rows when there is no condition.
     ///
-    /// - Throws: ``StoreError`` for SQL and values that do not fit, as ``fetch(_:in:)``; rows are not decoded.
+    /// - Throws: What ``fetch(_:in:)`` throws for the SQL and its values; rows are not decoded.
     public static func count(
         where condition: SQL? = nil, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> Int {
@@ -99,12 +103,13 @@ extension Model {
         return try database.value(Int.self, sql, operation: "counting", table: schema.table) ?? 0
     }
 
-    /// The objects of the rows that `SELECT … FROM table` gives with this tail: WHERE, ORDER BY, LIMIT, joins.
+    /// Returns the objects of the rows of `SELECT … FROM table` with this tail: WHERE, ORDER BY, LIMIT,
+    /// joins.
     ///
-    /// - Throws: ``StoreError``: `undecodable` for the first row with a value that its property's type cannot take;
-    ///   `unstorable` for an argument or a key that SQLite cannot bind; `argumentCount` when `?` and values are not as
-    ///   many; `sql`, `missingTable` or `missingColumn` for what does not fit the schema; `closed`. No object is
-    ///   returned then, and objects that are held keep their values.
+    /// - Throws: ``StoreError``: `undecodable` for the first row with a value that its property's type cannot
+    ///   decode; `unstorable` for an argument or a key that SQLite cannot bind; `argumentCount` when the
+    ///   numbers of `?` and values differ; `sql`, `missingTable` or `missingColumn` for SQL that does not fit
+    ///   the schema; `closed`. No object is returned then, and objects in memory keep their values.
     public static func fetch(_ tail: SQL, in database: Database) throws -> [Self] {
         let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
         return try database.access { context in
@@ -112,11 +117,12 @@ extension Model {
         }
     }
 
-    /// Reads the row again, whatever the journal says.
+    /// Reads the row again, even when the journal shows no change of it.
     ///
-    /// - Returns: True when the row is there. When it is gone, the object is marked as deleted.
-    /// - Throws: ``StoreError/Code/undecodable`` when the row holds a value that a property's type cannot take: the object keeps its
-    ///   last values, and ``refreshError`` says the same. Other ``StoreError``s when the file cannot be read.
+    /// - Returns: True when the row exists. When it does not, the object is marked as deleted.
+    /// - Throws: ``StoreError/Code/undecodable`` when the row holds a value that a property's type cannot
+    ///   decode: the object keeps its last values, and ``refreshError`` holds the same error. Other
+    ///   ``StoreError``s when the file cannot be read.
     @discardableResult
     public func reload() throws -> Bool {
         var due: Publication?
@@ -142,12 +148,14 @@ extension Model {
     /// try Person.execute("UPDATE $T SET name = ? WHERE $PK = ?", "Robert", id, in: db)
     /// ```
     ///
-    /// Objects that are held follow, those of deleted rows are marked; inside of a transaction at once.
+    /// Live objects follow, and objects of deleted rows are marked as deleted; inside a transaction, the
+    /// transaction's own thread sees this at once.
     ///
-    /// - Returns: How many rows were changed.
-    /// - Throws: ``StoreError``: the code of a constraint that refuses a row, `sql`, `argumentCount`, `unstorable`,
-    ///   `transactionControl` for a `BEGIN` or the like, `writeInsideRead`, `readOnly`, `busy`, `closed`. Nothing is
-    ///   changed then; a script of several statements is undone as a whole.
+    /// - Returns: The number of changed rows.
+    /// - Throws: ``StoreError``: the code of a constraint that refuses a row, `sql`, `argumentCount`,
+    ///   `unstorable`, `transactionControl` for `BEGIN` and similar statements, `writeInsideRead`,
+    ///   `readOnly`, `busy`, `closed`. Nothing is changed then; a script of several statements is undone as a
+    ///   whole.
     @discardableResult
     public static func execute(
         _ sql: SQL, _ arguments: (any ColumnValue)?..., in database: Database
@@ -170,18 +178,19 @@ extension AccessContext {
 }
 
 extension ValueModel {
-    /// All rows of the struct's table, as values.
+    /// Returns all rows of the struct's table, as values.
     ///
-    /// - Throws: ``StoreError``: `missingColumn` when the table lacks the column of a property that needs one,
-    ///   `undecodable` for the first value that its property's type cannot take, and what ``Model/fetch(_:in:)`` throws
-    ///   for SQL.
+    /// - Throws: ``StoreError``: `missingColumn` when the table lacks the column of a property that has no
+    ///   default value, `undecodable` for the first value that its property's type cannot decode, and what
+    ///   ``Model/fetch(_:in:)`` throws for SQL.
     public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
         try database.rows(as: Self.self, "SELECT * FROM $T" + (order.map { " ORDER BY " + $0 } ?? ""))
     }
 
-    /// The rows for which `condition` holds, as values.
+    /// Returns the rows that meet `condition`, as values.
     ///
-    /// - Throws: As ``all(orderedBy:in:)``, and ``StoreError/Code/argumentCount`` when `?` and values are not as many.
+    /// - Throws: What ``all(orderedBy:in:)`` throws, and ``StoreError/Code/argumentCount`` when the numbers
+    ///   of `?` and values differ.
     public static func `where`(
         _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
     ) throws -> [Self] {

@@ -103,11 +103,12 @@ extension WriteContext {
         }
     }
 
-    /// The values from which a save starts: those of the row, or of an object that was never saved its own.
+    /// The values from which a save starts: those of the row, or the object's own values when it was never
+    /// saved.
     private func values<M: Model>(of object: M) throws -> (fields: M.Fields, status: RowStatus) {
         let (fields, status) = try current(object)
         guard status != .deleted else {
-            throw StoreError(.deleted, "the row is deleted", hint: "Look at `isDeleted`, or create the row anew.")
+            throw StoreError(.deleted, "the row is deleted", hint: "Check `isDeleted`, or create the row again.")
         }
         return (fields, status)
     }
@@ -141,7 +142,8 @@ extension WriteContext {
         if touched == 0 {
             // Only in a table without capture can a row be deleted unnoticed.
             show(object, nil, status: .deleted)
-            throw StoreError(.deleted, "the row is gone", hint: "Look at `isDeleted`, or create the row anew.")
+            throw StoreError(
+                .deleted, "the row does not exist any more", hint: "Check `isDeleted`, or create the row again.")
         }
         try wrote(M.self, fields._key, .update, columns: M.schema.names(changes), rowsTouched: touched)
     }

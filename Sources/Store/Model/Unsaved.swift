@@ -135,7 +135,9 @@ extension Database {
 
     private func check(_ other: Database) throws {
         guard other !== self else { return }
-        throw StoreError(.otherDatabase, "the object belongs to another database", hint: "Save it through its own.")
+        throw StoreError(
+            .otherDatabase, "the object belongs to another database",
+            hint: "Save it through the database that it belongs to.")
     }
 }
 
@@ -143,6 +145,8 @@ extension Database {
 public protocol PendingChange: Sendable {
     /// The database in which it is saved.
     var database: Database { get }
+    /// Saves the change.
+    ///
     /// - Returns: True when something was written.
     /// - Throws: ``StoreError``, and what hooks and conflict policies throw; the row and the change are
     ///   unchanged then.
@@ -167,7 +171,7 @@ extension Model {
 extension StoreError {
     static func keyCollision(_ table: String) -> StoreError {
         StoreError(
-            .keyCollision, "\(WriteContext.keyAttempts) generated keys in a row are taken",
-            hint: "Let `makePrimaryKey()` draw from more values.", table: table)
+            .keyCollision, "\(WriteContext.keyAttempts) generated keys in a row are in use already",
+            hint: "Let `makePrimaryKey()` choose from more values.", table: table)
     }
 }

@@ -102,7 +102,7 @@ struct AutomaticMigration {
         var reasons: [(column: String?, reason: String)] = []
         let key = table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) }
         if Set(key) != Set(declared.keyNames.map(SQLText.foldedName)) {
-            reasons.append((nil, "the primary key is (\(key.joined(separator: ", "))), the model's is another"))
+            reasons.append((nil, "the primary key is (\(key.joined(separator: ", "))), but the model has another key"))
         }
         var missing: [DeclaredTable.Column] = []
         for column in declared.columns {
@@ -147,7 +147,7 @@ struct AutomaticMigration {
     ) -> [String] {
         var found: [String] = []
         if !column.storage.fits(declaredType: present.declaredType) {
-            found.append("the column is \(present.declaredType), the model stores \(column.storage.rawValue)")
+            found.append("the column is \(present.declaredType), but the model stores \(column.storage.rawValue)")
         }
         // A key column without NOT NULL can hold NULL in SQLite
         // (https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls); capture refuses such
@@ -155,8 +155,8 @@ struct AutomaticMigration {
         if !isKey, column.isOptional == present.isNotNull {
             found.append(
                 column.isOptional
-                    ? "the column is NOT NULL, the property optional: saving nil fails"
-                    : "the column may hold NULL, the property not: such a row does not decode")
+                    ? "the column is NOT NULL, but the property is optional: saving nil fails"
+                    : "the column may hold NULL, but the property is not optional: such a row cannot be decoded")
         }
         return found
     }
@@ -193,7 +193,7 @@ struct AutomaticMigration {
             .init(
                 table: table.name, column: column.name,
                 reason: "kept: the model has no such column"
-                    + (blocks ? ", and no row can be made without a value for it" : ""),
+                    + (blocks ? ", and no row can be created without a value for it" : ""),
                 remedy: "Allow .dropColumns to drop it with its values, or give the model a property for it."))
     }
 
@@ -215,8 +215,8 @@ struct AutomaticMigration {
         for object in rebuild.lostObjects {
             report.notDone.append(
                 .init(
-                    table: table.name, column: nil, reason: "\(object) could not be made again on the rebuilt table",
-                    remedy: "Make it in a version of the schema."))
+                    table: table.name, column: nil, reason: "\(object) could not be recreated on the rebuilt table",
+                    remedy: "Create it in a version of the schema."))
         }
     }
 
@@ -280,7 +280,7 @@ extension ModelSchema {
         if let column = columns.first(where: { $0.property == name })?.name { return column }
         if let column = columns.first(where: { SQLText.same($0.name, name) })?.name { return column }
         throw StoreError(
-            .missingColumn, "an index names \(name), which is no property of the model",
+            .missingColumn, "the model has no property and no column named \(name)",
             hint: "Its properties are \(columns.map(\.property).joined(separator: ", ")).", table: table, column: name)
     }
 }

@@ -103,8 +103,8 @@ struct IndexSync {
             failure.code == .unique
         else { return StoreError.wrapping(error, operation: "making an index") }
         return StoreError(
-            .unique, "rows with equal values stand against a unique index on \(columns.joined(separator: ", "))",
-            hint: "Make them different in a version of the schema first.", table: failure.table,
+            .unique, "rows with equal values prevent a unique index on \(columns.joined(separator: ", "))",
+            hint: "Make the values different in a version of the schema first.", table: failure.table,
             column: columns.count == 1 ? columns[0] : nil, operation: "making an index",
             sqliteCode: failure.sqliteCode)
     }

@@ -97,7 +97,8 @@ struct Migration {
     private func refuse(_ current: Int, beyond newest: Int) throws {
         guard current > newest else { return }
         throw StoreError(
-            .newerSchema, "the file has version \(current) of the schema, this program knows up to \(newest)",
+            .newerSchema,
+            "the file has version \(current) of the schema, but this program knows only versions up to \(newest)",
             hint: "Run the newer release of the program.")
     }
 
@@ -125,11 +126,13 @@ private struct ForeignKeyViolations {
         self.counts = counts
     }
 
+    /// Compares with the counts before the migration.
+    ///
     /// - Throws: ``StoreError/Code/foreignKey`` when a foreign key has more such rows than before.
     func checkNothingNew(_ db: GRDB.Database) throws {
         for (place, count) in try ForeignKeyViolations(db).counts where count > counts[place] ?? 0 {
             throw StoreError(
-                .foreignKey, "after the migration, \(count) rows refer to rows of \(place.parent) that are not there",
+                .foreignKey, "after the migration, \(count) rows refer to rows of \(place.parent) that do not exist",
                 hint: "Correct them in the same migration.", table: place.table, operation: "changing the schema")
         }
     }
@@ -137,6 +140,8 @@ private struct ForeignKeyViolations {
 
 /// Refuses captured tables whose keys SQLite generates, because two machines can generate the same key.
 private enum TrackedKeys {
+    /// Checks the models and all tables after the migration.
+    ///
     /// - Parameter known: Tables that had AUTOINCREMENT before the migration. They are not refused.
     static func check(_ models: [any Model.Type], knowing known: Set<String>, _ context: WriteContext) throws {
         let tracked = try context.trackedTables()
@@ -144,8 +149,8 @@ private enum TrackedKeys {
         for table in try autoincrements(context.db).subtracting(known)
         where tracked.contains(SQLText.foldedName(table)) {
             throw StoreError(
-                .invalidSchema, "AUTOINCREMENT mints keys that another machine mints too",
-                hint: "Leave AUTOINCREMENT out; models make random keys. For keys in sequence keep the table local.",
+                .invalidSchema, "AUTOINCREMENT generates keys that other machines generate too",
+                hint: "Remove AUTOINCREMENT, because models generate random keys; or keep the table local.",
                 table: table)
         }
     }
@@ -158,8 +163,8 @@ private enum TrackedKeys {
     private static func checkRowidKey<M: Model>(of model: M.Type, _ tracked: Set<String>) throws {
         guard M.Fields._keySource == .rowid, tracked.contains(SQLText.foldedName(M.schema.table)) else { return }
         throw StoreError(
-            .invalidSchema, "the model lets SQLite mint the keys of a captured table",
-            hint: "Declare the table with `schema.local`, or leave `.rowid` out.", table: M.schema.table,
+            .invalidSchema, "the model lets SQLite generate the keys of a captured table",
+            hint: "Declare the table with `schema.local`, or remove `.rowid`.", table: M.schema.table,
             column: M.schema.key.first.map { M.schema.columns[$0].name })
     }
 

@@ -21,6 +21,8 @@ public struct SchemaBuilder {
     private(set) var localTables: [String] = []
     private(set) var renamedTables: [TableNames.Renaming] = []
 
+    /// Declares the next version of the schema.
+    ///
     /// - Parameters:
     ///   - number: 1 or more, and greater than the number before.
     ///   - rebuildsTables: True when the steps drop and recreate tables to which others refer. Foreign keys
@@ -81,6 +83,8 @@ public struct SchemaBuilder {
     /// as any machine uses the old name.
     public mutating func renamed(_ old: String, to new: String) { renamedTables.append(.init(old: old, new: new)) }
 
+    /// Returns the versions after a check of their numbers.
+    ///
     /// - Throws: ``StoreError/Code/invalidSchema`` for numbers that do not ascend, or do not fit SQLite's 32
     ///   bits.
     func checked() throws -> [SchemaVersion] {
@@ -88,7 +92,7 @@ public struct SchemaBuilder {
         for version in versions {
             guard version.number > last, version.number <= Int32.max else {
                 throw StoreError(
-                    .invalidSchema, "version \(version.number) of the schema stands after version \(last)",
+                    .invalidSchema, "version \(version.number) of the schema comes after version \(last)",
                     hint: "Number the versions from 1 on, each greater than the one before.")
             }
             last = version.number

@@ -75,7 +75,7 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
         do {
             return try JSONDecoder().decode(Property.self, from: Data(bytes))
         } catch {
-            throw ColumnMismatch("the JSON does not decode as \(Property.self)")
+            throw ColumnMismatch("the JSON cannot be decoded as \(Property.self)")
         }
     }
 
@@ -88,7 +88,7 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
         do {
             return .text(Bytes(try encoder.encode(property)))
         } catch {
-            throw ColumnMismatch("the value of type \(Property.self) has no JSON")
+            throw ColumnMismatch("the value of type \(Property.self) cannot be encoded as JSON")
         }
     }
 
@@ -155,7 +155,7 @@ public enum DateAsText: ColumnCoding {
     ///   read.
     public static func encode(_ property: Date) throws -> Value {
         guard let text = CivilTime.format(property) else {
-            throw ColumnMismatch("the date lies outside of the years 0 to 9999")
+            throw ColumnMismatch("the date is outside the years 0 to 9999")
         }
         return .text(text)
     }

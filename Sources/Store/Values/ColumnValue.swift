@@ -106,7 +106,7 @@ public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
             case .text: "a TEXT"
             case .blob: "a BLOB"
             }
-        self.init("\(name) stands where \(needed) is needed")
+        self.init("the value is \(name), but \(needed) is needed")
     }
 }
 
@@ -184,7 +184,7 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
 
     private init(raw: RawValue) throws {
         guard let value = Self(rawValue: raw) else {
-            throw ColumnMismatch("the stored value is no case of \(Self.self)")
+            throw ColumnMismatch("the stored value is not a case of \(Self.self)")
         }
         self = value
     }

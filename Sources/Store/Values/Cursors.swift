@@ -131,7 +131,7 @@ public struct NamedRow {
     func position(_ column: Int) throws -> Int {
         guard positions[column] >= 0 else {
             throw StoreError(
-                .missingColumn, "the query delivers no column \(schema.columns[column].name)",
+                .missingColumn, "the query returns no column \(schema.columns[column].name)",
                 hint: "Select it, or give the property a default value.", column: schema.columns[column].name)
         }
         return Int(positions[column])

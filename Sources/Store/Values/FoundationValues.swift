@@ -93,7 +93,7 @@ extension UUID: ColumnValue, ColumnPlaceholder {
             let uuid = UUID(uuidString: text), uuid.lowercaseText == text
         else {
             throw ColumnMismatch(
-                "the value is not a UUID in lower-case text; for another form name UUIDAsBlob or UUIDAsUppercaseText in @Column(as:)"
+                "the value is not a UUID in lower-case text; for other forms, name UUIDAsBlob or UUIDAsUppercaseText in @Column(as:)"
             )
         }
         self = uuid

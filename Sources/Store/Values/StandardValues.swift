@@ -17,7 +17,7 @@ extension ColumnValue where Self: FixedWidthInteger {
             self = exact
         case .real(let number):
             guard let exact = Self(exactly: number) else {
-                throw ColumnMismatch("the number is not a whole \(Self.self)")
+                throw ColumnMismatch("the number is not a whole number that fits \(Self.self)")
             }
             self = exact
         default: throw ColumnMismatch(columnValue, needed: "an integer")
@@ -29,7 +29,9 @@ extension ColumnValue where Self: FixedWidthInteger {
     /// - Throws: ``ColumnMismatch`` for a number greater than `Int64.max`.
     public var columnValue: Value {
         get throws {
-            guard let number = Int64(exactly: self) else { throw ColumnMismatch("SQLite's integers end at Int64.max") }
+            guard let number = Int64(exactly: self) else {
+                throw ColumnMismatch("the integer is greater than Int64.max, SQLite's greatest")
+            }
             return .integer(number)
         }
     }
@@ -54,7 +56,9 @@ extension ColumnValue where Self: FixedWidthInteger {
     ///   is no such parameter.
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
-        guard let number = Int64(exactly: self) else { throw ColumnMismatch("SQLite's integers end at Int64.max") }
+        guard let number = Int64(exactly: self) else {
+            throw ColumnMismatch("the integer is greater than Int64.max, SQLite's greatest")
+        }
         try statement.bind(integer: number, at: position)
     }
 
@@ -101,7 +105,9 @@ extension Double: ColumnValue, ColumnPlaceholder {
         case .real(let number): self = number
         case .integer(let number):
             // A column without REAL affinity may hold integers that no double can hold.
-            guard let exact = Double(exactly: number) else { throw ColumnMismatch("the integer does not fit a Double") }
+            guard let exact = Double(exactly: number) else {
+                throw ColumnMismatch("a Double cannot hold the integer exactly")
+            }
             self = exact
         default: throw ColumnMismatch(columnValue, needed: "a number")
         }
