@@ -19,20 +19,20 @@ import Synchronization
 ///    `position`; then `unconfirmed` is 0 and `mustFollow` is false.
 /// 4. `undo` holds, for each overlay that was set, the overlay that it replaced, in the order of setting. The
 ///    first step of an object removes its overlay.
-/// 5. In `lazySavepoints`, those that have begun enclose those that have not.
+/// 5. In `lazySavepoints`, savepoints that have begun enclose those that have not.
 /// 6. `savepointDepth` is the number of savepoints of SQLite that are open, lazy or not.
 /// 7. What a savepoint restores grows inwards: `position`, and the counts of `undo` and `afterCommit`.
 /// 8. `tail` is the database's own one until `changedSchema`. Then it is private to the transaction, because
 ///    the new shapes may be rolled back.
 /// 9. `tracked`, `lastLog`, and logs that callers keep together with `logGeneration`, belong to the present
 ///    schema. `lastLog` is one of the follower's logs.
-/// 10. `notices` is nil, or what the beginning found in visibility notices that nobody had handled, up to the
-///     notice `id`.
+/// 10. `notices` is nil, or holds the visibility notices that were not handled before the transaction began,
+///     up to the notice `id`.
 ///
 /// Invariants of the end:
-/// 11. `publication` is nil until the commit. ``announce()`` uses it and `afterCommit` up, once.
-/// 12. When `isFinished`, `undo` is empty and another write may begin. `recheck` then has the objects that
-///     must be read again, because nothing committed is known of them, or an older row.
+/// 11. `publication` is nil until the commit. ``announce()`` consumes it and `afterCommit`, once.
+/// 12. When `isFinished`, `undo` is empty and another write may begin. `recheck` then holds the objects that
+///     must be read again, because their committed row is unknown or outdated.
 ///
 /// `@unchecked Sendable`: it is confined to the thread that runs the transaction. GRDB requires Sendable
 /// callbacks, and calls them on that thread, or on the writer's queue while that thread waits.
@@ -49,7 +49,8 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     var mustFollow = false
     var undo: [any UndoStep] = []
     var savepointDepth = 0
-    /// One element for each enclosing write of one row, outermost first; nil while its savepoint has not begun.
+    /// One element for each enclosing write of one row, outermost first; nil while its savepoint has not
+    /// begun.
     var lazySavepoints: [Savepoint?] = []
     private(set) var isFinished = false
     /// Objects to read again when the transaction is over.

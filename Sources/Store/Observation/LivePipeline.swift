@@ -56,8 +56,9 @@ import Synchronization
 /// transaction's own, which means that it was registered after the transaction had begun. `notices` and
 /// `announcedNotices` do for visibility notices what `position` and `announced` do for the journal.
 ///
-/// Commits of other processes take the same way: ``advance(_:)`` announces, looks objects up, refreshes them
-/// and applies. It has no `recent` objects: objects that are registered after the lookup are at B.
+/// Commits of other processes follow the same order: ``advance(_:)`` announces, looks up the objects,
+/// refreshes them and applies. It has no `recent` objects: objects that are registered after the lookup are
+/// at B.
 final class LivePipeline: Sendable {
     let clock = LiveClock()
     let tail = JournalTail()
