@@ -89,7 +89,7 @@ extension ColumnPlaceholder where Self: CaseIterable {
 
 /// The reason why a value cannot be decoded or stored. It contains no row value.
 public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
-    /// The reason, such as "a TEXT stands where an integer is needed".
+    /// The reason, such as "the value is a TEXT, but an integer is needed".
     public let description: String
 
     /// Creates a mismatch with a description, which must not contain a row's value, because descriptions are
