@@ -2,12 +2,14 @@ import BenchSupport
 import Foundation
 import GRDBSQLite
 
-/// `make bench`: every step on plain SQLite and on a replica in turn, and the medians of their ratios.
+/// `make bench`: runs every step on plain SQLite and on a replica in turn, and prints the medians of their
+/// ratios.
 ///
-/// Figures are ratios of CPU time (user and system of this process), because wall time on a shared machine says little; it
-/// stands beside. Environment: `QUICK=1` takes a fifth of the rows and three repetitions, `REPEAT=n`, `ROWS=n`,
-/// `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary directory). `PARTS=local,exchange,growth` and `KEYS=T,I`
-/// restrict what is run; `LEAST=1` gives ratios of the least times of all repetitions, for a machine on which others work too.
+/// Figures are ratios of CPU time (user and system of this process), because wall time on a shared machine
+/// says little; wall time is printed beside them. Environment: `QUICK=1` takes a fifth of the rows and three
+/// repetitions, `REPEAT=n`, `ROWS=n`, `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary
+/// directory). `PARTS=local,exchange,growth` and `KEYS=T,I` select what is run. `LEAST=1` gives ratios of the
+/// least times of all repetitions, for a machine with other work.
 @main
 struct Bench {
     static func main() throws {

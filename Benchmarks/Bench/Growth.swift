@@ -4,7 +4,8 @@ import GRDB
 import Journal
 import Sync
 
-/// How costs grow: merging with the length of the journal, applying with constraints, memory with the size of a transaction.
+/// The growth of costs: merging with the length of the journal, applying with constraints, memory with the
+/// size of a transaction.
 struct Growth {
     let directory: String
     let isQuick: Bool
@@ -16,7 +17,7 @@ struct Growth {
         try applyWithConstraints()
     }
 
-    /// Run it first: what other steps leave in the heap would hide what this one needs.
+    /// Must run first: memory that other steps leave in the heap would hide the memory of this one.
     func runMemory() throws {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -56,7 +57,7 @@ struct Growth {
             CREATE TABLE city(id INTEGER PRIMARY KEY);
             CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT UNIQUE, city INTEGER REFERENCES city(id));
             """
-        // What the index itself costs is SQLite's, so that the table without constraints has it too.
+        // SQLite itself pays for the index, so the table without constraints has it, too.
         let indexed = bare + "; CREATE INDEX t_code ON t(code)"
         var ratios: [Double] = []
         for _ in 0..<(isQuick ? 3 : 5) {
@@ -117,7 +118,7 @@ struct Growth {
         }
     }
 
-    /// Batch by batch through the codec, as over a wire.
+    /// Sends batch by batch through the codec, as over a wire.
     private func send(_ source: Replica, to inbox: Inbox) throws {
         try source.refreshDerivedState()
         let have = try inbox.vector()
@@ -154,15 +155,15 @@ struct Growth {
 
 /// The process's resident memory, from `/proc` (proc_pid_status(5), proc_pid_clear_refs(5)).
 enum Memory {
-    /// Sets the peak back to what is resident now.
+    /// Resets the peak to the memory that is resident.
     ///
-    /// - Returns: That, in bytes.
+    /// - Returns: The resident bytes.
     static func resetPeak() -> Int {
         try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
         return field("VmRSS:")
     }
 
-    /// The most that was resident since, in bytes.
+    /// The peak since the reset, in bytes.
     static func peak() -> Int { field("VmHWM:") }
 
     private static func field(_ name: String) -> Int {

@@ -2,9 +2,9 @@ import BenchSupport
 import Foundation
 import GRDBSQLite
 
-/// SQLite through the C API and nothing else: what every figure is measured against, and the writer on both sides.
+/// SQLite through its C API only: the reference of every figure, and the writer on both sides.
 ///
-/// Both sides run with the same settings, so that the difference is capture alone.
+/// Both sides have the same settings, so that capture is the only difference.
 final class PlainDatabase {
     private let connection: OpaquePointer
 
@@ -59,7 +59,8 @@ final class PlainStatement {
         sqlite3_reset(handle)
     }
 
-    /// Steps through all rows and packs every value into `bytes`, as a sender without a format of its own would.
+    /// Steps through all rows and packs every value into `bytes`, as a sender without a format of its own
+    /// would.
     func pack(into bytes: inout [UInt8]) {
         let columns = sqlite3_column_count(handle)
         while sqlite3_step(handle) == SQLITE_ROW {

@@ -1,4 +1,5 @@
-/// The columns beside ours: ratios to plain SQLite that docs/PERFORMANCE.md gives with their sources, and our goals.
+/// The columns beside ours: ratios to plain SQLite from docs/PERFORMANCE.md, which has their sources, and our
+/// goals.
 struct PublishedFigures {
     let peers: String
     let log: String

@@ -5,13 +5,13 @@ import GRDB
 import Journal
 import Sync
 
-/// One repetition for one kind of key: each step on plain SQLite and on a replica, one after the other.
+/// One repetition for one kind of key: each step on plain SQLite and then on a replica.
 struct Round {
     let work: Workload
     let directory: String
     let synchronous: String
 
-    /// Cost or size by step: (plain, ours).
+    /// The cost or size of each step.
     private(set) var costs: [String: (plain: Cost, ours: Cost)] = [:]
     private(set) var sizes: [String: (plain: Double, ours: Double)] = [:]
 
@@ -87,8 +87,8 @@ struct Round {
         try target.close()
     }
 
-    /// Half of the rows edited on both sides in different columns; measured: both exports and both merges. As between two machines, each
-    /// side is sent what it has not: the target what the source wrote, the source what the target wrote.
+    /// Edits half of the rows on both sides in different columns, and measures both exports and both merges.
+    /// As between two machines, each side gets what it lacks.
     private mutating func mergeStep(
         source: Replica, target: Replica, inbox: Inbox, writer: LocalSteps, plain: LocalSteps
     ) throws {

@@ -1,4 +1,4 @@
-/// The steps of the table in docs/PERFORMANCE.md that a plain connection runs, with and without capture.
+/// The steps of the table in docs/PERFORMANCE.md on a plain connection, with and without capture.
 struct LocalSteps {
     let work: Workload
     let database: PlainDatabase
@@ -34,7 +34,7 @@ struct LocalSteps {
 
     func bulkDelete() throws { try database.execute("DELETE FROM person WHERE rowid % 2 = 0") }
 
-    /// Sets one column of the first `count` rows, one statement a row, in one transaction.
+    /// Sets one column of the first `count` rows, one statement for each row, in one transaction.
     func keyedUpdates(_ column: String, count: Int, offset: Double) throws {
         let statement = try database.prepare("UPDATE person SET \(column) = ? WHERE id = ?")
         try database.execute("BEGIN IMMEDIATE")

@@ -8,7 +8,7 @@ struct Workload {
     }
 
     let keys: Keys
-    /// Rows of one bulk step; autocommit steps take a fifth, merging half of it on each side.
+    /// Rows of one bulk step. Autocommit steps take a fifth, and merging takes half on each side.
     let rows: Int
 
     var single: Int { rows / 5 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// A GRDB record that reads and writes its columns by hand, as GRDB's documentation does it.
+/// A GRDB record with handwritten coding, as in GRDB's documentation.
 struct ManualPerson: FetchableRecord, PersistableRecord {
     static let databaseTableName = "person"
 

@@ -1,7 +1,7 @@
 import BenchSupport
 import GRDBSQLite
 
-/// SQLite's C API and nothing else, into a struct and out of one: what every figure is measured against.
+/// SQLite's C API only, from and to a struct: the reference of every figure.
 struct PlainPerson {
     var id: Int64
     var name: String

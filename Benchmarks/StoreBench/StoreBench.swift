@@ -2,11 +2,11 @@ import BenchSupport
 import Foundation
 import GRDBSQLite
 
-/// The second half of `make bench`: the model layer beside the C API and GRDB, on the same rows in the same run.
+/// The second half of `make bench`: Store beside the C API and GRDB, on the same rows in the same run.
 ///
-/// Figures are medians of ratios of CPU time (user and system of this process) to the C API in the same repetition; with LEAST=1,
-/// ratios of the least times of all repetitions, for a machine on which others work too. Further environment: as for
-/// `tandem-bench`, see Benchmarks/Bench/Bench.swift.
+/// Figures are medians of ratios of CPU time (user and system of this process) to the C API in the same
+/// repetition. With LEAST=1 they are ratios of the least times of all repetitions, for a machine with other
+/// work. The rest of the environment is that of `tandem-bench`, see Benchmarks/Bench/Bench.swift.
 @main
 struct StoreBench {
     static func main() throws {
@@ -50,7 +50,8 @@ struct StoreBench {
             "create live instances, no capture", milliseconds(rounds.map(\.plainInsert)), "-", "-",
             ratio(rounds, \.create, \.plainInsert), wallRatio(rounds, \.create, \.plainInsert), "-",
         ])
-        // The least: a loop that takes no lock that others hold, and no memory, is only ever slowed down by other programs.
+        // Uses the least time: a loop without contended locks and without allocation is only ever slowed down
+        // by other programs.
         row([
             "find of a held instance", "-", "-", "-",
             String(format: "%.0f ns", rounds.map(\.findNanoseconds).min() ?? 0),
@@ -88,7 +89,8 @@ struct StoreBench {
         String(format: "%.1f", median(costs.map { $0.cpu * 1_000 }))
     }
 
-    /// What held objects add to the update. Of the least times: the difference of two long ones is lost in the noise of medians.
+    /// The cost that objects in memory add to the update. It uses the least times: the noise of medians hides
+    /// the difference of two long times.
     private static func percent(_ rounds: [StoreRound]) -> String {
         let update = least(rounds.flatMap(\.updates))
         return String(format: "%.1f %%", 100 * (least(rounds.flatMap(\.updatesWithObjects)) - update) / update)

@@ -2,7 +2,7 @@ import BenchSupport
 import Foundation
 import Store
 
-/// One repetition: each step on every side, one after the other.
+/// One repetition: each step on every side, in sequence.
 struct StoreRound {
     private(set) var plainInsert = Cost(cpu: 0, wall: 0)
     private(set) var manualInsert = Cost(cpu: 0, wall: 0)
@@ -46,7 +46,7 @@ struct StoreRound {
         codableFetch = try StoreRound.keeping { try codable.fetch(CodablePerson.self) }
         values = try StoreRound.keeping { try store.values() }
         try store.database.close()
-        // Opened anew, so that nothing is left of the inserted objects.
+        // A new database, so that none of the inserted objects is left.
         let reopened = try Database(path: path("store"))
         objects = try StoreRound.keeping { try Person.all(in: reopened) }
         try reopened.close()
@@ -55,20 +55,20 @@ struct StoreRound {
         try liveSteps()
     }
 
-    /// What following costs, on a captured table.
+    /// The cost of following changes, on a captured table.
     private mutating func liveSteps() throws {
         let store = try StoreSide(path: path("captured"), captured: true)
         try store.insert(sample)
         let ids = (0..<StoreRound.held).map { sample.id($0 * sample.count / StoreRound.held) }
         let objects = try Person.find(ids, in: store.database)
         guard objects.count == ids.count else { throw BenchError("\(objects.count) of \(ids.count) were found") }
-        // The same statement on the same rows by a database of which nobody holds an object.
+        // The same statement on the same rows, by a database without objects in memory.
         let bare = try StoreSide(path: path("bare"), captured: true)
         try bare.insert(sample)
         for _ in 0..<StoreRound.updates {
             updates.append(try measure { try bare.bulkUpdate() })
             updatesWithObjects.append(try measure { try store.bulkUpdate() })
-            // What the difference of the two consists of, by itself: each object reads its row again.
+            // The difference of the two by itself: each object reads its row again.
             refreshes.append(try measure { try store.database.notifyExternalChange() })
         }
         try bare.database.close()
@@ -80,13 +80,13 @@ struct StoreRound {
         var found = 0
         let cost = try measure { found = try store.find(ids, times: times) }
         guard found == times * ids.count else { throw BenchError("\(found) finds succeeded") }
-        // Found because they are held, to here.
+        // The objects must be in memory up to here.
         withExtendedLifetime(objects) {}
         findNanoseconds = cost.cpu * 1e9 / Double(found)
         try store.database.close()
     }
 
-    /// Measures without the release of what was made.
+    /// Measures `body` without the release of its result.
     private static func keeping<Result>(_ body: () throws -> Result) rethrows -> Cost {
         var result: Result?
         let cost = try measure { result = try body() }

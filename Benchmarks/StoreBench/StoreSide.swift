@@ -44,7 +44,7 @@ struct StoreSide {
         try Person.insert(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
     }
 
-    /// With a live object for each row.
+    /// Creates the rows with a live object for each.
     func create(_ sample: Sample) throws -> [Person] {
         try Person.create(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
     }
@@ -61,9 +61,9 @@ struct StoreSide {
     func values() throws -> [PersonValue] { try PersonValue.all(in: database) }
     func objects() throws -> [Person] { try Person.all(in: database) }
 
-    /// Finds each of `ids` again and again.
+    /// Finds each of `ids` repeatedly.
     ///
-    /// - Returns: How many were found.
+    /// - Returns: The number of rows that were found.
     func find(_ ids: [Int64], times: Int) throws -> Int {
         var found = 0
         for _ in 0..<times {

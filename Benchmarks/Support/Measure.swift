@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// What a step cost: CPU seconds of the process (user and system), and seconds on the wall.
+/// The cost of a step: CPU seconds of the process (user and system), and seconds of wall time.
 package struct Cost: Sendable {
     package var cpu: Double
     package var wall: Double

@@ -1,8 +1,8 @@
 /// Limits and thresholds of the journal.
-public enum JournalLimits {
+package enum JournalLimits {
     /// The most stored columns of a tracked table. SQLite allows 2 000 columns a table (SQLITE_MAX_COLUMN),
     /// and `_journal` needs some of them for its own.
-    public static let columnsPerTable = 1_900
+    package static let columnsPerTable = 1_900
 
     /// The number of local changes after which the derived state (lives, stamps) is materialized, so that
     /// readers start from a recent position.

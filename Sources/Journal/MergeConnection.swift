@@ -4,7 +4,7 @@ import GRDBSQLite
 
 /// The connection that applies changes of peers. One transaction writes at a time; it waits for the write
 /// lock like any other writer.
-public final class MergeConnection: Sendable {
+package final class MergeConnection: Sendable {
     private let queue: DatabaseQueue
     private let checkpointer: Checkpointer
     private let place: FileGuard
@@ -35,7 +35,7 @@ public final class MergeConnection: Sendable {
     ///
     /// - Throws: What `body` throws, after a rollback; ``JournalError/Code/displaced`` when the file was
     ///   moved, replaced or removed before or during the transaction. Confirm nothing to a peer in that case.
-    public func write<T>(_ body: (Database) throws -> T) throws -> T {
+    package func write<T>(_ body: (Database) throws -> T) throws -> T {
         try queue.writeWithoutTransaction { db in
             try place.check()
             var result: T?
@@ -53,5 +53,5 @@ public final class MergeConnection: Sendable {
     /// Waits for the running write, and closes the connection. Every later use throws `SQLITE_MISUSE`.
     ///
     /// - Throws: `DatabaseError` when SQLite cannot close. Closing a closed connection does nothing.
-    public func close() throws { try queue.close() }
+    package func close() throws { try queue.close() }
 }

@@ -30,7 +30,7 @@ public final class Replica: Sendable {
         /// The most connections that read at the same time.
         public var maximumReaders = 5
         /// File access outside of SQLite. SQLite's VFS must see the same files.
-        public var files: any FileSystem = SystemFiles()
+        package var files: any FileSystem = SystemFiles()
         /// Called for each new connection before the first read, for example to set the key of an encrypted
         /// file. When it is set, the file's header is not checked.
         public var unlock: (@Sendable (Database) throws -> Void)?
@@ -320,7 +320,7 @@ public final class Replica: Sendable {
     ///
     /// - Throws: ``JournalError``: `readOnly` for a replica that is in memory or read-only, `displaced`;
     ///   `DatabaseError` when the file cannot be opened.
-    public func openMergeConnection() throws -> MergeConnection {
+    package func openMergeConnection() throws -> MergeConnection {
         guard let checkpointer, let place else {
             throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
         }

@@ -12,7 +12,7 @@ public final class Replicator: Sendable {
     /// The side that answers peers' requests, for a server.
     public let endpoint: Endpoint
     /// Takes in the changes of other replicas; the endpoint and the exchanges with peers use it.
-    public let inbox: Inbox
+    package let inbox: Inbox
 
     private let replica: Replica
     private let limits: Limits

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Journal
 
-@Suite("What a batch weighs")
+@Suite("The size of a batch")
 struct BatchWeightTests {
-    @Test("runs whose writer knew many origins are cut into batches by what their known vectors weigh")
+    @Test("batches of runs whose writer knew many origins are cut by the size of their known vectors, too")
     func knownVectors() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         let origins = 129
@@ -15,7 +15,7 @@ struct BatchWeightTests {
             let appender = try JournalAppender(db)
             let entry = try appender.register(TableShape(table: "t", columns: ["id", "a"], keyCount: 1))
             for run in 1...runs {
-                // Each change knows more than the one before, so each is a run of its own.
+                // Each change knows more than the previous one, so each is a run of its own.
                 let known = VersionVector(
                     (1...origins).map { origin in
                         VersionVector.Entry(origin: OriginID(high: 8, low: UInt64(origin)), version: Int64(run))

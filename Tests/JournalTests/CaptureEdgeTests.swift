@@ -4,11 +4,11 @@ import Testing
 
 @testable import Journal
 
-@Suite("Capture at the edges of SQLite")
+@Suite("Capture at the limits of SQLite")
 struct CaptureEdgeTests {
     private func operations(_ fixture: Fixture) throws -> [Journal.Operation] { try fixture.entries().map(\.operation) }
 
-    @Test("the triggers of a small table, word for word")
+    @Test("the exact triggers of a small table")
     func golden() throws {
         let fixture = try Fixture("CREATE TABLE t (id TEXT PRIMARY KEY, a INT)")
         let triggers = try fixture.replica.read { db in
@@ -49,7 +49,7 @@ struct CaptureEdgeTests {
     }
 
     @Test(
-        "rows evicted before their table is dropped or renamed hold nothing up",
+        "rows evicted before their table is dropped or renamed block nothing",
         arguments: ["DROP TABLE t", "ALTER TABLE t RENAME TO u", "ALTER TABLE t RENAME id TO k"])
     func evictionThenChange(change: String) throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE)")
@@ -59,7 +59,7 @@ struct CaptureEdgeTests {
         #expect(try fixture.replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_suspects") } == 0)
     }
 
-    @Test("an eviction through a unique index that capture does not know yet is found")
+    @Test("an eviction through a unique index that capture has not seen yet is found")
     func newIndex() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.execute(
@@ -67,14 +67,14 @@ struct CaptureEdgeTests {
         #expect(try operations(fixture) == [.insert, .insert, .delete])
     }
 
-    @Test("the row -1 is found evicted when SQLite mints the new row's key")
+    @Test("the row -1 is found evicted when SQLite generates the new row's key")
     func mintedKey() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE)")
         try fixture.execute("INSERT INTO t VALUES (-1, 'x'); REPLACE INTO t (a) VALUES ('x')")
         #expect(try operations(fixture) == [.insert, .insert, .delete])
     }
 
-    @Test("INTEGER PRIMARY KEY DESC is no alias of the rowid, and may not hold NULL either")
+    @Test("INTEGER PRIMARY KEY DESC is no alias of the rowid, and may not be NULL either")
     func descendingKey() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY DESC, a)")
         #expect(throws: DatabaseError.self) { try fixture.execute("INSERT INTO t (a) VALUES (1)") }
@@ -94,7 +94,7 @@ struct CaptureEdgeTests {
         #expect(entries.map(\.keyValues.first) == [.text("r"), .text("k"), .text("k")])
     }
 
-    @Test("a new column that differs from its default by case or class only is journalled")
+    @Test("a new column that differs from its default only by case or class is journalled")
     func newColumnDetails() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
         try fixture.execute(
@@ -104,7 +104,7 @@ struct CaptureEdgeTests {
         #expect(entries.map { $0.columns.map(\.name) } == [["a"], ["b"]])
     }
 
-    @Test("a renamed column is journalled under its new name, also when its default changes with time")
+    @Test("a renamed column is journalled under its new name, also when its default depends on the time")
     func renamedColumn() throws {
         let fixture = try Fixture(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT DEFAULT CURRENT_TIMESTAMP); INSERT INTO t (id) VALUES (1), (2)"
@@ -113,7 +113,7 @@ struct CaptureEdgeTests {
         #expect(try fixture.entries().dropFirst(2).map { $0.columns.map(\.name) } == [["b"], ["b"]])
     }
 
-    @Test("reconciliation tells NULL from 0, and 0 from 0.0")
+    @Test("reconciliation distinguishes NULL from 0, and 0 from 0.0")
     func reconciledZero() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, NULL), (2, 0)")
         try fixture.execute(
@@ -124,7 +124,7 @@ struct CaptureEdgeTests {
         #expect(try fixture.entries().dropFirst(2).map { $0.columns[0].value } == [.integer(0), .real(0)])
     }
 
-    @Test("a WITHOUT ROWID table whose key is not its first column is sound, whatever SQLite 3.40 says of it")
+    @Test("a WITHOUT ROWID table whose key is not its first column is sound, although SQLite 3.40 reports otherwise")
     func falseAlarm() throws {
         let fixture = try Fixture(
             "CREATE TABLE t (a TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (id)) WITHOUT ROWID; INSERT INTO t VALUES ('x', 'k')"

@@ -4,7 +4,7 @@ import Journal
 import TestSupport
 import Testing
 
-/// Opens a fresh replica with a schema, and a plain connection to it as a foreign program would have.
+/// A new replica with a schema, and a plain connection to it, as a program without Tandem has.
 struct Fixture {
     let directory = TemporaryDirectory()
     let replica: Replica
@@ -12,10 +12,7 @@ struct Fixture {
 
     init(_ schema: String, recursiveTriggers: Bool = false) throws {
         let path = directory.file("a.sqlite")
-        let setup = try DatabaseQueue(path: path)
-        try setup.write { try $0.execute(sql: schema) }
-        try setup.close()
-        replica = try Replica.create(at: path, InitializeRequest()).replica
+        replica = try Replica.make(at: path, schema: schema)
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.prepareDatabase { db in
@@ -75,7 +72,7 @@ struct CaptureTests {
         #expect(entries[2].values == [.integer(5), .text("x")])
     }
 
-    @Test("lives rise with every delete and every insert after it, sealed or not")
+    @Test("lives rise with every delete and every insert after it, before and after sealing")
     func lives() throws {
         let fixture = try Fixture("CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, a)")
         for _ in 0..<3 { try fixture.execute("INSERT INTO t VALUES('k', 1); UPDATE t SET a = 2; DELETE FROM t") }
@@ -98,7 +95,9 @@ struct CaptureTests {
         #expect(rows[Key([.integer(3)])] == .insert)
     }
 
-    @Test("a user's trigger that changes the same row stands after its cause, even when it is younger than capture")
+    @Test(
+        "a user's trigger that changes the same row is journalled after its cause, even when it is younger than capture"
+    )
     func userTriggers() throws {
         let fixture = try Fixture("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, n INTEGER)")
         try fixture.execute(
@@ -112,7 +111,7 @@ struct CaptureTests {
         #expect(last == [Key([.integer(1)]): .integer(42), Key([.integer(2)]): .integer(42)])
     }
 
-    @Test("values written to a new column before capture follows are not lost")
+    @Test("values written to a new column before capture follows the migration are not lost")
     func newColumn() throws {
         let fixture = try Fixture("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)")
         try fixture.execute("INSERT INTO t VALUES(1, 'x'), (2, 'y'); ALTER TABLE t ADD COLUMN b TEXT DEFAULT 'd'")
@@ -124,7 +123,7 @@ struct CaptureTests {
         #expect(try fixture.entries().last?.values == [.integer(1), .text("again")])
     }
 
-    @Test("a table rebuilt by hand is tracked again, and only what differs is journalled")
+    @Test("a table rebuilt by hand is tracked again, and only differences are journalled")
     func rebuild() throws {
         let fixture = try Fixture("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)")
         try fixture.execute("INSERT INTO t VALUES(1, 'x'), (2, 'y'), (3, 'z')")

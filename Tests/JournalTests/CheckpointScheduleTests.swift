@@ -2,16 +2,16 @@ import Testing
 
 @testable import Journal
 
-@Suite("When a commit is followed by a checkpoint")
+@Suite("Checkpoints after commits")
 struct CheckpointScheduleTests {
-    /// Whether a checkpoint follows a commit that leaves the log like this.
+    /// True when a checkpoint follows a commit that leaves the log in this state.
     private func isDue(_ schedule: inout CheckpointSchedule, pages: Int, moved: Int = 0) -> Bool {
         schedule.isDue(log(pages: pages, moved: moved))
     }
 
     private func log(pages: Int, moved: Int = 0) -> LogPosition { .init(pages: pages, moved: moved, pageBytes: 4_096) }
 
-    @Test("when 4 MiB are not moved, and again when a log that began anew has as many")
+    @Test("one is due when 4 MiB are not checkpointed, and again when a restarted log has as many")
     func due() {
         var schedule = CheckpointSchedule()
         for _ in 0..<3 {
@@ -23,7 +23,7 @@ struct CheckpointScheduleTests {
         #expect(isDue(&schedule, pages: 2_048, moved: 1_024))
     }
 
-    @Test("what a reader keeps from being moved is not tried at each commit")
+    @Test("pages that a reader keeps from being checkpointed are not tried at each commit")
     func blocked() {
         var schedule = CheckpointSchedule()
         #expect(isDue(&schedule, pages: 1_100, moved: 10))
@@ -33,7 +33,7 @@ struct CheckpointScheduleTests {
         #expect(isDue(&schedule, pages: 2_124, moved: 10))
     }
 
-    @Test("what somebody else moved, or began anew, counts")
+    @Test("a checkpoint or restart by another connection counts")
     func others() {
         var schedule = CheckpointSchedule()
         schedule.checkpointed(log(pages: 5_000))

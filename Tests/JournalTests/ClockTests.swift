@@ -11,8 +11,7 @@ struct ClockTests {
 
     private func replica(_ clock: TestClock) throws -> (Replica, RawConnection) {
         let path = directory.file("a.sqlite")
-        try RawConnection(path: path).run("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
-        let replica = try Replica.create(at: path, InitializeRequest()).replica
+        let replica = try Replica.make(at: path, schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         return (replica, try RawConnection(path: path, vfs: clock.vfs))
     }
 
@@ -30,7 +29,7 @@ struct ClockTests {
         #expect(stamps.map(\.counter) == [0, 1, 2, 3])
     }
 
-    @Test("stamps rise over a clock that steps back, over a seal and over a reopening")
+    @Test("stamps rise after a clock that steps back, after sealing and after reopening")
     func backwards() throws {
         let clock = TestClock(milliseconds: 1_700_000_000_000)
         var (replica, writer) = try replica(clock)
@@ -57,7 +56,7 @@ struct ClockTests {
             ])
     }
 
-    @Test("a clock that stands still, leaps ten years and comes back gives rising stamps, and the leap stays in them")
+    @Test("a clock that stops, leaps ten years and comes back gives rising stamps, and the leap stays in them")
     func leap() throws {
         let clock = TestClock(milliseconds: 1_700_000_000_000)
         let (replica, writer) = try replica(clock)
@@ -102,13 +101,13 @@ struct ClockTests {
         #expect(Stamp(julianDay: 2_440_587.5) == .zero)
     }
 
-    @Test("a life rises with a delete of the living and a write on the dead, and with nothing else")
+    @Test("a life rises with a delete of a live row and a write of a deleted row, and with nothing else")
     func lives() {
         var fold = LocalFold(after: .zero)
-        let key = LocalFold.TableKey(table: 1, key: Key([.integer(1)]))
+        let key = TableKey(table: 1, key: Key([.integer(1)]))
         let operations: [Journal.Operation] = [.insert, .insert, .update, .delete, .delete, .update, .insert, .delete]
         #expect(operations.map { fold.life(after: $0, on: key, written: 1) } == [1, 1, 1, 2, 2, 3, 3, 4])
-        let other = LocalFold.TableKey(table: 2, key: Key([.integer(1)]))
+        let other = TableKey(table: 2, key: Key([.integer(1)]))
         #expect(fold.life(after: .insert, on: other, written: 8) == 9)
         #expect(fold.lives == [key: 4, other: 9])
     }

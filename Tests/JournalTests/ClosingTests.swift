@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Closing while others read")
 struct ClosingTests {
-    @Test("readers get their rows, or the error of a closed connection, and never a closed connection itself")
+    @Test("readers get their rows or the error of a closed connection, and never use a closed connection")
     func readers() throws {
         let directory = TemporaryDirectory()
         let path = directory.file("a.sqlite")
-        try RawConnection(path: path).run("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
-        try Replica.create(at: path, InitializeRequest()).replica.close()
+        let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)"
+        try Replica.make(at: path, schema: schema).close()
         for _ in 0..<40 {
             let replica = try Replica.open(at: path)
             let started = DispatchSemaphore(value: 0)
@@ -29,7 +29,7 @@ struct ClosingTests {
                         if count != 2 { others.withLock { $0.append("\(String(describing: count)) rows") } }
                     }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_MISUSE {
-                    // Closed.
+                    // The connection was closed.
                 } catch {
                     others.withLock { $0.append("\(error)") }
                 }
@@ -38,12 +38,11 @@ struct ClosingTests {
         }
     }
 
-    @Test("closing waits for a write that is under way")
+    @Test("closing waits for a running write")
     func writer() throws {
         let directory = TemporaryDirectory()
         let path = directory.file("a.sqlite")
-        try RawConnection(path: path).run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-        let replica = try Replica.create(at: path, InitializeRequest()).replica
+        let replica = try Replica.make(at: path, schema: "CREATE TABLE t (id INTEGER PRIMARY KEY)")
         let inside = DispatchSemaphore(value: 0)
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 2) { index in

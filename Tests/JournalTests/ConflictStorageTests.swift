@@ -4,9 +4,9 @@ import Testing
 
 @testable import Journal
 
-@Suite("What the ledger stands on")
+@Suite("The storage of the ledger")
 struct ConflictStorageTests {
-    @Test("the delete of a key change is marked, and only that")
+    @Test("only the delete of a key change is marked")
     func keyChange() throws {
         let fixture = try Fixture(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE k (x TEXT, y INT, v, PRIMARY KEY (x, y)) WITHOUT ROWID"
@@ -22,7 +22,7 @@ struct ConflictStorageTests {
             ])
     }
 
-    @Test("a key change from a key with NULL is an insert alone")
+    @Test("a key change from a key with NULL is only an insert")
     func nullKey() throws {
         let fixture = try Fixture("CREATE TABLE t (id TEXT PRIMARY KEY, a); INSERT INTO t VALUES (NULL, 1)")
         try fixture.execute("UPDATE t SET id = 'x'")
@@ -81,7 +81,7 @@ struct ConflictStorageTests {
         try merge.close()
     }
 
-    @Test("a column that the peer spells otherwise is one that lost, and is restored")
+    @Test("a losing column that the peer spells differently is recorded and restored")
     func spelling() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")
         try fixture.execute("INSERT INTO t VALUES (1, 'mine')")
@@ -112,7 +112,7 @@ struct ConflictStorageTests {
         #expect(try fixture.replica.read { try String.fetchOne($0, sql: "SELECT name FROM t") } == "theirs")
     }
 
-    @Test("a row image reads back as it was written, and damaged bytes are refused")
+    @Test("a row image reads back as written, and damaged bytes are refused")
     func image() throws {
         var image = RowImage()
         image.columns = [
@@ -123,7 +123,7 @@ struct ConflictStorageTests {
         #expect(RowImage(encoded: bytes.dropLast()) == nil)
     }
 
-    @Test("notices of settled rows are given in their order, and a reader learns that it has missed some")
+    @Test("visibility notices are returned in order, and a reader learns that it missed some")
     func settledRows() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 0)
@@ -148,7 +148,7 @@ struct ConflictStorageTests {
             try fixture.replica.read { try VisibilityNotice.all(after: 2, $0)?.count } == Int(VisibilityNotice.limit))
     }
 
-    @Test("a file that lacks nothing but the notices of settled rows gets them when it is opened")
+    @Test("a file that lacks only the table of visibility notices gets it when it is opened")
     func upgradeOfNotices() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.execute("DROP TABLE _journal_settled")
@@ -156,7 +156,7 @@ struct ConflictStorageTests {
         #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 0)
     }
 
-    @Test("and one that lacks nothing but the newest column gets that")
+    @Test("a file that lacks only the newest column gets it")
     func upgradeOfColumn() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         let upgraded = "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name = 'checked_keys'"
@@ -167,7 +167,7 @@ struct ConflictStorageTests {
         #expect(try fixture.replica.read { try JournalUpgrade.isDue($0) } == false)
     }
 
-    @Test("a file of an earlier release is brought up to date when it is opened")
+    @Test("a file of an earlier release is upgraded when it is opened")
     func upgrade() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.replica.write { db in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-/// A journal that something other than Tandem wrote to: whoever reads it says so, and does not go on with what it cannot know.
+/// A journal that another program wrote to: every reader reports the damage, and does not continue.
 @Suite("Damage in the journal's own tables is noticed")
 struct DamagedJournalTests {
     struct Damage: Sendable, CustomTestStringConvertible {
@@ -20,7 +20,7 @@ struct DamagedJournalTests {
         }
     }
 
-    /// Who reads what is damaged.
+    /// The reader of the damaged data.
     enum Place: Sendable {
         case identity, journal, seal, merge, rekey, held, notices
     }
@@ -66,7 +66,7 @@ struct DamagedJournalTests {
         Damage("a notice of no key", "INSERT INTO _journal_settled VALUES (1, 1, 2, x'FF')", by: .notices),
     ]
 
-    @Test("by whoever reads it, with an error that says what", arguments: damages)
+    @Test("by every reader, with an error that says what", arguments: damages)
     func noticed(_ damage: Damage) throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
         try fixture.execute("INSERT INTO t VALUES (1, 'sealed')")
@@ -92,7 +92,7 @@ struct DamagedJournalTests {
     }
 
     @Test(
-        "an identity that lacks columns, or whose columns hold something else, is damage",
+        "an identity without some columns, or with other values in them, is damage",
         arguments: [
             "CREATE TABLE _journal_replica (id INTEGER); INSERT INTO _journal_replica VALUES (1)",
             "CREATE TABLE _journal_replica (id INTEGER, format); INSERT INTO _journal_replica VALUES (1, NULL)",

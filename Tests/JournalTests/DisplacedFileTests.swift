@@ -4,7 +4,7 @@ import Journal
 import TestSupport
 import Testing
 
-@Suite("A file that is taken away while it is open")
+@Suite("A file that is displaced while it is open")
 struct DisplacedFileTests {
     enum Way: String, CaseIterable {
         case renamed, removed, replaced
@@ -38,13 +38,12 @@ struct DisplacedFileTests {
         let folder = directory.file("folder")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let path = folder + "/a.sqlite"
-        try RawConnection(path: path).run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-        let replica = try Replica.create(at: path, InitializeRequest()).replica
+        let replica = try Replica.make(at: path, schema: "CREATE TABLE t (id INTEGER PRIMARY KEY)")
         try replica.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
         return replica
     }
 
-    /// The content of the files that the replica has open, whatever their names are now.
+    /// The files that the replica has open, independent of their present names.
     private func openFiles(of path: String) throws -> [FileHandle] {
         try ["", "-wal"].map { try #require(FileHandle(forReadingAtPath: path + $0)) }
     }
@@ -63,7 +62,7 @@ struct DisplacedFileTests {
         } catch { return (error as? JournalError)?.code }
     }
 
-    @Test("is not written any more, and the orphan stays as it was", arguments: Way.allCases)
+    @Test("is not written any longer, and the orphan does not change", arguments: Way.allCases)
     func writes(way: Way) throws {
         let replica = try makeReplica()
         let merging = try replica.openMergeConnection()
@@ -79,7 +78,7 @@ struct DisplacedFileTests {
         #expect(try contents(files) == before)
     }
 
-    @Test("what was being merged at that moment is not confirmed", arguments: Way.allCases)
+    @Test("a merge at that moment is not confirmed", arguments: Way.allCases)
     func merge(way: Way) throws {
         let replica = try makeReplica()
         let merging = try replica.openMergeConnection()
@@ -92,7 +91,7 @@ struct DisplacedFileTests {
         #expect(failure == .displaced)
     }
 
-    @Test("a file in its place is written, also through a symbolic link")
+    @Test("a file that replaces it is written, also through a symbolic link")
     func inPlace() throws {
         let path = try makeReplica().path
         let link = directory.file("link.sqlite")
@@ -110,8 +109,8 @@ struct DisplacedFileTests {
 struct HotJournalTests {
     private let directory = TemporaryDirectory()
 
-    /// A copy of a database and its rollback journal, taken in the middle of a commit: page 1, which tells a larger size, is written, and
-    /// the pages behind the old end are not.
+    /// A copy of a database and its rollback journal, taken in the middle of a commit: page 1, which has a
+    /// larger size, is written, and the pages behind the old end are not.
     private func interrupted(isReplica: Bool) throws -> String {
         let original = directory.file("original.sqlite")
         let copy = directory.file("copy.sqlite")
@@ -129,7 +128,7 @@ struct HotJournalTests {
         let file = try #require(FileHandle(forUpdatingAtPath: copy))
         try file.seek(toOffset: 24)
         let counter = try #require(try file.read(upToCount: 4))
-        // The size in pages, and the change counter for which it is valid.
+        // The size in pages, and the change counter for which that size is valid.
         try file.seek(toOffset: 28)
         file.write(Data([0, 0, 0x10, 0]))
         try file.seek(toOffset: 92)
@@ -154,7 +153,7 @@ struct HotJournalTests {
         return try queue.read { try String.fetchAll($0, sql: "SELECT a FROM t") }
     }
 
-    @Test("is rolled back and made a replica, not called truncated")
+    @Test("is rolled back and made a replica, and not called truncated")
     func create() throws {
         let path = try interrupted(isReplica: false)
         try Replica.create(at: path, InitializeRequest()).replica.close()
@@ -170,7 +169,7 @@ struct HotJournalTests {
         #expect(try rows(path) == ["kept", "later"])
     }
 
-    @Test("of a database whose first commit was interrupted, nothing is left: it is a new file, and no foreign one")
+    @Test("a database whose first commit was interrupted has nothing left: it is a new file and no foreign one")
     func new() throws {
         let path = directory.file("new.sqlite")
         let original = directory.file("original.sqlite")
@@ -179,7 +178,7 @@ struct HotJournalTests {
             try copyInCommit(db, from: original, to: path, after: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
         }
         try queue.close()
-        // Page 1 is not written yet.
+        // As before page 1 was written.
         let file = try #require(FileHandle(forUpdatingAtPath: path))
         file.write(Data(count: 100))
         try file.close()
@@ -188,7 +187,7 @@ struct HotJournalTests {
         try Replica.create(at: path, InitializeRequest()).replica.close()
     }
 
-    @Test("a foreign file beside one that is called as a journal stays foreign, and both stay", arguments: [40, 4_000])
+    @Test("a foreign file beside one named like its journal stays foreign, and both stay", arguments: [40, 4_000])
     func foreign(bytes: Int) throws {
         let path = directory.file("text")
         let content = Data(repeating: 65, count: bytes)
@@ -200,7 +199,7 @@ struct HotJournalTests {
         }
     }
 
-    @Test("cannot be read without being written, and the error says so")
+    @Test("cannot be read without writing it, and the error says so")
     func reading() throws {
         let path = try interrupted(isReplica: true)
         let error = #expect(throws: JournalError.self) { _ = try Replica.reading(path) }

@@ -14,7 +14,7 @@ struct ExcludedTablesTests {
         return report.tracked.map(\.table).sorted()
     }
 
-    @Test("go on staying local when another one is left out; only naming one gives it up to others")
+    @Test("stay local when another table is excluded; only naming one includes it")
     func kept() throws {
         try RawConnection(path: path).run(
             "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE draft (id INTEGER PRIMARY KEY); "
@@ -25,7 +25,7 @@ struct ExcludedTablesTests {
         #expect(try initialize(InitializeRequest(tables: ["a", "Draft"])) == ["a", "draft"])
     }
 
-    @Test("are given up by any name that was declared for them")
+    @Test("are included by any name that was declared for them")
     func renamed() throws {
         try RawConnection(path: path).run("CREATE TABLE draft (id INTEGER PRIMARY KEY)")
         #expect(try initialize(InitializeRequest(excluding: ["draft"])).isEmpty)

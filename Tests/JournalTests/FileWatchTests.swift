@@ -35,7 +35,7 @@ struct FileWatchTests {
         for await _ in watch.changes { Issue.record("a signal after the end") }
     }
 
-    @Test("a commit is signalled to who knows the file by a symbolic link", .timeLimit(.minutes(1)))
+    @Test("a commit is signalled to a process that has the file open by a symbolic link", .timeLimit(.minutes(1)))
     func symbolicLink() async throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY)")
         let elsewhere = TemporaryDirectory()
@@ -54,7 +54,7 @@ struct FileWatchTests {
     }
 
     @Test(
-        "what the system refuses is named with the limit that was reached, and with no other",
+        "a refusal of the system names the limit that was reached, and no other",
         arguments: [
             (EMFILE, "fs.inotify.max_user_instances"), (ENOSPC, "fs.inotify.max_user_watches"), (ENOMEM, "ulimit -v"),
             (EAGAIN, "ulimit -u"),

@@ -43,7 +43,7 @@ struct JournalAppenderTests {
 
     private var own: OriginID { get throws { try fixture.replica.identity().origin } }
 
-    @Test("local versions go on without a gap around merged stretches, and vectors count both")
+    @Test("local versions continue without a gap around merged stretches, and vectors count both")
     func interleaved() throws {
         try write("1")
         try fixture.execute("INSERT INTO t VALUES ('2', 1, 2)")
@@ -64,7 +64,7 @@ struct JournalAppenderTests {
                 ]))
     }
 
-    @Test("a local stamp is above every stamp that was merged before it, far ahead or not")
+    @Test("a local stamp is greater than every stamp that was merged before it, near or far ahead")
     func stamps() throws {
         let far = Stamp(milliseconds: Stamp.latestMilliseconds - 1).rawValue
         try receive(x, from: 1, stamps: [far])
@@ -74,7 +74,7 @@ struct JournalAppenderTests {
         #expect(entries.map(\.stamp.rawValue) == [far, far + 1])
     }
 
-    @Test("stretches that follow one another with the same knowledge are one run; new knowledge starts another")
+    @Test("stretches in sequence with the same knowledge are one run; new knowledge starts another")
     func runs() throws {
         try receive(x, from: 1, stamps: [1, 2])
         try receive(x, from: 3, stamps: [3])
@@ -107,7 +107,7 @@ struct JournalAppenderTests {
         return batches
     }
 
-    @Test("batches come in journal order, keep their limits, and leave out what the peer has")
+    @Test("batches are in journal order, keep their limits, and leave out what the peer has")
     func batching() throws {
         try write("1")
         try receive(x, from: 1, stamps: [10, 11, 12])
@@ -143,7 +143,7 @@ struct JournalAppenderTests {
     }
 
     @Test(
-        "changes before a stretch are refused, and so is an end at which the journal's rows are not those that were appended"
+        "changes before a stretch are refused, and so is an end at which the journal's rows differ from the appended ones"
     )
     func wrongOrder() throws {
         let early = #expect(throws: JournalError.self) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-/// What `docs/JOURNAL.md` says must be so.
+/// What `docs/JOURNAL.md` says must be true.
 @Suite("docs/JOURNAL.md")
 struct JournalDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -21,7 +21,7 @@ struct JournalDocumentTests {
         return parts.count == 2 ? parts[1].components(separatedBy: "```")[0] : ""
     }
 
-    @Test("its SQL derives the versions, stamps, lives and columns that the reader tells")
+    @Test("its SQL derives the versions, stamps, lives and columns that the reader returns")
     func queries() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (50, 1, 1)")
         try fixture.execute("INSERT INTO t VALUES (1, 2, 3), (2, 3, 4); UPDATE t SET b = 5; DELETE FROM t WHERE id = 1")
@@ -80,7 +80,8 @@ struct JournalDocumentTests {
 
     // MARK: - Owners
 
-    /// By table, the folders of `Sources/`, and the files beside them, that the document names as its writers.
+    /// For each table, the folders of `Sources/`, and the files beside them, that the document names as its
+    /// writers.
     private func documentedWriters() throws -> [String: Set<String>] {
         let parts = try document().components(separatedBy: "<!-- checked by JournalDocumentTests: owners -->\n")
         try #require(parts.count == 2)
@@ -93,7 +94,7 @@ struct JournalDocumentTests {
             }, uniquingKeysWith: { $0.union($1) })
     }
 
-    /// By table, where the SQL in `Sources/` inserts, updates or deletes its rows.
+    /// For each table, the places in `Sources/` whose SQL inserts, updates or deletes its rows.
     private func writersInSources() throws -> [String: Set<String>] {
         let sources = Self.root.appendingPathComponent("Sources")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
@@ -102,7 +103,7 @@ struct JournalDocumentTests {
         for path in paths {
             let text = try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)
                 .replacing("\\(JournalSchema.prefix)", with: JournalSchema.prefix)
-            // A file of a folder counts as the folder, one beside the folders as itself.
+            // A file in a folder counts as the folder, a file beside the folders as itself.
             let place = path.split(separator: "/").prefix(2).joined(separator: "/")
             for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
                 for match in line.matches(of: statement) { writers[String(match.output.1), default: []].insert(place) }
@@ -123,7 +124,7 @@ struct JournalDocumentTests {
         }
     }
 
-    @Test("DROP COLUMN is refused while the triggers stand, and goes by the way that it gives")
+    @Test("DROP COLUMN is refused while the triggers exist, and works as the document says")
     func dropColumn() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 2, 3)")
         #expect(throws: DatabaseError.self) { try fixture.execute("ALTER TABLE t DROP COLUMN a") }

@@ -3,14 +3,14 @@ import Journal
 import TestSupport
 import Testing
 
-@Suite("Keys that come to compare otherwise")
+@Suite("Keys whose collation changes")
 struct KeyRenewalTests {
     private static let rebuild = """
         CREATE TABLE n (id TEXT PRIMARY KEY NOT NULL COLLATE NOCASE, a); INSERT INTO n SELECT * FROM t; DROP TABLE t;
         ALTER TABLE n RENAME TO t
         """
 
-    @Test("a held row that cannot be read is noticed before anything is changed")
+    @Test("an unreadable held row is noticed before anything changes")
     func damagedHeldRow() throws {
         let fixture = try Fixture("CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a)")
         try fixture.execute(

@@ -4,7 +4,7 @@ import Testing
 @Suite("Lists of names in the journal's tables")
 struct NameListTests {
     @Test(
-        "what was written is read, byte for byte",
+        "a list reads back as it was written, byte for byte",
         arguments: [
             [], [""], ["id"], ["id", "name", "full name"], ["a,b", "[", "]", ","], ["\u{308}x", "a\u{308}", "\u{E4}"],
             ["say \"hi\"", "back\\slash", "a/b"], ["line\nbreak", "\u{1}", "tab\t"], ["\u{1F600}", "名前"], ["", "", ""],
@@ -14,7 +14,7 @@ struct NameListTests {
         #expect(read.map { Array($0.utf8) } == names.map { Array($0.utf8) })
     }
 
-    @Test("JSON as others write it is read, too")
+    @Test("JSON in the form of other writers is read, too")
     func spaces() throws {
         #expect(try NameList.decode(" [ \"a\" , \"b\\u0063\" ] ") == ["a", "bc"])
         #expect(try NameList.decode("[ ]") == [])

@@ -51,7 +51,7 @@ struct NewIdentityTests {
 
     private func vector() throws -> VersionVector { try fixture.replica.read { try JournalReader($0).vector() } }
 
-    /// Everything of an entry that a new name must not change.
+    /// Everything in an entry that a new identity must not change.
     private func fixed(_ entries: [JournalEntry]) -> [String] {
         entries.map {
             "\($0.seq) \($0.stamp) \($0.life) \($0.operation) \($0.keyValues) \($0.columns) \($0.endsTransaction) \($0.isLocal)"
@@ -63,7 +63,7 @@ struct NewIdentityTests {
         return entries.map { "\(($0.origin ?? own).short) \($0.version)" }
     }
 
-    @Test("versions up to the cut keep their name, those above it begin at 1 under the new one; all else stays")
+    @Test("versions up to the cut keep their name, later ones begin at 1 under the new name; all else stays")
     func cut() throws {
         for index in 1...7 { try write("\(index)") }
         try fixture.execute("DELETE FROM t WHERE id = '6'; INSERT INTO t VALUES ('6', 7, 7)")
@@ -83,7 +83,7 @@ struct NewIdentityTests {
         #expect(try fixture.entries().map(\.stamp) == fixture.entries().map(\.stamp).sorted())
     }
 
-    @Test("a cut at the head gives nothing a new name, and what is written next is version 1")
+    @Test("a cut at the head renames nothing, and the next write is version 1")
     func keepsAll() throws {
         try write("1", "2")
         let old = try own
@@ -96,7 +96,7 @@ struct NewIdentityTests {
         #expect(entries[2].stamp > entries[1].stamp)
     }
 
-    @Test("what another program wrote last under the old name ends it, also when nothing of it gets the new one")
+    @Test("the last write of another program under the old name ends there, also when no write gets the new name")
     func endOfOldName() throws {
         try fixture.execute("INSERT INTO t VALUES ('1', 1, 2); INSERT INTO t VALUES ('2', 1, 2)")
         _ = try rekey(shared: 2)
@@ -104,7 +104,7 @@ struct NewIdentityTests {
         #expect(try fixture.entries().map(\.endsTransaction) == [false, true, true])
     }
 
-    @Test("a file without changes of its own gets a new name, with and without changes of others")
+    @Test("a file without changes of its own takes a new name, with and without changes of others")
     func empty() throws {
         #expect(try rekey().reissued == 0)
         try receive(x, from: 1, [Stamp(rawValue: 7)])
@@ -113,7 +113,7 @@ struct NewIdentityTests {
         #expect(try vector() == VersionVector([.init(origin: x, version: 1), .init(origin: try own, version: 1)]))
     }
 
-    @Test("changes of others between stay where they are, and each run knows the old name up to the cut")
+    @Test("changes of others in between stay in place, and each run knows the old name up to the cut")
     func interleaved() throws {
         try write("1")
         try receive(x, from: 1, [Stamp(rawValue: 10)])
@@ -147,7 +147,7 @@ struct NewIdentityTests {
         #expect(known["\(old.short) 2"] == VersionVector([.init(origin: x, version: 1)]))
     }
 
-    @Test("what another origin had merged keeps its name")
+    @Test("changes that another origin had merged keep their name")
     func mergedByOthers() throws {
         try write("1")
         try write("2")
@@ -158,7 +158,7 @@ struct NewIdentityTests {
         #expect(try own != old)
     }
 
-    @Test("what another origin had merged keeps its name also where no mark says that a transaction ends")
+    @Test("changes that another origin had merged keep their name, also where no mark ends a transaction")
     func mergedWithoutMark() throws {
         let program = try RawConnection(path: fixture.replica.path)
         for id in 1...3 { try program.run("INSERT INTO t VALUES ('\(id)', 1, 2)") }
@@ -168,13 +168,13 @@ struct NewIdentityTests {
         #expect(try fixture.entries().map(\.endsTransaction) == [false, true, true, true])
     }
 
-    @Test("nothing above a version that is known to differ keeps its name, whoever confirmed it")
+    @Test("no change above a version that is known to differ keeps its name, even if a peer confirmed it")
     func mostKept() throws {
         for index in 1...5 { try write("\(index)") }
         #expect(try rekey(shared: 5, mostKept: 3).kept == 3)
     }
 
-    @Test("a transaction is never cut in two")
+    @Test("a transaction is never cut")
     func wholeTransactions() throws {
         try write("1")
         try write("2", "3", "4")
@@ -184,14 +184,14 @@ struct NewIdentityTests {
         #expect(entries.map(\.endsTransaction) == [true, false, false, true, true])
     }
 
-    @Test("changes of the old name that come back are read as received, those that stayed as captured")
+    @Test("changes of the old name that return are read as received, those that stayed as captured")
     func comesBack() throws {
         try write("1")
         try write("2")
         let old = try own
         let stamps = try fixture.entries().map(\.stamp)
         _ = try rekey(shared: 2)
-        // The same knowledge as the captured run before: the two must not become one.
+        // The same knowledge as the captured run before. The two must not become one run.
         try receive(old, from: 3, [Stamp(rawValue: 30), Stamp(rawValue: 31)])
         try receive(old, from: 5, [Stamp(rawValue: 32)])
         try write("6")
@@ -205,7 +205,7 @@ struct NewIdentityTests {
         #expect(sample == Stamp(rawValue: 31))
     }
 
-    @Test("a name can be given up again and again")
+    @Test("a replica can take a new name many times")
     func again() throws {
         var names = [try own]
         for index in 1...6 {
@@ -224,7 +224,8 @@ struct NewIdentityTests {
     }
 
     @Test(
-        "the stamps of a long journal stay, wherever it is cut", arguments: [1, 4_096, 4_097, 6_000, 9_999] as [Int64])
+        "the stamps of a long journal stay, for a cut at any version",
+        arguments: [1, 4_096, 4_097, 6_000, 9_999] as [Int64])
     func long(cut: Int64) throws {
         try fixture.execute(
             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 9000) INSERT INTO t SELECT i, 1, 1 FROM n"
@@ -234,7 +235,7 @@ struct NewIdentityTests {
             "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT -i, 1, 1 FROM n"
         )
         let before = try all()
-        // Without marks a statement of a foreign writer is one transaction: cut behind it.
+        // Without marks each statement of a foreign writer is a transaction, so any cut is allowed.
         try fixture.replica.write { try $0.execute(sql: "UPDATE _journal SET tx = 1") }
         #expect(try rekey(shared: cut).kept == cut)
         let after = try all()
@@ -280,14 +281,14 @@ struct NewIdentityTests {
         #expect(ledger == [[Data(old.bytes), Data(old.bytes)], [Data(new.bytes), Data(new.bytes)]])
     }
 
-    @Test("a name that another process gave up meanwhile is not given up twice")
+    @Test("a name that another process abandoned in the meantime is not abandoned twice")
     func concurrent() throws {
         let request = NewIdentity(.manual, of: try own, time: 0)
         #expect(try fixture.replica.write { try request.run($0, fingerprint: nil) } != nil)
         #expect(try fixture.replica.write { try request.run($0, fingerprint: nil) } == nil)
     }
 
-    @Test("a journal of the first release gets the columns that it lacks when it is opened")
+    @Test("a journal of the first release gets its missing columns when it is opened")
     func oldFile() throws {
         try write("1")
         try fixture.replica.write { db in
@@ -307,7 +308,7 @@ struct NewIdentityTests {
         try replica.close()
     }
 
-    @Test("the new name stands in the same place of the order, unless there is no room")
+    @Test("the new name has the same place in the order of origins, unless there is no free number")
     func order() throws {
         let queue = try DatabaseQueue()
         func successor(of old: OriginID, among others: [OriginID]) throws -> OriginID {
@@ -325,7 +326,7 @@ struct NewIdentityTests {
         #expect(try !crowded.contains(successor(of: crowded[1], among: crowded)))
     }
 
-    @Test("samples go back in doubling distances to the first version")
+    @Test("samples are at doubling distances back to the first version")
     func samples() throws {
         for index in 1...20 { try write("\(index)") }
         let own = try own
@@ -342,11 +343,11 @@ struct NewIdentityTests {
     }
 }
 
-@Suite("What tells a file from its copies")
+@Suite("What distinguishes a file from its copies")
 struct FileIdentityTests {
     private let directory = TemporaryDirectory()
 
-    @Test("a rename keeps the fingerprint; a copy has another, also over a deleted file")
+    @Test("a rename keeps the fingerprint; a copy has another one, also over a deleted file")
     func fingerprint() throws {
         let manager = FileManager.default
         let path = directory.file("a")
@@ -361,7 +362,7 @@ struct FileIdentityTests {
         for text in ["", "2 1 1 1", "1 x 1 1", "1 1 1", "1 -1 1 1"] { #expect(FileFingerprint(text: text) == nil) }
     }
 
-    @Test("what one side does not know is not compared")
+    @Test("parts that one side does not know are not compared")
     func unknowns() throws {
         func print(_ text: String) throws -> FileFingerprint { try #require(FileFingerprint(text: text)) }
         let whole = try print("1 5 6 7")
@@ -372,7 +373,7 @@ struct FileIdentityTests {
         #expect(!whole.canBeSameFile(as: try print("1 5 7 7")))
     }
 
-    @Test("the record of what was published only grows, and keeps earlier names")
+    @Test("the record of published versions only grows, and keeps earlier names")
     func record() throws {
         let record = PublicationRecord(database: directory.file("a"))
         let (x, y) = (OriginID(high: 1, low: 1), OriginID(high: 2, low: 2))
@@ -391,7 +392,7 @@ struct FileIdentityTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: record.path)).count == 2_048)
     }
 
-    @Test("a record that is cut off, changed or something else says nothing, and is written anew")
+    @Test("a record that is cut off, changed or of another kind says nothing, and is written again")
     func damagedRecord() throws {
         let record = PublicationRecord(database: directory.file("a"))
         let entry = PublicationRecord.Entry(origin: OriginID(high: 1, low: 1), version: 5, digest: .max)
@@ -410,7 +411,7 @@ struct FileIdentityTests {
         #expect(try record.entries() == [entry])
     }
 
-    @Test("half a write of a record leaves what was recorded before")
+    @Test("half a write of a record keeps what was recorded before")
     func tornRecord() throws {
         let record = PublicationRecord(database: directory.file("a"))
         let origin = OriginID(high: 1, low: 1)
@@ -421,7 +422,7 @@ struct FileIdentityTests {
             files.append(try Data(contentsOf: url))
         }
         for (before, after) in zip(files, files.dropFirst()).dropFirst() {
-            // As far as the disk has come, in sectors.
+            // The sectors that the disk has written.
             for end in stride(from: 0, through: after.count, by: 512) {
                 try (after.prefix(end) + before.dropFirst(end)).write(to: url)
                 let version = try #require(try record.entries().last?.version)
@@ -430,7 +431,7 @@ struct FileIdentityTests {
         }
     }
 
-    @Test("a record of the first release is read, and goes on as one of this release")
+    @Test("a record of the first release is read, and continued as one of this release")
     func firstRecord() throws {
         let record = PublicationRecord(database: directory.file("a"))
         let origin = OriginID(high: 1, low: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Keys, masks, vectors and SQL text")
 struct PureTests {
-    @Test("keys are equal exactly when SQLite holds them for one row")
+    @Test("keys are equal exactly when SQLite treats them as one row")
     func keys() throws {
         let connection = try RawConnection(path: ":memory:")
         let literals = [
@@ -28,7 +28,7 @@ struct PureTests {
         }
     }
 
-    @Test("no composite key is another by accident")
+    @Test("no composite key equals another by accident")
     func compositeKeys() {
         #expect(Key([.text("a"), .text("bc")]) != Key([.text("ab"), .text("c")]))
         #expect(Key([.text("a"), .null]) != Key([.text("a")]))
@@ -105,7 +105,7 @@ struct PureTests {
         #expect(merged.covers(vector) && merged[origins[0]] == 1_000)
     }
 
-    @Test("an origin id survives its bytes and its digits, and refuses what only a fault produces")
+    @Test("an origin id survives its bytes and its digits, and values that only a fault produces are refused")
     func origins() {
         let origin = OriginID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
         #expect(OriginID(bytes: origin.bytes) == origin)
@@ -116,7 +116,7 @@ struct PureTests {
         #expect(OriginID(bytes: [1, 2]) == nil)
     }
 
-    @Test("the terms and the condition of an index are read past strings, comments and quoted names")
+    @Test("the terms and the condition of an index are parsed past strings, comments and quoted names")
     func indexDefinitions() {
         let plain = IndexDefinition(sql: "CREATE UNIQUE INDEX i ON t (a, b DESC)")
         #expect(plain.terms == ["a", "b"] && plain.condition == nil)
@@ -145,7 +145,7 @@ struct PureTests {
         for broken in ["'", "\"abc", "/*", "[", "--", "x'", "é"] { #expect(SQLToken.scan(broken).count <= 2) }
     }
 
-    @Test("a value that a statement has no place for is refused")
+    @Test("a value for a parameter that a statement does not have is refused")
     func bindings() throws {
         try DatabaseQueue().write { db in
             let statement = try RawStatement(db, "SELECT ?")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Journal
 
-/// Compares what the whole journal says with what the tables hold.
+/// Compares a replay of the whole journal with the tables.
 enum ReplayCheck {
-    /// - Returns: Each difference in words; empty when journal and tables agree.
+    /// - Returns: Each difference as text; empty when journal and tables agree.
     static func differences(_ replica: Replica) throws -> [String] {
         try replica.refreshDerivedState()
         return try replica.read { db in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journal
 
-@Suite("A database that is known by a symbolic link from another directory")
+@Suite("A database that is opened by a symbolic link from another directory")
 struct SymbolicLinkTests {
     private let directory = TemporaryDirectory()
     private let elsewhere = TemporaryDirectory()
@@ -17,7 +17,7 @@ struct SymbolicLinkTests {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
     }
 
-    @Test("its log is moved when it has grown, under the lock that others of the file ask for")
+    @Test("a grown log is checkpointed, under the lock that other processes of the file use")
     func checkpoint() throws {
         let replica = try Replica.create(at: link, InitializeRequest()).replica
         try replica.write { db in
@@ -34,7 +34,7 @@ struct SymbolicLinkTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["link.sqlite"])
     }
 
-    @Test("a commit that was interrupted is seen")
+    @Test("an interrupted commit is noticed")
     func rollbackJournal() throws {
         let files = SystemFiles()
         #expect(try !FileInspection.hasRollbackJournal(link, files: files))

@@ -4,13 +4,14 @@ import Testing
 
 @testable import Journal
 
-/// What the kernel refuses reaches the caller as an error with its number: on files that refuse it for a reason of their own.
+/// Refusals of the kernel reach the caller as errors with their numbers: the tests use files that refuse for
+/// a reason of their own.
 @Suite("Files that cannot be read, written or synced")
 struct SystemFilesTests {
     private let files = SystemFiles()
     private let directory = TemporaryDirectory()
 
-    @Test("a file that is not there is nil to a reader, and made for a writer; without its directory there is an error")
+    @Test("a missing file is nil for a reader, and created for a writer; without its directory there is an error")
     func missing() throws {
         #expect(try files.withFile(directory.file("none"), .reading) { _ in 1 } == nil)
         #expect(try files.withFile(directory.file("new"), .updating) { _ in 1 } == 1)
@@ -20,7 +21,7 @@ struct SystemFilesTests {
         #expect(error?.code == 2)
     }
 
-    @Test("who claims a file that another holds gets nil")
+    @Test("claiming a file that another process holds returns nil")
     func claimed() throws {
         let path = directory.file("a")
         let inner = try files.withFile(path, .exclusiveOrNothing) { _ in
@@ -47,7 +48,7 @@ struct SystemFilesTests {
         #expect(synced?.code == 22)
     }
 
-    @Test("a name is not synced where directories cannot be, or are gone")
+    @Test("a name is not synced in a directory that cannot be synced, or that is missing")
     func names() throws {
         let proc = #expect(throws: FileError.self) {
             try files.withFile("/proc/version", .reading) { try $0.syncName() }

@@ -4,7 +4,7 @@ import Journal
 import TestSupport
 import Testing
 
-/// Every write path of a program that knows nothing of the journal.
+/// Every write path of programs without Tandem.
 @Suite("Write paths of other programs")
 struct WritePathTests {
     private let directory = TemporaryDirectory()
@@ -25,7 +25,7 @@ struct WritePathTests {
         INSERT INTO person (id, name, email) VALUES (100, 'before', 'before@x');
         """
 
-    /// Statements alone; each host wraps them in its own way.
+    /// Only the statements; each host wraps them in its own way.
     private static let script = """
         PRAGMA foreign_keys = ON;
         INSERT INTO person (id, name, email, age) VALUES (1, 'Ann', 'a@x', 30), (2, 'Bob', 'b@x', 17), (3, 'Cy', 'c@x', 5);

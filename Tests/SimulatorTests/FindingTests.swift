@@ -4,9 +4,9 @@ import Testing
 
 @testable import Simulator
 
-@Suite("A life that fails")
+@Suite("A failing scenario")
 struct FindingTests {
-    @Test("it joins the list once, as simulate takes it, with the reason and behind what stands there")
+    @Test("is added to the list once, as arguments of simulate with the reason, behind the existing ones")
     func record() throws {
         let directory = TemporaryDirectory()
         let list = directory.file("seeds.txt")

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Simulator
 
-/// The check of P13 can fail.
-@Suite("What a register showed")
+/// Shows that the check of P13 can fail.
+@Suite("The values that a register showed")
 struct RegisterHistoryTests {
     private let stamps: [Int: Stamp] = [1: Stamp(rawValue: 10), 2: Stamp(rawValue: 30), 3: Stamp(rawValue: 20)]
 
-    @Test("later writes may follow earlier ones, and a write itself")
+    @Test("a later write may follow an earlier one, and a write may follow itself")
     func forward() {
         var history = RegisterHistory()
         for write in [1, 1, 3, 2] { history.note([0: write]) }
@@ -24,7 +24,7 @@ struct RegisterHistoryTests {
         #expect(history.stepBack(stamps) == .init(register: 1, before: 2, after: 3))
     }
 
-    @Test("nothing follows from what was shown before the file was replaced, or from writes that are lost")
+    @Test("a value does not follow from those before the file was replaced, or from lost writes")
     func unrelated() {
         var history = RegisterHistory()
         history.note([0: 2])

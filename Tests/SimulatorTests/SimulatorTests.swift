@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// As a program: a life takes SQLite's time and randomness for its whole process.
-@Suite("Lives of clusters")
+/// The tests run the program: a scenario takes over SQLite's time and randomness for its whole process.
+@Suite("Scenarios of clusters")
 struct SimulatorTests {
-    /// The program stands beside the tests.
+    /// The program is in the folder of the tests.
     private static let program: String = {
         let tests = URL(fileURLWithPath: CommandLine.arguments.first ?? "")
         return tests.deletingLastPathComponent().appendingPathComponent("simulate").path
@@ -23,13 +23,13 @@ struct SimulatorTests {
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("every property holds where commits are not synced, locks are taken, values decay", arguments: ["30", "34"])
+    @Test("every property holds with unsynced commits, locks and bit rot", arguments: ["30", "34"])
     func keeping(seed: String) throws {
         let result = try simulate([seed, "1", "--profile", "disks", "--attempts", "20"])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test("one seed gives one life, in two processes, whatever the order of hashing")
+    @Test("one seed gives one scenario, in two processes, for any order of hashing")
     func determinism() throws {
         let seeds = ["2", "1", "--hashes", "--attempts", "0"]
         let once = try simulate(seeds)
@@ -38,7 +38,7 @@ struct SimulatorTests {
         #expect(once.output == again.output)
     }
 
-    @Test("lives side by side are the lives one after the other, in the order of their seeds")
+    @Test("parallel scenarios equal those that run in sequence, in the order of their seeds")
     func jobs() throws {
         let seeds = ["5", "2", "--profile", "none", "--hashes", "--attempts", "0", "--jobs"]
         let one = try simulate(seeds + ["1"])
@@ -46,7 +46,7 @@ struct SimulatorTests {
         #expect(try simulate(seeds + ["2"]).output == one.output)
     }
 
-    @Test("lives that once failed go well")
+    @Test("scenarios that once failed pass")
     func regressions() throws {
         let list = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Harness/Simulator/Regressions/seeds.txt")

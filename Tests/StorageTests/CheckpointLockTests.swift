@@ -4,8 +4,9 @@ import SimulatedDisk
 import TestSupport
 import Testing
 
-/// SQLite before 3.51.3 may lose commits when a checkpoint begins on a log that is moved already, while another connection begins the log
-/// anew (https://sqlite.org/wal.html, "the WAL-reset bug"). Tandem moves it in one process at a time, under a lock, and never begins so.
+/// SQLite before 3.51.3 may lose commits when a checkpoint begins on a log that is already checkpointed,
+/// while another connection restarts the log (https://sqlite.org/wal.html, "the WAL-reset bug"). Tandem
+/// checkpoints in one process at a time, under a lock, and never begins in that state.
 @Suite("One checkpointer")
 struct CheckpointLockTests {
     let disk = SimulatedDisk()
@@ -23,7 +24,7 @@ struct CheckpointLockTests {
         }
     }
 
-    @Test("no write reaches the database outside of the lock, however often the log begins anew")
+    @Test("no write reaches the database outside of the lock, for any number of restarts of the log")
     func everyWay() throws {
         let replica = try makeReplica()
         let merging = try replica.openMergeConnection()
@@ -32,7 +33,7 @@ struct CheckpointLockTests {
             _ = try replica.checkpoint(mode)
             try merging.write { try $0.execute(sql: "INSERT INTO t (a) VALUES (randomblob(20000))") }
         }
-        // Far beyond the size at which a commit moves the log by itself.
+        // Far beyond the log size at which a commit checkpoints.
         try fill(replica, transactions: 500)
         try merging.close()
         try replica.close()
@@ -47,7 +48,7 @@ struct CheckpointLockTests {
     }
 
     @Test(
-        "the log does not grow with all that was ever written, with small pages and with large ones",
+        "the log does not grow with every write, with small pages and with large ones",
         arguments: [512, 65_536])
     func size(pageBytes: Int) throws {
         let writer = try RawConnection(path: disk.path("a.sqlite"))
@@ -63,7 +64,7 @@ struct CheckpointLockTests {
         try replica.close()
     }
 
-    @Test("a log that is moved is left alone, or gets something to move first", arguments: [1, 2, 3])
+    @Test("a checkpointed log is left alone, or first gets a new frame", arguments: [1, 2, 3])
     func movedLog(times: Int) throws {
         let replica = try makeReplica()
         try fill(replica, transactions: 2)
@@ -79,7 +80,7 @@ struct CheckpointLockTests {
         #expect(disk.checkpoints.idleStarts == 0)
     }
 
-    @Test("while another process holds the lock, nobody moves the log, and commits go on")
+    @Test("while another process holds the lock, nobody checkpoints, and commits continue")
     func lockIsTaken() throws {
         let replica = try makeReplica()
         try fill(replica, transactions: 4)
@@ -95,7 +96,7 @@ struct CheckpointLockTests {
         try replica.close()
     }
 
-    @Test("a program without Tandem is seen to move the log outside of the lock")
+    @Test("a checkpoint of a program without Tandem is counted as outside of the lock")
     func witness() throws {
         let replica = try makeReplica()
         try fill(replica, transactions: 2)

@@ -1,11 +1,11 @@
 import StorageCampaign
 import Testing
 
-/// Small sizes of what `make power-loss` and `make disk-points` run at length.
+/// Short runs of `make power-loss` and `make disk-points`.
 @Suite("Power loss and failing disks")
 struct PowerLossTests {
     @Test(
-        "whatever a loss of power leaves, nothing promised is gone and nothing is named twice", arguments: [1, 2, 3, 4])
+        "after any loss of power, nothing promised is lost and no name has two contents", arguments: [1, 2, 3, 4])
     func images(seed: UInt64) async {
         let report = await PowerLossCampaign.run(seed: seed * 1_000, images: 60, steps: 12)
         #expect(report.failures.isEmpty)
@@ -14,7 +14,7 @@ struct PowerLossTests {
     }
 
     @Test(
-        "whatever goes wrong at an operation on the disk, the file opens again with all that was promised",
+        "after any fault of an operation on the disk, the file opens again with everything that was promised",
         arguments: CrashPoints.Mode.allCases)
     func points(mode: CrashPoints.Mode) async {
         let report = await CrashPoints.run(modes: [mode], stride: 61)

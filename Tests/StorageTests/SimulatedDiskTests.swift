@@ -3,7 +3,7 @@ import SimulatedDisk
 import TestSupport
 import Testing
 
-/// What tests conclude from a simulated disk holds only if the disk does what disks do.
+/// Conclusions from a simulated disk are valid only if it behaves as disks do.
 @Suite("Simulated disks")
 struct SimulatedDiskTests {
     let disk = SimulatedDisk()
@@ -39,7 +39,7 @@ struct SimulatedDiskTests {
     }
 
     @Test(
-        "files outlive their connections, in every journal mode", arguments: ["wal", "delete", "truncate", "persist"])
+        "files survive their connections, in every journal mode", arguments: ["wal", "delete", "truncate", "persist"])
     func files(mode: String) throws {
         do {
             let connection = try makeTable(mode, "FULL")
@@ -61,7 +61,7 @@ struct SimulatedDiskTests {
         #expect(try b.rows("SELECT id FROM t") == [[.integer(1)]])
     }
 
-    @Test("a rollback journal's readers keep the writer from its commit, and it goes through afterwards")
+    @Test("readers of a rollback journal block the writer's commit, which succeeds afterwards")
     func rollbackLocks() throws {
         let (a, b) = (try makeTable("delete", "FULL"), try connect(disk))
         try a.run("PRAGMA busy_timeout = 0; INSERT INTO t VALUES (1, 1)")
@@ -72,7 +72,7 @@ struct SimulatedDiskTests {
         #expect(try b.rows("SELECT count(*) FROM t") == [[.integer(2)]])
     }
 
-    @Test("what was synced survives every loss of power", arguments: SimulatedDisk.Loss.allCases, ["wal", "delete"])
+    @Test("synced writes survive every loss of power", arguments: SimulatedDisk.Loss.allCases, ["wal", "delete"])
     func durable(loss: SimulatedDisk.Loss, mode: String) throws {
         // With FULL, the end of a rollback journal is not synced, and the last commit may be undone
         // (https://sqlite.org/pragma.html#pragma_synchronous).
@@ -81,7 +81,7 @@ struct SimulatedDiskTests {
         for seed in 0..<20 { #expect(try rows(disk.powerLoss(seed: UInt64(seed), loss)) == 5) }
     }
 
-    @Test("what was not synced may go, and goes from its end")
+    @Test("unsynced writes may be lost, from the end on")
     func notDurable() throws {
         let connection = try makeTable("wal", "NORMAL")
         try insert(2, connection)
@@ -94,12 +94,12 @@ struct SimulatedDiskTests {
         for loss in SimulatedDisk.Loss.allCases {
             for seed in 0..<40 { counts.insert(try rows(disk.powerLoss(seed: UInt64(seed), loss))) }
         }
-        // Every number in between is a state of its own.
+        // Every number in between is a different state.
         #expect(counts.count > 10)
         #expect(counts.isSubset(of: 2...22))
     }
 
-    @Test("the same seed gives the same disk, another one another")
+    @Test("the same seed gives the same disk, another seed another one")
     func seeds() throws {
         let connection = try makeTable("wal", "NORMAL")
         try insert(20, connection)
@@ -108,7 +108,7 @@ struct SimulatedDiskTests {
         #expect(Set(digests).count > 25)
     }
 
-    @Test("a new file whose name was not synced may vanish, bytes and all")
+    @Test("a new file whose name was not synced may be lost with its bytes")
     func names() throws {
         let connection = try makeTable("off", "FULL")
         try insert(1, connection)
@@ -117,7 +117,7 @@ struct SimulatedDiskTests {
         #expect(try rows(disk.powerLoss(seed: 1, .none)) == 1)
     }
 
-    @Test("a crash of the process leaves what was written, synced or not, and nothing works before the start")
+    @Test("a crash of the process leaves all writes, synced or not, and nothing works before the start")
     func crash() throws {
         let connection = try makeTable("wal", "OFF")
         try insert(4, connection)
@@ -133,7 +133,7 @@ struct SimulatedDiskTests {
         #expect(try rows(disk) == 5)
     }
 
-    @Test("a fault comes with the operation that it was planned for, and passes")
+    @Test("a fault happens at its operation, and passes")
     func faults() throws {
         let connection = try makeTable("wal", "FULL")
         let fault = disk.add(.init(.fail, .at(2), of: .write, on: .log))
@@ -161,7 +161,7 @@ struct SimulatedDiskTests {
         #expect(try rows(disk) == 2)
     }
 
-    @Test("a file that is copied to the place of a deleted one is there after every loss of power")
+    @Test("a file that is copied over a deleted one exists after every loss of power")
     func copiedFile() throws {
         let backup = SimulatedDisk()
         do {
@@ -175,18 +175,18 @@ struct SimulatedDiskTests {
         for loss in SimulatedDisk.Loss.allCases { #expect(try rows(disk.powerLoss(seed: 1, loss)) == 3) }
     }
 
-    @Test("after a sync that failed, a later sync that succeeds does not bring back what it left behind")
+    @Test("after a failed sync, a later successful sync does not save the writes of the failed one")
     func failedSync() throws {
         let connection = try makeTable("wal", "FULL")
         try insert(3, connection)
         disk.add(.init(.fail, .at(1), of: .sync, on: .log))
         #expect(connection.execute("INSERT INTO t (a) VALUES (randomblob(9000))") & 0xFF == 10)
-        // SQLite begins again where the failed commit began, so nothing of it is relied on.
+        // SQLite starts again where the failed commit began, so it uses nothing of it.
         try insert(3, connection)
         for seed in 0..<50 { #expect(try rows(disk.powerLoss(seed: UInt64(seed))) == 6) }
     }
 
-    @Test("a crash may be planned before or after an operation")
+    @Test("a crash may happen before or after an operation")
     func plannedCrash() throws {
         for kind in [SimulatedDisk.Fault.Kind.crashBefore, .crashAfter] {
             let disk = SimulatedDisk()
@@ -219,7 +219,7 @@ struct SimulatedDiskTests {
         #expect(copies == 3)
     }
 
-    @Test("Tandem's own files are locked, written, synced and lost like others")
+    @Test("Tandem's own files are locked, written, synced and lost like other files")
     func sideFiles() throws {
         let (files, path) = (disk.files, disk.path("a-identity"))
         #expect(try files.status(of: path) == nil)
@@ -250,7 +250,7 @@ struct SimulatedDiskTests {
         #expect(try b.rows("SELECT a FROM t") == [[.integer(86_400)]])
     }
 
-    @Test("decay shows")
+    @Test("a flipped bit shows")
     func decay() throws {
         let connection = try makeTable("delete", "FULL")
         try insert(50, connection)

@@ -5,7 +5,7 @@ import Sync
 import Testing
 
 /// Between the writes of a commit and their sync.
-@Suite("Commits that their process left behind without a sync")
+@Suite("Commits whose process ended before their sync")
 struct UnsyncedCommitTests {
     private let disk = SimulatedDisk()
 
@@ -13,7 +13,7 @@ struct UnsyncedCommitTests {
         try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
     }
 
-    @Test("what such a commit wrote is durable before a peer can be told of it")
+    @Test("the writes of such a commit are durable before a peer can be told of them")
     func confirmed() throws {
         let first = try disk.makeReplica("a.sqlite", InitializeRequest())
         try first.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
@@ -34,7 +34,7 @@ struct UnsyncedCommitTests {
         #expect(try Inbox(replica: third) { Stamp(milliseconds: 3_900_000_000_000) }.have() == promised)
     }
 
-    @Test("a log that cannot be synced keeps the way in closed")
+    @Test("an inbox does not open on a log that cannot be synced")
     func refused() throws {
         let replica = try disk.makeReplica("a.sqlite", InitializeRequest())
         disk.add(.init(.fail, .at(1), of: .sync, on: .log))

@@ -3,7 +3,7 @@ import Store
 import Synchronization
 import TestSupport
 
-// The models of the articles in Sources/Store/Store.docc, as they stand there.
+// The models of the articles in Sources/Store/Store.docc, word for word.
 
 @Model
 final class Country {
@@ -34,7 +34,7 @@ extension Country {
 
 struct Nameless: Error {}
 
-/// What the hooks of ``Country`` have told.
+/// What the hooks of ``Country`` recorded.
 let audit = Notes()
 
 /// Lines that any thread may add.
@@ -61,7 +61,7 @@ final class Note {
     static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
 }
 
-/// A file of its own for each example, removed at the end.
+/// A file of its own for each example, which is removed at the end.
 struct ArticleFile: Sendable {
     let directory = TemporaryDirectory()
     var path: String { directory.file("example.sqlite") }

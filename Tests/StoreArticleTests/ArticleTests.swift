@@ -11,7 +11,7 @@ struct ArticleTests {
             .filter { $0.pathExtension == type }
     }
 
-    @Test("every line of Swift in an article stands in these tests, which run it")
+    @Test("these tests have and run every line of Swift in an article")
     func examplesAreRun() throws {
         var run: Set<String> = []
         for file in try ArticleTests.files(in: ArticleTests.tests, "swift") {

@@ -6,7 +6,7 @@ import Testing
 struct BulkChangesTests {
     let file = ArticleFile()
 
-    @Test("[18, 19] held objects follow each kind of bulk statement")
+    @Test("[18, 19] objects in memory follow each kind of bulk statement")
     func following() throws {
         let db = try file.open()
         let names = ["Ann", "Bob", "Eve"]

@@ -10,7 +10,7 @@ import Testing
 struct DatabasesTests {
     let file = ArticleFile()
 
-    @Test("[37, 38, 49] transactions nest, reads see one moment, and tasks wait elsewhere")
+    @Test("[37, 38, 49] transactions nest, reads see one moment, and tasks wait without blocking")
     func transactions() async throws {
         let db = try file.open()
         let bob = try Person.create(in: db) {
@@ -39,7 +39,7 @@ struct DatabasesTests {
         return (count, sum)
     }
 
-    @Test("[48, 50, 52, 53, 59] options are heard of")
+    @Test("[48, 50, 52, 53, 59] the options have their effects")
     func options() throws {
         let path = file.path
         let (profiled, failures) = (Box<String>(), Box<StoreError.Code>())
@@ -92,7 +92,7 @@ struct DatabasesTests {
     }
 }
 
-/// What callbacks of any thread have told.
+/// What callbacks of any thread were given.
 private final class Box<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     var all: [Element] { elements.withLock { $0 } }

@@ -6,7 +6,7 @@ import Testing
 struct ErrorsTests {
     let file = ArticleFile()
 
-    @Test("[52] an error says what failed where, without the row's values, and the database goes on")
+    @Test("[52] an error says what failed and where, without the row's values, and the database still works")
     func place() throws {
         let db = try file.open()
         try Person.create(1, in: db) { $0.name = "Ann" }

@@ -6,7 +6,7 @@ import Testing
 struct FullTextSearchTests {
     let file = ArticleFile()
 
-    @Test("[55] words, beginnings, phrases and FTS5's own language find their rows")
+    @Test("[55] words, prefixes, phrases and FTS5's own query language find their rows")
     func searching() throws {
         let db = try file.open()
         try Note.create(in: db) {

@@ -31,12 +31,12 @@ struct GettingStartedTests {
         try db.close()
     }
 
-    @Test("[39] a listener is told what changed and where")
+    @Test("[39] a listener gets the rows and columns that changed")
     func listening() async throws {
         let db = try file.open()
         let bob = try Person.create(in: db) { $0.name = "Bob" }
         var seen: (ids: [Int64], columns: Set<String>, origin: ChangeOrigin) = ([], [], .local)
-        // Saves until the loop, which subscribes when it begins, has heard of one.
+        // Saves until the loop has received a change: it subscribes when it begins.
         let writer = Task {
             while !Task.isCancelled {
                 try bob.save { $0.age = ($0.age ?? 0) + 1 }

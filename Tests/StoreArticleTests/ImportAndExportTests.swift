@@ -7,7 +7,7 @@ struct ImportAndExportTests {
     let file = ArticleFile()
     let otherFile = ArticleFile()
 
-    @Test("[54, 60] rows travel as JSON, as values and as statements")
+    @Test("[54, 60] rows are exchanged as JSON, as values and as statements")
     func roundTrip() throws {
         let (db, other) = (try file.open(), try otherFile.open())
         let bob = try Person.create(in: db) {

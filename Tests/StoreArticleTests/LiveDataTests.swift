@@ -8,7 +8,7 @@ import Testing
 struct LiveDataTests {
     let file = ArticleFile()
 
-    @Test("[39, 41] change events tell rows, columns, old values and origin; filters narrow them")
+    @Test("[39, 41] change events have rows, columns, old values and origin; filters select them")
     func events() async throws {
         let db = try file.open()
         let bob = try Person.create(in: db) { $0.name = "Bob" }
@@ -35,7 +35,7 @@ struct LiveDataTests {
         #expect(await bobs.makeAsyncIterator().next()?.columns == ["visits"])
     }
 
-    @Test("[40, 42] a save that changes nothing, and a silent one, are told to nobody")
+    @Test("[40, 42] a save that changes nothing, and a silent one, have no event")
     func silence() async throws {
         let db = try file.open()
         let bob = try Person.create(in: db) { $0.name = "Robert" }
@@ -47,7 +47,7 @@ struct LiveDataTests {
         #expect(await changes.makeAsyncIterator().next()?.changes.map(\.kind) == [.deleted])
     }
 
-    @Test("[45] results, values and objects follow; observation tells")
+    @Test("[45] results, values and objects follow; observers are notified")
     func following() async throws {
         let db = try file.open()
         let bob = try Person.create(in: db) {
@@ -77,7 +77,7 @@ struct LiveDataTests {
         #expect(observed.wait(timeout: .now()) == .success)
     }
 
-    @Test("[44, 46, 47] cached results are dropped by the commits that change them")
+    @Test("[44, 46, 47] the commits that change cached results drop them")
     func caches() throws {
         let db = try file.open()
         let bob = try Person.create(in: db) {
@@ -96,7 +96,7 @@ struct LiveDataTests {
         withExtendedLifetime(bob) {}
     }
 
-    @Test("[44] updates of ignored columns leave a cached result, inserts and deletes never do")
+    @Test("[44] updates of ignored columns keep a cached result, inserts and deletes drop it")
     func ignoredColumns() throws {
         let db = try file.open()
         let people = try Person.create(from: [5, 3], in: db) {
@@ -119,12 +119,12 @@ struct LiveDataTests {
         #expect(try names() == ["p3", "p5", "p1"] && frequent() == 2)
     }
 
-    @Test("what lost against another machine, and what is not shown, can be looked at and brought back")
+    @Test("conflicts and held rows can be read and restored")
     func otherMachines() throws {
         let db = try file.open()
         let bob = try Person.create(in: db) { $0.name = "Bob" }
         try bob.save { $0.age = 41 }
-        // As replication notes it: the newest change has lost against the one before it.
+        // As replication records it: the newest change lost against the one before it.
         try db.execute(
             """
             INSERT INTO _journal_conflicts (id, tbl, key, kind, columns, lost_origin, lost_version, lost_seq, kept_seq,
@@ -139,7 +139,7 @@ struct LiveDataTests {
             try db.restoreConflicts([conflict.id])  // or `dismissConflicts`
         }
         #expect(try lost == ["age"] && bob.age == 41 && db.conflicts().isEmpty)
-        // A row of the key 9, which was received and is held.
+        // A row with the key 9 that was received and is held.
         try db.execute(
             """
             INSERT INTO _journal_held (tbl, key, reason, detail, image)

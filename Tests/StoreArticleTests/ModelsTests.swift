@@ -69,7 +69,7 @@ struct ModelsTests {
         #expect(throws: StoreError.self) { try Article.create(in: db) }
     }
 
-    @Test("[31, 35] NULL is nil, a required property is named, and declared indexes are kept")
+    @Test("[31, 35] NULL is nil, a missing required property is named, and declared indexes are kept")
     func required() throws {
         let db = try file.open()
         var missing: String?

@@ -59,7 +59,7 @@ struct QueriesTests {
             ages["Bob"] == .some(30) && keys.count == 3 && number == 3 && texts == pairs.map(\.0) && rows.count == 2)
     }
 
-    @Test("[22, 25, 28] decimals go by their size")
+    @Test("[22, 25, 28] decimals are ordered and added by size")
     func decimals() throws {
         let db = try file.open()
         for price: Decimal in [9, 10.5, 100, 20] { try Item.create(in: db) { $0.price = price } }

@@ -6,7 +6,7 @@ import Testing
 struct SavingTests {
     let file = ArticleFile()
 
-    @Test("[9, 10, 11, 12, 17] rows are made, changed and deleted")
+    @Test("[9, 10, 11, 12, 17] rows are created, changed and deleted")
     func basics() throws {
         let db = try file.open()
         let bob = try Person.create(in: db) { $0.name = "Bob" }
@@ -21,7 +21,7 @@ struct SavingTests {
         #expect(try isDeleted && !bob.delete() && Person.count(in: db) == 3)
     }
 
-    @Test("[3, 7, 8, 11, 15] objects may come before their rows")
+    @Test("[3, 7, 8, 11, 15] objects may exist before their rows")
     func unsaved() throws {
         let db = try file.open()
         let ann = try Person.make(in: db) { $0.name = "Ann" }  // in memory
@@ -34,7 +34,7 @@ struct SavingTests {
         #expect(try !ann.isNew && Person.find(9, in: db) === dan)
     }
 
-    @Test("[13, 14, 16] an edit waits, shows what it has changed, and meets what others did")
+    @Test("[13, 14, 16] an edit waits, shows its changes, and merges with those of others")
     func edits() throws {
         let db = try file.open()
         let ann = try Person.create(in: db) { $0.name = "Ann" }
@@ -68,7 +68,7 @@ struct SavingTests {
         #expect(ann.name == "Theirs" && ann.visits == 11)
     }
 
-    @Test("[43] a hook may change what is written, or refuse it; others are told after the commit")
+    @Test("[43] a hook may change what is written, or refuse it; others run after the commit")
     func hooks() throws {
         let db = try file.open()
         let country = try db.transaction {

@@ -6,7 +6,7 @@ import Testing
 struct SchemasTests {
     let file = ArticleFile()
 
-    @Test("[6, 33, 34] versions, models that are followed, and tables that stay")
+    @Test("[6, 33, 34] versions, automatic schemas, and local tables")
     func versions() throws {
         let path = file.path
         let db = try Database(path: path) { schema in
@@ -21,7 +21,7 @@ struct SchemasTests {
         #expect(try Article.count(in: db) == 0)
     }
 
-    @Test("[34, 36] what an automatic schema did, and what it left undone")
+    @Test("[34, 36] what an automatic schema did, and what it did not do")
     func report() throws {
         do {
             let db = try Database(path: file.path) { schema in

@@ -6,11 +6,11 @@ import Testing
 
 @testable import StoreMacros
 
-/// Checks what the model macros make of `source`.
+/// Checks the expansion of the model macros in `source`.
 ///
 /// - Parameters:
 ///   - expanded: The whole source after expansion.
-///   - fixed: The source after every fix-it, where there is one.
+///   - fixed: The source after every fix-it; nil when there is none.
 func expectExpansion(
     of source: String, to expanded: String, diagnostics: [DiagnosticSpec] = [], fixed: String? = nil,
     fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column
@@ -24,9 +24,10 @@ func expectExpansion(
         })
 }
 
-/// Checks that `source` is refused at `line` and `column` with `message`, and left as it is.
+/// Checks that `source` is refused at `line` and `column` with `message`, and does not change.
 ///
-/// - Parameter expanded: The source after expansion, where more stays than the attributes at the start of its lines.
+/// - Parameter expanded: The source after expansion, when more than the attributes at the start of its lines
+///   differs.
 func expectProblem(
     _ message: String, in source: String, line: Int, column: Int, fixIt: String? = nil, fixed: String? = nil,
     expanded: String? = nil, fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
@@ -40,7 +41,7 @@ func expectProblem(
         fixed: fixed, fileID: fileID, filePath: filePath, line: testLine)
 }
 
-/// A member of a model with a key, and what is said about it.
+/// A member of a model with a key, and the message about it.
 struct Misuse: Sendable, CustomTestStringConvertible {
     let member: String
     let message: String
@@ -50,7 +51,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
     let fixed: String?
     var testDescription: String { member }
 
-    /// - Parameter column: Where the message stands, counted with the four spaces before the member.
+    /// - Parameter column: The column of the message, counted with the four spaces before the member.
     init(_ member: String, _ message: String, column: Int, fixIt: String? = nil, fixed: String? = nil) {
         self.member = member
         self.message = message
@@ -59,7 +60,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
         self.fixed = fixed
     }
 
-    /// Checks it in a model of this kind of type.
+    /// Checks the member in a model of this kind of type.
     func expect(
         in type: String = "final class", fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
     ) {
@@ -79,7 +80,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
 }
 
 extension String {
-    /// This text without the attributes of the model macros at the start of a line, as an expansion leaves it.
+    /// The text without the attributes of the model macros at the start of a line, as an expansion has it.
     fileprivate var unmarked: String {
         split(separator: "\n", omittingEmptySubsequences: false).compactMap { line -> String? in
             let indentation = line.prefix { $0 == " " }
@@ -94,7 +95,7 @@ extension String {
 }
 
 extension Substring {
-    /// The length of the model macro's attribute that this text begins with.
+    /// The length of the model macro's attribute at the start of this text.
     fileprivate var markerLength: Int? {
         guard first == "@" else { return nil }
         let name = dropFirst().prefix { $0.isLetter }

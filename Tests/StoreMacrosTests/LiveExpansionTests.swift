@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Expansion of a model class")
 struct LiveExpansionTests {
-    /// Every form of a property: a key, a default value, another column, a coding, a transient one, a computed one, and one
-    /// named like a parameter of generated methods.
+    /// Every form of a property: a key, a default value, another column, a coding, a transient one, a
+    /// computed one, and one named like a parameter of generated methods.
     private static let source = """
         @Model(table: "people")
         public final class Person {

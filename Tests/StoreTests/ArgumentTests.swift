@@ -13,7 +13,7 @@ struct ArgumentTests {
         try test.person("Ann", age: 2)
     }
 
-    @Test("[21] values by name, each as often as it is named, in every kind of call")
+    @Test("[21] values by name, each used any number of times, in every kind of call")
     func named() throws {
         let condition = try SQL("name = :name OR (age = @age AND name <> :name)", named: ["name": "Bob", "age": 2])
         #expect(try Person.where(condition, in: db).count == 2)

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("A backup over a file that is there", .timeLimit(.minutes(1)))
+@Suite("A backup over an existing file", .timeLimit(.minutes(1)))
 struct BackupReplacingTests {
     let directory = TemporaryDirectory()
 
@@ -25,7 +25,7 @@ struct BackupReplacingTests {
         return count
     }
 
-    @Test("[58] takes the place of its log, too")
+    @Test("[58] also replaces its log")
     func logOfBefore() throws {
         let old = try open("old.sqlite")
         try fill(old, 5)
@@ -40,7 +40,7 @@ struct BackupReplacingTests {
         try db.close()
     }
 
-    @Test("[58] takes the place of a log that was left without its database")
+    @Test("[58] replaces a log that was left without its database")
     func strayLog() throws {
         let old = try open("old.sqlite")
         try fill(old, 5)
@@ -54,7 +54,7 @@ struct BackupReplacingTests {
         try db.close()
     }
 
-    @Test("[58] is refused while somebody has that file open, and leaves it as it was")
+    @Test("[58] is refused while another process has the file open, and does not change it")
     func inUse() throws {
         let old = try open("old.sqlite")
         try fill(old, 5)

@@ -4,8 +4,8 @@ import Store
 import TestSupport
 import Testing
 
-/// Each mistake gets a typed error that names table and column where there is one, and a remedy; memory and file are as before,
-/// and the database goes on working.
+/// Each mistake is a typed error with a remedy, and with table and column where there is one. Memory and file
+/// do not change, and the database still works.
 @Suite("Bad input")
 struct BadInputTests {
     let test: TestDatabase
@@ -17,7 +17,7 @@ struct BadInputTests {
         bob = try test.person("Bob", age: 20)
     }
 
-    /// Expects `body` to fail with `code`, to change nothing, and to leave a database that works.
+    /// Expects `body` to fail with `code`, to change nothing, and to leave a working database.
     private func expectRefused(
         _ code: StoreError.Code, table: String? = nil, column: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
@@ -58,7 +58,7 @@ struct BadInputTests {
         #expect(ann.name == "Ann")
     }
 
-    @Test("[B4] a taken key is told apart from UNIQUE")
+    @Test("[B4] a taken key is another error than UNIQUE")
     func primaryKey() throws {
         try expectRefused(.primaryKey, table: "Person", column: "id") {
             try Person.create(bob.id, in: db) {
@@ -72,7 +72,9 @@ struct BadInputTests {
         try expectRefused(.check, table: "Person", column: "age") { try bob.save { $0.age = 500 } }
     }
 
-    @Test("[B6] a missing parent, and a delete of a row that others need, are foreign-key errors that name the column")
+    @Test(
+        "[B6] a missing parent, and a delete of a row that others refer to, are foreign-key errors that name the column"
+    )
     func foreignKey() throws {
         try expectRefused(.foreignKey, table: "Item", column: "owner") { try Item.create(in: db) { $0.owner = 4_711 } }
         try db.execute("CREATE TABLE Pet (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL REFERENCES Person (id))")
@@ -100,7 +102,7 @@ struct BadInputTests {
         try expectRefused(.argumentCount) { _ = try Person.where("id = ? AND name = \("x")", 1, in: db) }
     }
 
-    @Test("[B8] SQL that does not parse, and a script that fails in its middle, change nothing")
+    @Test("[B8] invalid SQL, and a script that fails in its middle, change nothing")
     func badSQL() throws {
         try expectRefused(.sql) { try db.execute("UPDAET Person SET name = 1") }
         try expectRefused(.sql) { try db.execute("DELETE FROM Person; nonsense") }
@@ -117,14 +119,14 @@ struct BadInputTests {
         try expectRefused(.missingTable, table: "Elsewhere") { _ = try Elsewhere.all(in: db) }
     }
 
-    @Test("[B10] a column that the model does not have and that needs a value is named")
+    @Test("[B10] a column without a property that needs a value is named")
     func missingProperty() throws {
         try expectRefused(.notNull, table: "Person", column: "created_time") {
             try PlainPerson.create(in: db) { $0.name = "New" }
         }
     }
 
-    @Test("[B11] a value that does not decode names table and column; the row can be corrected by SQL")
+    @Test("[B11] a value that does not decode names table and column; SQL can correct the row")
     func undecodable() throws {
         try db.execute("INSERT INTO Person (id, name, age, created_time) VALUES (5, 'Odd', NULL, 'y')")
         do {
@@ -185,7 +187,7 @@ struct BadInputTests {
         try expectRefused(.keyChanged, table: "Person", column: "id") { try bob.save { $0.id = 1 } }
     }
 
-    @Test("[B16] a write inside of a read is refused, by object, by SQL and by a writing query")
+    @Test("[B16] a write inside of a read is refused, by an object, by SQL and by a writing query")
     func writeInsideRead() throws {
         try expectRefused(.writeInsideRead, table: "Person") { _ = try db.read { try bob.save { $0.name = "x" } } }
         try expectRefused(.writeInsideRead) { _ = try db.read { try db.execute("DELETE FROM Person") } }
@@ -214,7 +216,7 @@ struct BadInputTests {
         try expectRefused(.deleted, table: "Person") { try ann.save { $0.age = 1 } }
     }
 
-    @Test("[B13] use after close is a typed error of every entry point")
+    @Test("[B13] use after close is a typed error in every function")
     func closed() throws {
         try db.close()
         do {
@@ -241,7 +243,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "[B13] a sequence that is asked for after the close ends at once, one that waits ends with the close",
+        "[B13] a sequence that is requested after the close ends at once, and a waiting one ends with the close",
         .timeLimit(.minutes(1)))
     func closedSequences() async throws {
         let db = test.db
@@ -265,7 +267,7 @@ struct BadInputTests {
         #expect(code { _ = try db.cached("count") { try Person.count(in: db) } } == .closed)
     }
 
-    @Test("[B19] a full disk: the write fails, nothing of it is kept, and smaller ones go on")
+    @Test("[B19] a full disk: the write fails, nothing of it is kept, and smaller writes succeed")
     func full() throws {
         var options = TestDatabase.options
         options.prepare = { try $0.execute("PRAGMA max_page_count = 60") }
@@ -289,7 +291,7 @@ struct BadInputTests {
         try small.close()
     }
 
-    @Test("[50] [B20] a file that another program has locked is busy, and free again afterwards")
+    @Test("[50] [B20] a file that another program has locked is busy, and usable afterwards")
     func locked() throws {
         var options = TestDatabase.options
         options.busyTimeout = .milliseconds(10)
@@ -313,7 +315,9 @@ struct BadInputTests {
         try db.close()
     }
 
-    @Test("[B21] every failure of an access reaches the failure handler, with code and SQL place, without values")
+    @Test(
+        "[B21] every failure of an access reaches the failure handler, with code and position in the SQL, without values"
+    )
     func handler() throws {
         let failures = Collected<StoreError>()
         var options = TestDatabase.options
@@ -336,7 +340,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "[52] [B21] the failure handler is told each error once, with what was tried and the table; closed and read-only too"
+        "[52] [B21] the failure handler gets each error once, with the operation and the table; also of closed and read-only databases"
     )
     func handlerPlaces() throws {
         let failures = Collected<StoreError>()

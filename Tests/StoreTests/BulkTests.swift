@@ -52,7 +52,7 @@ struct BulkTests {
         #expect(people.map(\.isDeleted) == [true, false, false, false, false])
     }
 
-    @Test("[19] updates and deletes by keys take any number of them, in one transaction, and one event tells it")
+    @Test("[19] updates and deletes by keys take any number of them, in one transaction, with one event")
     func keyLists() async throws {
         let many = try Person.create(from: 10..<1_510, in: db) {
             $0.id = Int64($1)
@@ -86,7 +86,7 @@ struct BulkTests {
         #expect(try OrderLine.where(\.order == 3 && \.line == "l4").ids(in: db) == [OrderLine.ID(order: 3, line: "l4")])
     }
 
-    @Test("[19] [T4] inside of a transaction live objects follow at once, and a rollback takes it back")
+    @Test("[19] [T4] inside of a transaction live objects follow at once, and a rollback undoes it")
     func insideTransaction() throws {
         try? db.transaction {
             try Person.where(\.id == 1).update(.set(\.age, to: \.age + 5), in: db)
@@ -98,7 +98,7 @@ struct BulkTests {
         #expect(people[0].age == 10 && !people[1].isDeleted)
     }
 
-    @Test("[18] rows inserted by SQL are told by key, and objects of deleted keys come back")
+    @Test("[18] rows inserted by SQL are reported by key, and objects of deleted keys live again")
     func bulkInsert() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
         try people[0].delete()
@@ -109,7 +109,7 @@ struct BulkTests {
         #expect(!people[0].isDeleted && people[0].name == "p2+")
     }
 
-    @Test("[19] an update that changes nothing is neither journalled nor told")
+    @Test("[19] an update that changes nothing is neither journalled nor reported")
     func noOp() throws {
         let before = try test.journalCount()
         #expect(try Person.where(\.id == 1).update(.set(\.age, to: 10), in: db) == 1)

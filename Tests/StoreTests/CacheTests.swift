@@ -3,7 +3,7 @@ import Journal
 import Store
 import Testing
 
-/// A table of ``Person`` whose last two objects stay in memory.
+/// A model of the table of ``Person`` whose last two objects stay in memory.
 @Model(table: "Person")
 final class RecentPerson {
     var id: Int64
@@ -18,7 +18,7 @@ final class KeptPerson {
     static let cachePolicy = CachePolicy.all
 }
 
-@Suite("Caches and what is kept in memory", .timeLimit(.minutes(1)))
+@Suite("Caches and objects kept in memory", .timeLimit(.minutes(1)))
 struct CacheTests {
     let test: TestDatabase
     let people: [Person]
@@ -34,19 +34,19 @@ struct CacheTests {
         }
     }
 
-    /// What `body` gives, when it needs no SELECT; nil when it runs one.
+    /// Returns the result of `body` when it needs no SELECT; nil when it runs one.
     private func unasked<T>(_ body: () throws -> T) throws -> T? {
         let before = db.metrics.queries
         let value = try body()
         return db.metrics.queries == before ? value : nil
     }
 
-    @Test("[44] a cached query is asked again only when its choice or order may have changed")
+    @Test("[44] a cached query runs again only when its choice or order may have changed")
     func cachedQuery() throws {
         let old = Person.where(\.age >= 30).order(by: \.name)
         #expect(try old.cached(in: db).map(\.id) == [3, 4])
         #expect(try unasked { try old.cached(in: db).map(\.id) } == [3, 4])
-        // A column that the query does not name: the objects follow by themselves.
+        // The query does not use this column; the objects follow by themselves.
         try people[3].save { $0.createdTime = Date(timeIntervalSince1970: 4) }
         #expect(try unasked { try old.cached(in: db)[1].createdTime } == Date(timeIntervalSince1970: 4))
         try people[0].save { $0.age = 50 }
@@ -84,14 +84,14 @@ struct CacheTests {
         try people[0].save { $0.age = 99 }
         try db.execute("UPDATE Person SET age = 98")
         #expect(try unasked { try old() } == 1)
-        // Another column that it reads, and rows that come and go.
+        // Another column that it reads, and rows that are added and deleted.
         try people[1].save { $0.name = "x" }
         #expect(try old() == 3)
         try people[0].delete()
         #expect(try old() == 2)
     }
 
-    @Test("[44] a cached value depends on what its computation reads, and a failure is not cached")
+    @Test("[44] a cached value depends on the tables that its computation reads, and a failure is not cached")
     func cachedValue() throws {
         try db.execute("CREATE TABLE bonus (person INTEGER PRIMARY KEY, amount INTEGER NOT NULL)")
         var runs = 0
@@ -113,13 +113,13 @@ struct CacheTests {
         #expect(try total() == 107 && runs == 3)
         try Person.where(\.id == 1).update(.set(\.age, to: 11), in: db)
         #expect(try total() == 108 && runs == 4)
-        // Found in memory, it was read all the same.
+        // The object is found in memory, which counts as a read, too.
         #expect(try db.cached("first") { try Person.find(1, in: db)?.age } == 11)
         try people[0].save { $0.age = 12 }
         #expect(try db.cached("first") { try Person.find(1, in: db)?.age } == 12)
     }
 
-    @Test("[44] a transaction sees its own changes, and its uncommitted results do not stay")
+    @Test("[44] a transaction sees its own changes, and its uncommitted results are not kept")
     func insideTransaction() throws {
         let all = Person.query.order(by: \.id)
         #expect(try all.cached(in: db).count == 4)
@@ -149,7 +149,7 @@ struct CacheTests {
         #expect(try all.cached(in: db).count == count + 1)
     }
 
-    @Test("[44] [T15] a write that fails leaves cached results right")
+    @Test("[44] [T15] a failed write leaves cached results right")
     func failedWrite() throws {
         let names = Person.query.order(by: \.name)
         #expect(try names.cached(in: db).map(\.name) == ["p1", "p2", "p3", "p4"])
@@ -160,7 +160,7 @@ struct CacheTests {
         #expect(try names.cached(in: db).map(\.name) == ["p1", "p2", "p3", "p4"])
     }
 
-    @Test("[44] after SQL on a table without capture nothing stays cached that might have read it")
+    @Test("[44] after SQL on a table without capture, no result that may have read it stays cached")
     func uncaptured() throws {
         try db.execute("CREATE TABLE keyless (n INTEGER)")
         #expect(try db.cached("k") { try db.value(Int.self, "SELECT count(*) FROM keyless") } == 0)
@@ -168,7 +168,9 @@ struct CacheTests {
         #expect(try db.cached("k") { try db.value(Int.self, "SELECT count(*) FROM keyless") } == 1)
     }
 
-    @Test("[46] a policy keeps the last objects, or all, until they are evicted; others go when nobody holds them")
+    @Test(
+        "[46] a policy keeps the last objects, or all, until they are evicted; others are released when nobody holds them"
+    )
     func policies() throws {
         for id in 1...4 { _ = try RecentPerson.find(Int64(id), in: db) }
         for id in 1...4 { _ = try KeptPerson.find(Int64(id), in: db) }
@@ -198,7 +200,7 @@ struct CacheTests {
         #expect(after.queries - before.queries == 1)
     }
 
-    @Test("[47] changes that no journal tells are taken up when someone says so")
+    @Test("[47] changes that no journal records are noticed by notifyExternalChange()")
     func externalChange() async throws {
         let other = try Database(path: test.path, options: TestDatabase.options)
         try db.execute("CREATE TABLE Loose (id INTEGER, name TEXT); INSERT INTO Loose VALUES (1, 'before')")

@@ -81,14 +81,14 @@ struct ChangeTests {
         #expect(event.columns == ["age"])
     }
 
-    @Test("[T7] a model whose name is not its table's gets its events")
+    @Test("[T7] a model with another name than its table gets its events")
     func otherName() async throws {
         let events = PersonView.changes(in: db).makeAsyncIterator()
         let bob = try test.person("Bob")
         #expect(try #require(await events.next()).inserted == [bob.id])
     }
 
-    @Test("[18] [39] bulk SQL, foreign-key actions and triggers are told with exact keys")
+    @Test("[18] [39] bulk SQL, foreign-key actions and triggers are reported with exact keys")
     func bulkEvents() async throws {
         let people = try Person.create(from: 0..<3, in: db) {
             $0.name = "p\($1)"; $0.age = $1; $0.createdTime = .now
@@ -117,14 +117,14 @@ struct ChangeTests {
         try same.save { $0.age = ($0.age ?? 0) + 1 }
         try db.refresh()
         #expect(bob.age == 3)
-        // Without an explicit refresh: a save starts from what others have committed.
+        // No explicit refresh is needed: a save starts from what others have committed.
         try same.save { $0.age = 10 }
         try bob.save { $0.age = ($0.age ?? 0) + 1 }
         #expect(bob.age == 11)
         try other.close()
     }
 
-    @Test("[47] a live object follows a writer in Python's sqlite3, and the event tells what it did")
+    @Test("[47] a live object follows a writer in Python's sqlite3, and the event has its change")
     func pythonWriter() async throws {
         let bob = try test.person("Bob", age: 1)
         let events = Person.changes(in: db).makeAsyncIterator()

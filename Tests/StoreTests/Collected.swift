@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What callbacks of any thread were given, in order.
+/// Collects what callbacks of any thread are given, in order.
 final class Collected<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 

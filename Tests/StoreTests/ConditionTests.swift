@@ -21,7 +21,7 @@ struct ConditionTests {
         try Person.where(condition).order(by: \.id).select(\.name, in: db)
     }
 
-    @Test("[22] comparisons, &&, || and ! choose rows as they do in Swift")
+    @Test("[22] comparisons, &&, || and ! choose rows as in Swift")
     func comparisons() throws {
         #expect(try names(\.age > 20 && \.age <= 40) == ["p3", "p4"])
         #expect(try names(\.age < 20 || \.name == "p5") == ["p1", "p5"])
@@ -31,7 +31,7 @@ struct ConditionTests {
         #expect(try names(.all).count == 6)
     }
 
-    @Test("[22] nil is IS NULL, also when it comes in a variable, and a row with NULL differs from every value")
+    @Test("[22] nil is IS NULL, also in a variable, and a row with NULL differs from every value")
     func null() throws {
         #expect(try names(\.age == nil) == ["p6"])
         let unknown: Int? = nil
@@ -40,7 +40,7 @@ struct ConditionTests {
         #expect(try names(\.age != 10) == ["p2", "p3", "p4", "p5", "p6"])
     }
 
-    @Test("[22] key paths and raw SQL stand in one condition, and a comment in the SQL swallows nothing")
+    @Test("[22] a condition may have key paths and raw SQL, and a comment in the SQL swallows nothing")
     func rawSQL() throws {
         let suffix = "3"
         #expect(try names(.sql("name LIKE '%' || \(suffix) -- the end") || \.age == 10) == ["p1", "p3"])
@@ -143,7 +143,7 @@ struct ConditionTests {
         }
     }
 
-    @Test("[22] values of a struct are chosen by the same conditions")
+    @Test("[22] the same conditions choose values of a struct")
     func valueModel() throws {
         #expect(try PersonRow.where(\.age > 30).order(by: \.id).all(in: db).map(\.name) == ["p4", "p5"])
         #expect(try PersonRow.where(\.name == "p1").first(in: db)?.age == 10)

@@ -11,8 +11,8 @@ struct ConflictTests {
 
     init() throws { test = try TestDatabase() }
 
-    /// Writes what the replication writes when it finds a conflict: the losing change is the newest journal entry, the winner the
-    /// one before.
+    /// Writes what the replication writes at a conflict: the losing change is the newest journal entry, and
+    /// the winner the one before it.
     private func recordConflict(kind: String = "update/update") throws {
         let replica = try Replica.open(at: db.path)
         try replica.write { db in
@@ -28,7 +28,7 @@ struct ConflictTests {
         try replica.close()
     }
 
-    @Test("a restored value shows in live objects, and the entry is closed")
+    @Test("a restored value appears in live objects, and the entry is closed")
     func restore() throws {
         let bob = try test.person("Bob", age: 1)
         try bob.save { $0.age = 2 }
@@ -60,7 +60,7 @@ struct ConflictTests {
         #expect(try db.conflicts().count == 1)
     }
 
-    @Test("what cannot be restored is an error with a code, also inside of a transaction that goes on")
+    @Test("an entry that cannot be restored is an error with a code, also inside of a transaction that continues")
     func refused() throws {
         let bob = try test.person("Bob", age: 1)
         try bob.save { $0.age = 2 }
@@ -75,7 +75,7 @@ struct ConflictTests {
         #expect(throws: StoreError.self) { try db.dismissConflicts([9]) }
     }
 
-    @Test("dismissed entries are out of the way")
+    @Test("dismissed entries are not listed")
     func dismiss() throws {
         for number in 0..<3 {
             try test.person("Bob \(number)", age: 1).save { $0.age = 2 }
@@ -86,7 +86,7 @@ struct ConflictTests {
         #expect(try db.conflicts().isEmpty)
     }
 
-    @Test("new conflicts arrive, whichever process notes them")
+    @Test("new conflicts arrive from any process")
     func sequence() async throws {
         try test.person("Bob", age: 1).save { $0.age = 2 }
         try recordConflict()
@@ -96,7 +96,7 @@ struct ConflictTests {
         #expect(try await conflicts.next()?.kind == .keyChange)
     }
 
-    @Test("held rows are told")
+    @Test("held rows are reported")
     func held() throws {
         #expect(try db.heldRows().isEmpty)
         let bob = try test.person("Bob", age: 1)
@@ -114,7 +114,7 @@ struct ConflictTests {
         try replica.close()
         let held = try #require(try db.heldRows(table: "Person").first)
         #expect(held.key.map(\.value) == [.integer(bob.id + 1)])
-        #expect(held.columns.map(\.value) == [.integer(5)] && held.reason == "unique")
+        #expect(held.row?.columns.map(\.value) == [.integer(5)] && held.reason == "unique")
         #expect(try db.heldRows(reason: "check").isEmpty)
     }
 }

@@ -41,7 +41,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("[33] a version that fails leaves the schema, its number and the journal as they were")
+    @Test("[33] a failed version changes neither the schema, its number nor the journal")
     func failedVersion() throws {
         try open(DatabaseTests.first).close()
         let failure = code {
@@ -61,7 +61,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    /// Opens with versions 2 and 5 besides the first one, and notes which of them run.
+    /// Opens with versions 2 and 5 after the first one, and records which of them run.
     private func upgrade(_ steps: Collected<Int>, failing: Bool = false) throws -> Store.Database {
         try open { schema in
             DatabaseTests.first(&schema)
@@ -78,7 +78,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("[33] the versions of one opening are one transaction: when the last fails, those before it are undone too")
+    @Test("[33] the versions of one opening are one transaction: when the last fails, those before it are undone, too")
     func versionsTogether() throws {
         let first = try open(DatabaseTests.first)
         try Note.create(1, in: first) { $0.text = "a" }
@@ -97,7 +97,8 @@ struct DatabaseTests {
         #expect(steps.all == [2, 5, 2, 5])
         #expect(done.schemaReport.previousVersion == 1 && done.schemaReport.version == 5)
         #expect(try done.value(Int.self, "PRAGMA user_version") == 5)
-        // The second version has seen what the first one wrote, and the journal has both changes in one transaction.
+        // The second version sees what the first one wrote, and the journal has both changes in one
+        // transaction.
         #expect(try done.value(String.self, "SELECT text FROM Note") == "a2")
         #expect(try done.values(Int.self, "SELECT op FROM _journal ORDER BY seq") == [1, 2, 2])
         #expect(try done.values(Int.self, "SELECT seq FROM _journal WHERE tx = 1 ORDER BY seq") == [1, 3])
@@ -106,7 +107,7 @@ struct DatabaseTests {
         #expect(steps.all.count == 4)
     }
 
-    @Test("[33] a version runs once, however many open the file at the same time")
+    @Test("[33] a version runs once, for any number of simultaneous openings")
     func openedTogether() throws {
         let first = try open(DatabaseTests.first)
         let path = path
@@ -144,7 +145,7 @@ struct DatabaseTests {
             } == .invalidSchema)
     }
 
-    @Test("[33] opened without versions, a file's user_version is left alone")
+    @Test("[33] without versions, a file's user_version does not change")
     func foreignUserVersion() throws {
         try open(DatabaseTests.first).close()
         let db = try open()
@@ -155,7 +156,7 @@ struct DatabaseTests {
         try again.close()
     }
 
-    @Test("[53] tables made later by raw SQL are captured, and a rebuilt table stays so")
+    @Test("[53] tables created later by raw SQL are captured, and a rebuilt table stays captured")
     func laterTables() throws {
         let db = try open(DatabaseTests.first)
         try db.transaction {
@@ -177,7 +178,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("[50] an existing SQLite file without a journal is refused unless it may be adopted")
+    @Test("[50] an existing SQLite file without a journal is refused unless adopting it is allowed")
     func adoption() throws {
         let plain = try DatabaseQueue(path: path)
         try plain.write {
@@ -196,7 +197,7 @@ struct DatabaseTests {
         try db.close()
     }
 
-    @Test("[50] [52] files that cannot be opened give a typed error")
+    @Test("[50] [52] files that cannot be opened are a typed error")
     func badFiles() throws {
         var options = TestDatabase.options
         options.createIfMissing = false
@@ -207,7 +208,7 @@ struct DatabaseTests {
         #expect(code { _ = try open() } == .notADatabase)
     }
 
-    @Test("[51] use after close throws, of the database and of its objects; closing again does nothing")
+    @Test("[51] use after close throws, for the database and for its objects; closing again does nothing")
     func closed() throws {
         let db = try open(DatabaseTests.first)
         let note = try Note.create(in: db) { $0.text = "a" }

@@ -11,7 +11,7 @@ final class Price {
 
 @Suite("Decimal columns in SQL")
 struct DecimalTests {
-    /// In the order of their sizes, which is not that of their texts.
+    /// In the order of their sizes, which differs from the order of their texts.
     static let texts = [
         "-100.5", "-20", "-9.75", "-0.1", "-0.09", "0", "0.0001", "0.5", "9", "9.0000000000000000000000001", "10",
         "100.25",
@@ -34,7 +34,7 @@ struct DecimalTests {
         try Price.where(condition).order(by: \.amount).select(\.amount, in: db)
     }
 
-    @Test("[22, T14] orders by a Decimal are by its size, and NULL comes first")
+    @Test("[22, T14] orders by a Decimal are by size, and NULL is first")
     func order() throws {
         #expect(try Price.query.order(by: \.amount).select(\.amount, in: db) == sorted)
         #expect(try Price.query.order(.descending(\.amount)).select(\.amount, in: db) == sorted.reversed())
@@ -42,7 +42,7 @@ struct DecimalTests {
         #expect(discounts == [nil] + sorted.dropLast().map { $0 })
     }
 
-    @Test("[22, T14] comparisons and ranges of a Decimal are by its size", arguments: texts.indices)
+    @Test("[22, T14] comparisons and ranges of a Decimal are by size", arguments: texts.indices)
     func comparisons(_ index: Int) throws {
         let bound = sorted[index]
         #expect(try amounts(\.amount < bound) == sorted.filter { $0 < bound })
@@ -63,7 +63,7 @@ struct DecimalTests {
         let small = sorted.filter { $0 < 1_000 }
         #expect(try Price.where(\.amount < 1_000).sum(\.amount, in: db) == small.reduce(0, +))
         #expect(try Price.where(\.amount < 1_000).sum(\.discount, in: db) == small.reduce(0, +))
-        // Together with the great ones it would have 45 digits.
+        // With the large values, the sum would have 45 digits.
         #expect(code { _ = try Price.query.sum(\.amount, in: db) } == .sql)
         #expect(try Price.where(\.amount > 1e30).sum(\.amount, in: db) == 0)
         #expect(try Price.where(\.amount > 1e30).min(\.amount, in: db) == nil)
@@ -92,7 +92,7 @@ struct DecimalTests {
         #expect(try amounts(\.amount < .greatestFiniteMagnitude) == sorted)
     }
 
-    @Test("[22] texts of other programs are ordered by what they mean, and what is no number behind all numbers")
+    @Test("[22] texts of other programs are ordered by their number, and texts without a number behind all numbers")
     func foreignTexts() throws {
         let texts = ["x", "1e3", "+2", "1.50", "0015", "-.5", "", "1e", "-0", "2E-2", "999.999"]
         try db.execute("CREATE TABLE note (text TEXT)")

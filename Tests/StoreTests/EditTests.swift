@@ -13,7 +13,7 @@ struct EditTests {
         bob = try test.person("Bob", age: 30)
     }
 
-    @Test("[13] [16] an edit shows its own values, the object the row's, until it is saved")
+    @Test("[13] [16] until it is saved, an edit shows its own values, and the object those of the row")
     func editing() throws {
         let edit = bob.edit()
         #expect(!edit.hasChanges)
@@ -33,7 +33,7 @@ struct EditTests {
         #expect(bob.age == 32)
     }
 
-    @Test("[14] one change is given up, or all of them")
+    @Test("[14] one change is discarded, or all of them")
     func discard() throws {
         let edit = bob.edit()
         edit.name = "Robert"
@@ -47,7 +47,7 @@ struct EditTests {
         #expect(!edit.hasChanges)
     }
 
-    @Test("[14] giving up a change that is in question leaves what the row holds now")
+    @Test("[14] discarding a change of a contested column shows the row's present value")
     func discardContested() throws {
         let (one, all) = (bob.edit(), bob.edit())
         let overruled = bob.edit(onConflict: .takeDatabase)
@@ -68,7 +68,7 @@ struct EditTests {
         #expect(bob.name == "Robert" && bob.age == 40)
     }
 
-    @Test("[16] what was not edited follows the row: saves, bulk updates, other processes, other machines")
+    @Test("[16] columns without an edit follow the row: saves, bulk updates, other processes, other machines")
     func following() throws {
         let edit = bob.edit()
         edit.name = "Robert"
@@ -83,7 +83,7 @@ struct EditTests {
         #expect(bob.name == "Robert" && bob.age == 42)
     }
 
-    /// Edits age to 31 while the row's age goes from 30 to 40.
+    /// Edits age to 31 while the row's age changes from 30 to 40.
     private func meet(_ policy: ConflictPolicy<Person>) throws -> Edit<Person> {
         let edit = bob.edit(onConflict: policy)
         edit.age = 31
@@ -120,7 +120,7 @@ struct EditTests {
         #expect(bob.age == 41 && bob.name == "Robert")
     }
 
-    @Test("[16] a merge that throws leaves row, object and edit as they were")
+    @Test("[16] a merge that throws changes neither row, object nor edit")
     func failedMerge() throws {
         let edit = try meet(.merge { _, _ in throw Refused() })
         #expect(throws: Refused.self) { try edit.save() }
@@ -136,7 +136,7 @@ struct EditTests {
         #expect(try edit.save() == false)
     }
 
-    @Test("[16] an edit of a row that was deleted is refused by its save, and kept")
+    @Test("[16] the save of an edit of a deleted row is refused, and the edit is kept")
     func deletedRow() throws {
         let edit = bob.edit()
         edit.age = 31
@@ -145,7 +145,7 @@ struct EditTests {
         #expect(edit.age == 31 && edit.hasChanges)
     }
 
-    @Test("[16] after a rollback an edit has its changes again; a failed save leaves them")
+    @Test("[16] after a rollback an edit has its changes again; a failed save keeps them")
     func rollback() throws {
         let edit = bob.edit()
         edit.age = 31
@@ -168,7 +168,7 @@ struct EditTests {
     }
 }
 
-@Suite("Objects that are not saved yet")
+@Suite("Unsaved objects")
 struct UnsavedTests {
     let test: TestDatabase
     var db: Database { test.db }
@@ -182,7 +182,7 @@ struct UnsavedTests {
         }
     }
 
-    @Test("[3] [8] an object is made without writing, is the one of its key, and is inserted by a save")
+    @Test("[3] [8] an object is made without a write, is the one object of its key, and a save inserts it")
     func makeAndSave() throws {
         let before = try test.journalCount()
         let bob = try make("Bob")
@@ -199,7 +199,7 @@ struct UnsavedTests {
         #expect(bob.rowState == .deleted)
     }
 
-    @Test("[7] findOrMake finds a row, or makes an object with a key and without writing")
+    @Test("[7] findOrMake finds a row, or makes an object with a key and without a write")
     func findOrMake() throws {
         let ann = try test.person("Ann")
         #expect(try Person.findOrMake(ann.id, in: db) === ann)
@@ -211,7 +211,7 @@ struct UnsavedTests {
         #expect(code { _ = try Person.make(5, in: db) } == .primaryKey)
     }
 
-    @Test("[9] save with a block inserts what the block has set, and a failure leaves the object new")
+    @Test("[9] save with a block inserts the values of the block, and a failure leaves the object new")
     func saveBlock() throws {
         try test.person("Taken")
         let bob = try make("Bob")
@@ -237,7 +237,7 @@ struct UnsavedTests {
         #expect(try Person.count(in: db) == 1)
     }
 
-    @Test("[8] an object made and saved inside of a transaction, and one made in it and saved later")
+    @Test("[8] an object that is made and saved inside of a transaction, and one that is made in it and saved later")
     func insideTransaction() throws {
         let (first, second) = try db.transaction {
             let first = try make("first")
@@ -249,7 +249,7 @@ struct UnsavedTests {
         #expect(second.existsInDatabase)
     }
 
-    @Test("[16] when the row comes from elsewhere first, nothing that was filled in is lost")
+    @Test("[16] when another writer inserts the row first, no value of the object is lost")
     func meeting() throws {
         let bob = try make("Mine", id: 5)
         try db.execute("INSERT INTO Person (id, name, age, created_time) VALUES (5, 'Theirs', 50, 1)")
@@ -261,7 +261,7 @@ struct UnsavedTests {
         #expect(try bob.save() == false)
     }
 
-    @Test("[16] an edit of a new object inserts its row, and meets one that came from elsewhere")
+    @Test("[16] an edit of a new object inserts its row, or merges with the row of another writer")
     func editOfNew() throws {
         let edit = try make("Bob", id: 6).edit()
         edit.age = 6
@@ -276,7 +276,7 @@ struct UnsavedTests {
         #expect(other.object.age == 7 && other.object.name == "Mine")
     }
 
-    @Test("[4] a generated key is neither that of a row nor of an object in memory, and many taken ones are an error")
+    @Test("[4] a generated key belongs to no row and no object in memory, and too many taken keys are an error")
     func keys() throws {
         try db.execute("CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
         try db.execute("INSERT INTO Colliding VALUES (1, 1)")
@@ -313,7 +313,7 @@ struct UnsavedTests {
         #expect(code { try other.db.delete([ann]) } == .otherDatabase)
     }
 
-    @Test("[10] modify finds, changes and saves in one transaction, and says when there is no row")
+    @Test("[10] modify finds, changes and saves in one transaction, and reports a missing row")
     func modify() throws {
         let id = try test.person("Bob", age: 1).id
         #expect(try Person.modify(id, in: db) { $0.age = ($0.age ?? 0) + 1 }?.age == 2)

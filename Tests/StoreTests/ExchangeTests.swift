@@ -30,7 +30,8 @@ struct ExchangeTests {
         }
     }
 
-    @Test("[60] [T14] JSON out and in again gives the same bytes in the file: integers, doubles, blobs, dates, texts")
+    @Test(
+        "[60] [T14] a JSON export and import gives the same bytes in the file: integers, doubles, blobs, dates, texts")
     func roundTrip() throws {
         _ = try makeEverything("one", in: db)
         try db.execute(
@@ -48,7 +49,7 @@ struct ExchangeTests {
             "SELECT key, quote(int), quote(large), quote(double), quote(float), hex(text), quote(data), quote(moment), amount FROM \"every thing\" ORDER BY key"
         let (here, there) = (try db.rows(SQL(raw: dump)), try other.db.rows(SQL(raw: dump)))
         #expect(here.map(\.values) == there.map(\.values))
-        // Foundation reads it too: it is plain JSON.
+        // Foundation reads it: it is plain JSON.
         #expect(try JSONSerialization.jsonObject(with: Data(json.utf8)) is [[String: Any]])
     }
 
@@ -68,7 +69,7 @@ struct ExchangeTests {
         #expect(different == 0)
     }
 
-    @Test("[60] dictionaries make and change rows, by names of properties or columns")
+    @Test("[60] dictionaries insert and change rows, by names of properties or columns")
     func dictionaries() throws {
         let bob = try Person.create(
             fields: ["name": .text("Bob"), "createdTime": .real(1.5), "age": .integer(3)], in: db)
@@ -119,7 +120,7 @@ struct ExchangeTests {
         #expect(try bob.save { $0.age = 1 })
     }
 
-    @Test("[60] an import updates or skips the rows that are there")
+    @Test("[60] an import updates or skips existing rows")
     func existing() throws {
         let bob = try test.person("Bob", age: 1)
         let json = "[{\"id\": \(bob.id), \"age\": 2}, {\"name\": \"Ann\", \"createdTime\": 0.5}]"
@@ -133,7 +134,7 @@ struct ExchangeTests {
         #expect(try Person.exportJSON("WHERE name = \("Ann")", in: db).contains("Ann"))
     }
 
-    @Test("[54] the layer's statements are values that do what the layer does")
+    @Test("[54] the statements of Store are values with the same effect")
     func statements() throws {
         #expect(
             Person.insertSQL
@@ -157,7 +158,7 @@ struct ExchangeTests {
         let line = try OrderLine.create(.init(order: 1, line: "a"), in: db)
         #expect(try db.execute(line.upsertStatement()) == 0)
         #expect(try db.execute(line.updateStatement("count")) == 1)
-        // Another UNIQUE column is no reason to overwrite a row.
+        // A clash in another UNIQUE column does not overwrite a row.
         #expect(
             code {
                 try db.execute(

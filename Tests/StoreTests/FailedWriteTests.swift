@@ -2,12 +2,12 @@ import Foundation
 import Store
 import Testing
 
-/// The database in which `willInsert` makes its notes: unlike the other hooks it has no object.
+/// The database for the notes of `willInsert`, which has no object, unlike the other hooks.
 private enum NoteBook {
     @TaskLocal static var database: Database?
 }
 
-/// A model whose hooks write: each makes a note, an ``Item``.
+/// A model whose hooks write: each inserts a note, an ``Item``.
 @Model
 final class Watched {
     var id: Int64
@@ -25,7 +25,7 @@ final class Watched {
     }
 }
 
-@Suite("Writes that fail in a transaction that goes on")
+@Suite("Failed writes in a transaction that continues")
 struct FailedWriteTests {
     let test: TestDatabase
     var db: Database { test.db }
@@ -39,7 +39,7 @@ struct FailedWriteTests {
             """)
     }
 
-    @Test("[9] [38] a save leaves nothing of what its block has written, in memory and in the file")
+    @Test("[9] [38] a failed save undoes the writes of its block, in memory and in the file")
     func block() throws {
         let bob = try test.person("Bob", age: 1)
         let ann = try test.person("Ann", age: 1)
@@ -67,7 +67,7 @@ struct FailedWriteTests {
         #expect(try test.journalCount() == before + 1)
     }
 
-    @Test("[9] nothing stays of what a failed block has written by SQL, in a transaction, or in the block of a save")
+    @Test("[9] the SQL writes of a failed block are undone, in a transaction and in the block of a save")
     func otherWrites() throws {
         let bob = try test.person("Bob", age: 1)
         let ann = try test.person("Ann", age: 1)
@@ -96,7 +96,7 @@ struct FailedWriteTests {
         #expect(try db.values(Int.self, "SELECT age FROM Person ORDER BY name") == [2, 3])
     }
 
-    @Test("[43] a write that is refused leaves nothing of what its hook has written")
+    @Test("[43] a refused write undoes the writes of its hook")
     func hooks() throws {
         let first = try Watched.create(in: db) { $0.name = "first" }
         let second = try Watched.create(in: db) { $0.name = "second" }
@@ -121,7 +121,7 @@ struct FailedWriteTests {
         #expect(try db.values(String.self, "SELECT title FROM Item") == ["update"])
     }
 
-    @Test("[37] a block that goes on after SQLite has ended the transaction writes nothing any more")
+    @Test("[37] a block that continues after SQLite ended the transaction writes nothing more")
     func endedInside() throws {
         try db.execute(
             """

@@ -15,7 +15,7 @@ struct FilterTests {
     }
 
     @Test(
-        "[39] an event has the old values of rows whose objects are held: by saves, bulk, other processes, other machines"
+        "[39] an event has the old values of rows whose objects are in memory: by saves, bulk, other processes, other machines"
     )
     func oldValues() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -38,7 +38,7 @@ struct FilterTests {
         #expect(try #require(await events.next()).changes[0].old == nil)
     }
 
-    @Test("[39] a row that nobody holds has no old values, and modify knows them")
+    @Test("[39] a row without an object in memory has no old values, and modify knows them")
     func unheld() async throws {
         let id = try test.person("Ann", age: 1).id
         let events = Person.changes(in: db).makeAsyncIterator()
@@ -48,7 +48,7 @@ struct FilterTests {
         #expect(try #require(await events.next()).changes[0].old?.age == 2)
     }
 
-    @Test("[41] a listener hears of some columns, of all but some, or of some keys")
+    @Test("[41] a listener gets changes of some columns, of all except some, or of some keys")
     func filters() async throws {
         let names = Person.changes(in: db, columns: [\.name]).makeAsyncIterator()
         let others = Person.changes(in: db, ignoring: [\.age, \.createdTime]).makeAsyncIterator()
@@ -71,7 +71,7 @@ struct FilterTests {
         #expect(try #require(await mine.next()).deleted == [bob.id])
     }
 
-    @Test("[40] [T12] a silent part of a transaction silences itself alone, and live objects follow it")
+    @Test("[40] [T12] a silent part of a transaction silences only itself, and live objects follow it")
     func silence() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
         try db.silently { try bob.save { $0.age = 2 } }
@@ -100,7 +100,7 @@ struct FilterTests {
         #expect(try test.journalCount() == 8)
     }
 
-    @Test("[39] an object tells its own changes")
+    @Test("[39] an object reports its own changes")
     func objectChanges() async throws {
         let ann = try test.person("Ann")
         let events = ann.changes().makeAsyncIterator()

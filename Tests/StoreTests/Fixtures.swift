@@ -69,7 +69,7 @@ struct PersonRow: Equatable {
     var extra: String = "none"
 }
 
-/// A database in a directory of its own, removed at the end.
+/// A database in a directory of its own, which is removed at the end.
 final class TestDatabase: Sendable {
     let directory = TemporaryDirectory()
     let db: Database

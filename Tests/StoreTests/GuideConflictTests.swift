@@ -23,7 +23,7 @@ extension GuideTests {
         try db.close()
     }
 
-    /// Compiled only: the sequence goes on as long as the database is open.
+    /// Only compiled: the sequence continues as long as the database is open.
     func followConflicts(_ db: Database) async throws {
         for try await conflict in try db.newConflicts() { notify(conflict) }
     }

@@ -29,7 +29,7 @@ final class CheckedAlbum {
     func didUpdate(_ columns: Set<String>) { print(columns) }
 }
 
-/// The examples of `docs/STORE.md` about schemas, search, exchange and databases, as they stand there.
+/// The examples of `docs/STORE.md` about schemas, search, exchange and databases, word for word.
 @Suite("The guide to databases", .timeLimit(.minutes(1)))
 struct GuideDatabaseTests {
     let directory = TemporaryDirectory()

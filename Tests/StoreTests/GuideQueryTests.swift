@@ -17,7 +17,7 @@ final class Solo {
     var bars: Int = 32
 }
 
-/// The examples of `docs/STORE.md` about edits, queries, relations, live results and caches, as they stand there.
+/// The examples of `docs/STORE.md` about edits, queries, relations, live results and caches, word for word.
 @Suite("The guide to queries", .timeLimit(.minutes(1)))
 struct GuideQueryTests {
     let directory = TemporaryDirectory()

@@ -21,7 +21,7 @@ struct TitleCount {
 
 struct Cancelled: Error {}
 
-/// The examples of `docs/STORE.md`, as they stand there.
+/// The examples of `docs/STORE.md`, word for word.
 @Suite("The guide", .timeLimit(.minutes(1)))
 struct GuideTests {
     let directory = TemporaryDirectory()
@@ -76,7 +76,7 @@ struct GuideTests {
         try db.close()
     }
 
-    @Test("every line of code in docs/STORE.md stands in these tests")
+    @Test("these tests have every line of code in docs/STORE.md")
     func guideIsCompiled() throws {
         let here = URL(fileURLWithPath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

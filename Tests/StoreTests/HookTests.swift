@@ -3,7 +3,7 @@ import Store
 import Synchronization
 import Testing
 
-/// A model whose hooks trim, refuse and take notes.
+/// A model whose hooks trim, refuse and record.
 @Model
 final class Hooked {
     var id: Int64
@@ -58,7 +58,7 @@ struct HookTests {
         #expect(object.noted == ["inserted", "updated [\"name\"]", "deleted"])
     }
 
-    @Test("[43] a hook that throws refuses the write; nothing has changed then")
+    @Test("[43] a hook that throws refuses the write, and nothing changes")
     func veto() throws {
         #expect(throws: Refused.self) { try Hooked.create(in: db) { $0.name = "refused" } }
         let object = try Hooked.make(in: db) { $0.name = "kept" }
@@ -69,7 +69,8 @@ struct HookTests {
         #expect(try Hooked.count(in: db) == 1)
     }
 
-    @Test("[12] [43] upserts, bulk statements and SQL run no hooks; insert runs the one before, for want of an object")
+    @Test(
+        "[12] [43] upserts, bulk statements and SQL run no hooks; insert runs the hook before it, as it has no object")
     func withoutHooks() throws {
         let object = try Hooked.upsert(1, in: db) { $0.name = " refused " }
         #expect(object.name == " refused ")
@@ -85,7 +86,7 @@ struct HookTests {
         #expect(try Hooked.count(in: db) == 2)
     }
 
-    @Test("[43] nothing is told of what was rolled back, as a whole or in part")
+    @Test("[43] nothing is reported of a rollback, as a whole or in part")
     func rollback() throws {
         let object = try Hooked.create(in: db) { $0.name = "a" }
         try? db.transaction {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Names of the indexes that models declare")
 struct IndexNameTests {
-    // One table in the course of time.
+    // One table over time.
     @Model(table: "Reader") final class Reader {
         var id: Int64
         var lastname: String = ""
@@ -45,7 +45,7 @@ struct IndexNameTests {
         var visits: Int = 0
     }
 
-    // Tables and columns that are spelled alike when they are written one after another.
+    // Tables and columns whose joined names are equal.
     @Model(table: "a") final class Short {
         var id: Int64
         @Column("b_c") var value: Int = 0
@@ -87,7 +87,7 @@ struct IndexNameTests {
         static let indexes = [Index("both"), Index("b", "c")]
     }
 
-    /// As earlier releases call them.
+    /// The names that earlier releases give.
     private static let names = ["model_Reader_lastname", "model_Reader_visits_unique_2e51etc4zud4z"]
 
     let directory = TemporaryDirectory()
@@ -102,7 +102,7 @@ struct IndexNameTests {
             "SELECT name FROM sqlite_master WHERE type = 'index' AND substr(name, 1, 6) = 'model_' ORDER BY name")
     }
 
-    /// The columns of the indexes of a table, those of each index with commas.
+    /// The columns of each index of a table, separated by commas.
     private func columns(_ table: String, _ db: Database) throws -> Set<String> {
         let names = try db.values(String.self, "SELECT name FROM pragma_index_list(\(table)) WHERE origin = 'c'")
         return try Set(
@@ -112,7 +112,7 @@ struct IndexNameTests {
             })
     }
 
-    @Test("[35] a property that changes in case alone keeps its indexes, under the names that they have had")
+    @Test("[35] a property whose name changes only in case keeps its indexes under their names")
     func changedCase() throws {
         let first = try open { $0.automatic(Reader.self) }
         #expect(try names(first) == Self.names)
@@ -123,7 +123,7 @@ struct IndexNameTests {
         try db.close()
     }
 
-    @Test("[35] an index that is declared twice is one, whatever the case of its columns")
+    @Test("[35] an index that is declared twice is one index, in any case of its columns")
     func doubled() throws {
         for _ in 0..<2 {
             let db = try open { $0.automatic(DoubledReader.self) }
@@ -132,7 +132,7 @@ struct IndexNameTests {
         }
     }
 
-    @Test("[35] a renamed column keeps its index, which goes with the declaration")
+    @Test("[35] a renamed column keeps its index, which is dropped with the declaration")
     func renamedColumn() throws {
         let first = try open { $0.automatic(Reader.self) }
         try first.close()
@@ -157,13 +157,13 @@ struct IndexNameTests {
         let names = try names(first)
         #expect(names.count == 2 && names[0] == "model_a_b_c")
         try first.close()
-        // In the other order the other one would have got the usual name.
+        // In this order the other index has the usual name.
         let db = try open { $0.automatic(Long.self, Short.self) }
         #expect(db.schemaReport == SchemaReport())
         try db.close()
     }
 
-    @Test("[35] indexes of one table have two names too, and a changed declaration is followed under the same one")
+    @Test("[35] indexes of one table have two names too, and a changed declaration keeps its index name")
     func oneTable() throws {
         let first = try open { $0.automatic(OneColumn.self) }
         #expect(try columns("t", first) == ["b_c"])

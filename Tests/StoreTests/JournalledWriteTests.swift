@@ -4,7 +4,8 @@ import Store
 import TestSupport
 import Testing
 
-/// What each way of writing leaves in the journal: exactly the rows that it changed, and in one transaction what it wrote in one.
+/// The journal entries of each way to write: exactly the changed rows, and one transaction for one
+/// transaction.
 @Suite("The journal of every way to write")
 struct JournalledWriteTests {
     let test: TestDatabase
@@ -22,8 +23,8 @@ struct JournalledWriteTests {
         }
     }
 
-    /// The transactions that `body` has added to the journal, each with its entries, such as "update Person 1 name,age". One
-    /// without a mark at its end ends with "…".
+    /// The transactions that `body` adds to the journal, each with its entries, such as "update Person 1
+    /// name,age". A transaction without a mark at its end ends with "…".
     private func journalled(_ body: () throws -> Void) throws -> [[String]] {
         let before = try db.value(Int64.self, "SELECT max(seq) FROM _journal") ?? 0
         try body()
@@ -47,7 +48,8 @@ struct JournalledWriteTests {
         return transactions
     }
 
-    @Test("[4] [9] [10] [13] [17] one object: made, saved, modified, deleted; nothing for what changes nothing")
+    @Test(
+        "[4] [9] [10] [13] [17] one object: made, saved, modified, deleted; no entry for a write that changes nothing")
     func objects() throws {
         var made: Int64 = 0
         let creation = try journalled { made = try test.person("new").id }
@@ -62,7 +64,7 @@ struct JournalledWriteTests {
         #expect(try journalled { try bob.delete() } == [])
     }
 
-    @Test("[11] many objects at once are one transaction, and nothing when one of them fails")
+    @Test("[11] many objects at once are one transaction, and no entry when one of them fails")
     func batches() throws {
         let saves = try journalled { try Person.save(people, in: db) { $0.age = ($0.age ?? 0) + 1 } }
         #expect(saves == [["update Person 1 age", "update Person 2 age", "update Person 3 age"]])
@@ -93,7 +95,7 @@ struct JournalledWriteTests {
         #expect(try journalled { _ = try? upsert(7, "p1", age: 3) } == [])
     }
 
-    @Test("[18] bulk SQL: each row that changes, those that REPLACE evicts, and all of a DELETE without WHERE")
+    @Test("[18] bulk SQL: each row that changes, the rows that REPLACE evicts, and all rows of a DELETE without WHERE")
     func bulkSQL() throws {
         let update = try journalled { try Person.execute("UPDATE $T SET age = age + 10 WHERE $PK < ?", 3, in: db) }
         #expect(update == [["update Person 1 age", "update Person 2 age"]])
@@ -110,7 +112,7 @@ struct JournalledWriteTests {
         #expect(delete.count == 1 && delete[0].count == 6 && delete[0].allSatisfy { $0.hasPrefix("delete Person") })
     }
 
-    @Test("[19] bulk changes by condition, by expression, and by keys in however many statements")
+    @Test("[19] bulk changes by condition, by expression, and by keys in any number of statements")
     func bulkByConditions() throws {
         let update = try journalled {
             try Person.where(\.age > 10).update(.set(\.age, to: \.age + 1), .set(\.name, to: \.name + "!"), in: db)
@@ -154,7 +156,7 @@ struct JournalledWriteTests {
         #expect(foreign == [["update Person 3 age", "update order_line a count", "…"]])
     }
 
-    @Test("[37] [38] [40] what is rolled back, as a whole or in part, leaves nothing; what is silent leaves everything")
+    @Test("[37] [38] [40] a rollback, whole or in part, leaves no entry; a silent write leaves all its entries")
     func transactions() throws {
         let outer = try journalled {
             try db.transaction {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keys handed out in a fixed order; the last one again and again.
+/// Gives out keys in a fixed order, and then repeats the last one.
 final class KeyList: Sendable {
     private let keys = Mutex<[Int64]>([])
     private let turn = Mutex<Void>(())

@@ -56,7 +56,7 @@ struct LiveTests {
         #expect(try Person.find(5, in: db)?.name == "Bob")
     }
 
-    @Test("[15] [T1] reload says true for a row that is there, and marks one that is gone")
+    @Test("[15] [T1] reload returns true for an existing row, and marks the object of a missing one")
     func reload() throws {
         let bob = try test.person("Bob")
         #expect(try bob.reload())
@@ -65,7 +65,7 @@ struct LiveTests {
         #expect(bob.isDeleted)
     }
 
-    @Test("[3] objects that nobody holds are released, and read again when asked for")
+    @Test("[3] objects that nobody holds are released, and read again on demand")
     func weak() throws {
         let id = try test.person("Bob").id
         weak let released = try Person.find(id, in: db)
@@ -73,7 +73,7 @@ struct LiveTests {
         #expect(try Person.find(id, in: db)?.name == "Bob")
     }
 
-    @Test("[3] tasks that ask for one row at the same time, in whatever way, get one object")
+    @Test("[3] tasks that request one row at the same time, in any way, get one object")
     func oneObject() async throws {
         let id = try test.person("Bob", age: 1).id
         let db = db
@@ -99,7 +99,7 @@ struct LiveTests {
         }
     }
 
-    @Test("[30] two models of one table follow both, each with objects of its own")
+    @Test("[30] two models of one table both follow it, each with objects of its own")
     func twoModels() throws {
         let bob = try test.person("Bob", age: 1)
         let view = try #require(try PersonView.find(bob.id, in: db))
@@ -109,7 +109,7 @@ struct LiveTests {
         #expect(bob.name == "Rob")
     }
 
-    @Test("[T3] [38] a rollback restores memory, and what was created in it does not exist")
+    @Test("[T3] [38] a rollback restores memory, and objects that it created do not exist")
     func rollback() throws {
         let bob = try test.person("Bob", age: 1)
         let ann = try test.person("Ann")
@@ -134,7 +134,7 @@ struct LiveTests {
         #expect(try bob.save { $0.age = 3 })
     }
 
-    @Test("[T10] [T15] [37] an inner transaction that fails undoes its own part, and the outer one goes on and commits")
+    @Test("[T10] [T15] [37] a failed inner transaction undoes its own part, and the outer one continues and commits")
     func savepoints() throws {
         let bob = try test.person("Bob", age: 1)
         try db.transaction {
@@ -157,7 +157,7 @@ struct LiveTests {
         #expect(row[0].values == [.text("Second"), .integer(2)])
     }
 
-    @Test("[37] [49] other threads do not see what a transaction has not committed")
+    @Test("[37] [49] other threads do not see uncommitted changes")
     func isolation() async throws {
         let bob = try test.person("Bob", age: 1)
         let db = db
@@ -175,7 +175,7 @@ struct LiveTests {
         #expect(bob.age == 2)
     }
 
-    @Test("[49] an update is never lost: tasks that add to one number at the same time add up")
+    @Test("[49] no update is lost: the additions of tasks to one number at the same time add up")
     func noLostUpdate() async throws {
         let bob = try test.person("Bob", age: 0)
         let id = bob.id
@@ -250,7 +250,7 @@ struct SnapshotTests {
                         })
                 }.start()
             }
-            // Both are inside of their reads now, or never: neither may leave before.
+            // Both are inside of their reads at this point, or never: neither may leave before.
             let deadline = DispatchTime.now() + 20
             for _ in ages { #expect(arrived.wait(timeout: deadline) == .success) }
             for _ in ages { mayLeave.signal() }
@@ -258,7 +258,7 @@ struct SnapshotTests {
         for age in ages { #expect(try age.wait().get() == 1) }
     }
 
-    @Test("[49] a read sees one moment; objects first read in it are brought up to date when it ends")
+    @Test("[49] a read sees one moment; objects first read in it are refreshed when it ends")
     func staleSnapshot() throws {
         let id = try test.person("Bob", age: 1).id
         let db = db
@@ -274,7 +274,7 @@ struct SnapshotTests {
         #expect(bob.age == 3)
     }
 
-    @Test("[49] an object found by another thread while a transaction changes its row is right after the commit")
+    @Test("[49] an object that another thread finds while a transaction changes its row is right after the commit")
     func foundDuringTransaction() throws {
         let id = try test.person("Bob", age: 1).id
         let db = db
@@ -288,7 +288,7 @@ struct SnapshotTests {
         #expect(bob?.age == 2)
     }
 
-    @Test("[38] an object read first inside of a transaction that rolls back shows what was committed")
+    @Test("[38] an object first read inside of a transaction that rolls back shows the committed values")
     func readInRolledBack() throws {
         let id = try test.person("Bob", age: 1).id
         var bob: Person?
@@ -302,7 +302,7 @@ struct SnapshotTests {
         #expect(bob?.isDeleted == false)
     }
 
-    @Test("[38] a schema change that an inner transaction undoes leaves capture and models working")
+    @Test("[38] after a schema change that an inner transaction undoes, capture and models still work")
     func undoneSchemaChange() throws {
         let bob = try test.person("Bob", age: 1)
         try db.transaction {

@@ -16,7 +16,7 @@ struct LocalTableTests {
         try Database(path: directory.file("a.sqlite"), options: TestDatabase.options, schema: schema)
     }
 
-    @Test("[6] a local table is not journalled, and SQLite may mint its keys")
+    @Test("[6] a local table is not journalled, and SQLite may generate its keys")
     func local() throws {
         let db = try open {
             $0.local("Draft")
@@ -38,7 +38,7 @@ struct LocalTableTests {
         try db.close()
     }
 
-    @Test("[6] keys that SQLite mints are refused on a captured table")
+    @Test("[6] keys that SQLite generates are refused on a captured table")
     func tracked() throws {
         #expect(code { _ = try open { $0.automatic(Draft.self) } } == .invalidSchema)
     }
@@ -62,7 +62,7 @@ struct LocalTableTests {
         try db.close()
     }
 
-    @Test("[6] a table that becomes local leaves capture, its rows stay")
+    @Test("[6] a table that becomes local is no longer captured, and keeps its rows")
     func becomesLocal() throws {
         let first = try open {
             $0.version(1) { try $0.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT)") }

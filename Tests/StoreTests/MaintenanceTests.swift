@@ -25,7 +25,7 @@ struct MaintenanceTests {
         }
     }
 
-    @Test("[56] statistics are renewed after so many changes, counted across openings")
+    @Test("[56] statistics are renewed after a number of changes, counted across openings")
     func analyze() throws {
         var db = try open { $0.analyzeInterval = 10 }
         try fill(db, 0..<6)
@@ -46,7 +46,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[56] VACUUM gives space back; live objects, capture and text index go on")
+    @Test("[56] VACUUM frees space; live objects, capture and text index still work")
     func vacuum() throws {
         let db = try open()
         let kept = try Person.create(in: db) {
@@ -70,7 +70,7 @@ struct MaintenanceTests {
         try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
     }
 
-    @Test("[56] a checkpoint moves the log under the common lock, and says so when another process is at it")
+    @Test("[56] a checkpoint runs under the common lock, and reports when another process holds it")
     func checkpoint() throws {
         let db = try open()
         try fill(db, 0..<50)
@@ -85,8 +85,8 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    /// What a flush does while a device that can be opened, and not be synced, stands in the place of the log: only one that syncs
-    /// it fails.
+    /// The error of a flush when a device that opens and cannot be synced replaces the log. Only a flush that
+    /// syncs the log fails.
     private func flushOfUnsyncable(_ db: Store.Database) -> StoreError.Code? {
         let (log, aside) = (path + "-wal", path + "-wal.aside")
         #expect(rename(log, aside) == 0 && symlink("/dev/null", log) == 0)
@@ -94,7 +94,7 @@ struct MaintenanceTests {
         return code { try db.flush() }
     }
 
-    @Test("[57] commits do not wait for the disk, a flush syncs the log of all of them, and says so when it cannot")
+    @Test("[57] commits do not wait for the disk; a flush syncs the log of all of them, and reports a failure")
     func flush() throws {
         let failures = Collected<StoreError>()
         let db = try open {
@@ -114,7 +114,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[57] a flush finds the log of a database that is known by a symbolic link")
+    @Test("[57] a flush finds the log of a database that is opened by a symbolic link")
     func flushByLink() throws {
         try open().close()
         let link = directory.file("link.sqlite")
@@ -126,7 +126,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[57] a flush takes no lock away: another program cannot change the journal mode under an open database")
+    @Test("[57] a flush releases no lock: another program cannot change the journal mode of an open database")
     func flushKeepsLocks() throws {
         let db = try open { $0.durability = .normal }
         try fill(db, 0..<5)
@@ -145,7 +145,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[57] without a log there is nothing to flush, and for reading only it is refused")
+    @Test("[57] without a log a flush does nothing, and on a read-only database it is refused")
     func flushWithoutLog() throws {
         let memory = try Store.Database.inMemory()
         try memory.flush()
@@ -164,9 +164,9 @@ struct MaintenanceTests {
         let first = try db.withGRDB { try StatementUse(Person.insertSQL, $0) }
         try fill(db, 1..<4)
         let second = try db.withGRDB { try StatementUse(Person.insertSQL, $0) }
-        // Each insert counts its triggers too, so four count four times as much as one.
+        // Each insert counts with its triggers, so four count four times as much as one.
         #expect(first.runs > 0 && second.runs == 4 * first.runs && second.handle == first.handle)
-        // On one connection: the next read may get another one.
+        // One connection: the next read may get another one.
         try db.read {
             let before = try db.readGRDB { try StatementUse(Person.selectSQL, $0) }
             for _ in 0..<3 { #expect(try Person.query.all(in: db).count == 4) }
@@ -176,7 +176,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[58] an online backup has one moment of the database, tells its progress, and can be ended")
+    @Test("[58] an online backup has one moment of the database, reports its progress, and can be stopped")
     func backup() throws {
         let db = try open()
         try fill(db, 0..<500)
@@ -203,7 +203,7 @@ struct MaintenanceTests {
         try db.close()
     }
 
-    @Test("[59] each statement's text and time reach the profiler, values do not; slow ones are logged")
+    @Test("[59] each statement's text and time reach the profiler, values do not; slow statements are logged")
     func profile() throws {
         let runs = Collected<StatementProfile>()
         let log = LogRecord()
@@ -224,7 +224,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "[59] a statement that takes as long as the threshold, or longer, is one warning, a shorter one none",
+        "[59] a statement that takes the threshold or longer is one warning, a shorter one is none",
         arguments: [nil, .zero, .milliseconds(1), .seconds(3_600)] as [Duration?])
     func slowStatements(threshold: Duration?) throws {
         let runs = Collected<StatementProfile>()
@@ -243,7 +243,7 @@ struct MaintenanceTests {
         #expect(slow.allSatisfy { run in logged.contains { $0.message.hasSuffix(run.sql) } })
     }
 
-    @Test("[53] what GRDB writes is journalled and followed, its schema changes captured, its failure undone")
+    @Test("[53] GRDB's writes are journalled and followed, its schema changes captured, its failures undone")
     func grdb() throws {
         let db = try open()
         let bob = try Person.create(in: db) {
@@ -287,7 +287,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "[49] [T13] tasks write and read without blocking the pool, an error reaches the task, a cancelled one does not begin"
+        "[49] [T13] tasks write and read without blocking the pool, an error reaches the task, a cancelled task does not begin"
     )
     func async() async throws {
         let db = try open()
@@ -316,7 +316,7 @@ struct MaintenanceTests {
 /// The statement of some text that a connection keeps.
 private struct StatementUse {
     let handle: OpaquePointer
-    /// How often it was run (https://sqlite.org/c3ref/c_stmtstatus_counter.html).
+    /// The number of runs (https://sqlite.org/c3ref/c_stmtstatus_counter.html).
     let runs: Int32
 
     init(_ sql: String, _ db: GRDB.Database) throws {

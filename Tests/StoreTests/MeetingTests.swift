@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Edits that meet a row which others have changed", .timeLimit(.minutes(1)))
+@Suite("Edits of a row that others have changed", .timeLimit(.minutes(1)))
 struct MeetingTests {
-    /// Who changes the row while it is edited.
+    /// The writer that changes the row while it is edited.
     enum Writer: CaseIterable {
         case save
         case bulkStatement
@@ -14,7 +14,7 @@ struct MeetingTests {
         case otherProgram
         case otherMachine
 
-        /// Sets the age to 40, and a column that nobody edits.
+        /// Sets the age to 40, and a column without an edit.
         func write(_ bob: Person, in test: TestDatabase) throws {
             let sql = "UPDATE Person SET age = 40, created_time = 7 WHERE id = \(bob.id)"
             switch self {
@@ -39,14 +39,14 @@ struct MeetingTests {
         }
     }
 
-    /// What the edit was told to do about it.
+    /// The rule of the edit.
     enum Rule: CaseIterable {
         case nothing
         case keepLocal
         case takeDatabase
         case merge
 
-        /// - Parameter resolve: What `.merge` calls.
+        /// - Parameter resolve: The closure for `.merge`.
         func edit<M: Model>(
             _ object: M, _ resolve: @escaping @Sendable (inout M.Fields, Conflict<M>) -> Void
         ) -> Edit<M> {
@@ -58,7 +58,7 @@ struct MeetingTests {
             }
         }
 
-        /// What becomes of a number that began as 30, was edited to 31, and that somebody else set to 40.
+        /// The result for a number that began as 30, was edited to 31, and that another writer set to 40.
         var outcome: Int {
             switch self {
             case .nothing, .keepLocal: 31
@@ -69,7 +69,7 @@ struct MeetingTests {
     }
 
     @Test(
-        "[16] the policy decides about columns that both have changed, and about no others, whoever it was and whether anyone has looked",
+        "[16] the policy decides columns that both have changed, and no others, for any writer, before and after a refresh",
         arguments: Writer.allCases, Rule.allCases)
     func meeting(writer: Writer, rule: Rule) throws {
         for looksFirst in [true, false] {
@@ -95,7 +95,7 @@ struct MeetingTests {
             #expect(row.map(\.values) == [[.text("Robert"), .integer(Int64(rule.outcome)), .real(7)]])
             #expect(bob.age == rule.outcome && bob.name == "Robert")
             #expect(!edit.hasChanges && edit.conflicts.isEmpty)
-            // The save wrote what it had to: the name, and the age unless the database's stays.
+            // The save writes only what it must: the name, and the age unless the database's value stays.
             let mask = rule == .takeDatabase ? 0b010 : 0b110
             #expect(try test.db.value(Int.self, "SELECT mask FROM _journal ORDER BY seq DESC LIMIT 1") == mask)
             let contested: [Set<String>] = rule == .merge ? [["age"]] : []
@@ -104,7 +104,7 @@ struct MeetingTests {
     }
 
     @Test(
-        "[16] an edit that meets a pulled change ends alike on both machines, without a conflict between them",
+        "[16] an edit that merges with a pulled change ends equal on both machines, without a conflict",
         arguments: Rule.allCases)
     func exchange(rule: Rule) throws {
         let declare = { (schema: inout SchemaBuilder) in
@@ -112,7 +112,7 @@ struct MeetingTests {
                 try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, room INTEGER, label TEXT NOT NULL)")
             }
         }
-        let (here, there) = (try Machine(declare), try Machine(declare))
+        let (here, there) = (try ReplicatedDatabase(declare), try ReplicatedDatabase(declare))
         let mine = try Seat.create(7, in: here.db) {
             $0.room = 30
             $0.label = "A"
@@ -132,7 +132,7 @@ struct MeetingTests {
         try there.db.refresh()
         #expect(mine.room == Int64(rule.outcome) && mine.label == "B")
         #expect(theirs.room == mine.room && theirs.label == "B")
-        // Who saved had seen both sides; and what was pulled did not go back as a change of one's own.
+        // The save had seen both sides, and the pulled change was not published again as an own one.
         #expect(try here.db.conflicts().isEmpty && there.db.conflicts().isEmpty)
         #expect(try here.db.value(Int.self, "SELECT count(*) FROM _journal WHERE origin IS NULL") == 2)
         #expect(try there.db.value(Int.self, "SELECT count(*) FROM _journal WHERE origin IS NULL") == 1)

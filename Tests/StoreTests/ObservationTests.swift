@@ -16,7 +16,7 @@ struct ObservationTests {
         bob = try test.person("Bob", age: 1)
     }
 
-    /// How often the observer of what `read` reads was called by what `change` does: 0 or 1.
+    /// How often `change` calls the observer of what `read` reads: 0 or 1.
     private func calls(reading read: () -> Void, when change: () throws -> Void) throws -> Int {
         let box = CallBox()
         withObservationTracking(read) { box.call() }
@@ -24,7 +24,7 @@ struct ObservationTests {
         return box.count
     }
 
-    @Test("[45] withObservationTracking hears of a property that it read, whoever changes it, and of no other")
+    @Test("[45] withObservationTracking reports a property that was read, changed by any writer, and no other")
     func tracking() throws {
         #expect(try calls(reading: { _ = bob.age }, when: { try bob.save { $0.age = 2 } }) == 1)
         #expect(try calls(reading: { _ = bob.age }, when: { try bob.save { $0.name = "Rob" } }) == 0)
@@ -43,7 +43,7 @@ struct ObservationTests {
         #expect(try calls(reading: { _ = bob.age }, when: { try ann.save { $0.age = 5 } }) == 0)
     }
 
-    @Test("[45] an observer is called after the commit, when nothing is locked any more, and not for a rollback")
+    @Test("[45] an observer is called after the commit, without any lock, and not for a rollback")
     func afterCommit() throws {
         let seen = CallBox()
         let (bob, db) = (bob, db)
@@ -69,7 +69,7 @@ struct ObservationTests {
                 }) == 0)
     }
 
-    @Test("[45] a deletion is observed by whoever asked for it")
+    @Test("[45] observers of an object see its deletion")
     func deletion() throws {
         #expect(try calls(reading: { _ = bob.isDeleted }, when: { try db.execute("DELETE FROM Person") }) == 1)
         #expect(bob.isDeleted)
@@ -100,7 +100,8 @@ struct LiveResultTests {
     }
 
     @Test(
-        "[45] a live query gives its objects now, and after each commit that changes them, their choice or their order")
+        "[45] a live query returns its objects at once, and after each commit that changes them, their choice or their order"
+    )
     func liveQuery() async throws {
         let results = Person.where(\.age >= 20).order(by: \.name).live(in: db).makeAsyncIterator()
         #expect(try await results.next()?.map(\.id) == [2, 3, 4])
@@ -116,7 +117,7 @@ struct LiveResultTests {
         #expect(try await results.next()?.map(\.id) == [1, 2])
     }
 
-    @Test("[45] what does not touch the result, a no-op and a rollback give no element")
+    @Test("[45] a change outside of the result, a no-op and a rollback give no element")
     func silence() async throws {
         let results = Person.where(\.id <= 2).order(by: \.id).live(ignoring: [\.createdTime], in: db)
             .makeAsyncIterator()
@@ -133,7 +134,7 @@ struct LiveResultTests {
         #expect(try await results.next()?.map(\.age) == [10, 22])
     }
 
-    @Test("[45] a live value follows every table that its SQL reads, tables without a model and joins included")
+    @Test("[45] a live value follows every table that its SQL reads, also tables without a model and joins")
     func liveValue() async throws {
         try db.execute("CREATE TABLE bonus (person INTEGER PRIMARY KEY, amount INTEGER NOT NULL)")
         let db = db

@@ -19,7 +19,7 @@ struct OpenOptionsTests {
 
     private func bytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    @Test("[50] a database for reading only reads rows and objects, refuses writes, and leaves every byte")
+    @Test("[50] a read-only database reads rows and objects, refuses writes, and changes no byte")
     func readOnly() throws {
         let db = try open()
         let id = try Person.create(in: db) {
@@ -36,7 +36,7 @@ struct OpenOptionsTests {
         #expect(code { try reader.vacuum() } == .readOnly)
         #expect(code { try reader.transaction {} } == .readOnly)
         #expect(bob.name == "Bob" && !bob.isDeleted)
-        // It follows what others write, like any other.
+        // It follows other writers like any database.
         let writer = try open()
         try Person.find(id, in: writer)?.save { $0.name = "Robert" }
         try reader.refresh()
@@ -50,7 +50,9 @@ struct OpenOptionsTests {
         #expect(try bytes() == later && before.count == later.count)
     }
 
-    @Test("[50] any SQLite file can be read, without getting a journal; a missing one is not made, a newer one refused")
+    @Test(
+        "[50] any SQLite file can be read without getting a journal; a missing one is not created, a newer one is refused"
+    )
     func readOnlyPlain() throws {
         let plain = try RawConnection(path: path)
         try plain.run(
@@ -70,7 +72,7 @@ struct OpenOptionsTests {
         #expect(try bytes() == before)
     }
 
-    @Test("[50] a database in memory does all that a file does, on any thread, and is gone when it is closed")
+    @Test("[50] a database in memory works like a file, on any thread, and is gone when it is closed")
     func inMemory() async throws {
         let db = try Store.Database.inMemory(schema: TestDatabase.declareSchema)
         let bob = try Person.create(in: db) {
@@ -104,7 +106,7 @@ struct OpenOptionsTests {
         try other.close()
     }
 
-    @Test("[50] [53] durability, hooks and functions hold on every connection, and the key comes first")
+    @Test("[50] [53] durability, hooks and functions apply to every connection, and the key comes first")
     func connections() throws {
         let calls = Collected<String>()
         let db = try open {
@@ -138,14 +140,14 @@ struct OpenOptionsTests {
         try db.close()
     }
 
-    @Test("[50] a hook that fails fails the opening, with a typed error")
+    @Test("[50] a failing hook fails the opening, with a typed error")
     func failingHook() throws {
         #expect(code { _ = try open { $0.prepare = { try $0.execute("nonsense") } } } == .sql)
         let db = try open()
         try db.close()
     }
 
-    @Test("[51] a closed database is opened anew; its files are deleted when nobody has them open")
+    @Test("[51] a closed database is opened again; its files are deleted when nobody has them open")
     func reopen() throws {
         var db = try open()
         let id = try Person.create(in: db) {
@@ -164,7 +166,7 @@ struct OpenOptionsTests {
         #expect(try Store.Database.deleteFiles(at: path))
     }
 
-    @Test("[51] a database that is known by a symbolic link is deleted itself, with its log")
+    @Test("[51] a database behind a symbolic link is itself deleted, with its log")
     func deleteByLink() throws {
         let elsewhere = TemporaryDirectory()
         let link = elsewhere.file("link.sqlite")
@@ -198,7 +200,7 @@ struct OpenOptionsTests {
         for db in databases { try db.close() }
     }
 
-    @Test("[52] [T9] an error of any kind leaves the database open and usable, its code and SQLite's are told")
+    @Test("[52] [T9] after an error of any kind the database is usable, and the error has its code and SQLite's")
     func errorsDoNotClose() throws {
         let db = try open()
         for sql: Store.SQL in [
@@ -217,7 +219,7 @@ struct OpenOptionsTests {
         try db.close()
     }
 
-    @Test("[T10] an error in a transaction ends it; the next write and its event are not held back")
+    @Test("[T10] an error in a transaction ends it; the next write and its event are not delayed")
     func thrownInTransaction() async throws {
         let db = try open()
         let changes = Person.changes(in: db)
@@ -241,7 +243,7 @@ struct OpenOptionsTests {
         try db.close()
     }
 
-    @Test("[T11] DELETE without WHERE tells every row")
+    @Test("[T11] DELETE without WHERE reports every row")
     func truncate() async throws {
         let db = try open()
         let people = try Person.create(from: 0..<3, in: db) {
@@ -300,7 +302,7 @@ struct OpenOptionsTests {
         try db.close()
     }
 
-    @Test("[T15] a savepoint that was rolled back is released too: the file is not left locked")
+    @Test("[T15] a savepoint that was rolled back is released, too: the file does not stay locked")
     func savepointReleased() throws {
         let db = try open()
         try db.transaction {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A result that one thread sets and another waits for.
 ///
-/// `@unchecked Sendable`: `outcome` is touched under the condition's lock only.
+/// `@unchecked Sendable`: `outcome` is accessed only under the condition's lock.
 final class OutcomeBox<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var outcome: Result<Value, any Error>?

@@ -30,7 +30,7 @@ struct QueryTests {
         #expect(try Person.find([4, 99, 2], in: db).map(\.id) == [4, 2])
     }
 
-    @Test("[21] an interpolated value binds, whatever it contains; raw SQL must be spelled so")
+    @Test("[21] an interpolated value binds, with any content; raw SQL must be marked as such")
     func interpolation() throws {
         let hostile = "x'; DROP TABLE Person; --"
         #expect(try Person.where("name = \(hostile)", in: db).isEmpty)
@@ -63,7 +63,7 @@ struct QueryTests {
         #expect(try db.value(Int.self, "SELECT count(*) FROM Person WHERE age = 1") == 0)
     }
 
-    @Test("[52] [T15] constraint failures are told apart, with table and column")
+    @Test("[52] [T15] constraint failures differ by kind, with table and column")
     func constraints() throws {
         func failure(_ sql: SQL) -> StoreError? {
             do {
@@ -93,7 +93,7 @@ struct QueryTests {
         #expect(code { try Narrow.create(in: db) } == .missingColumn)
     }
 
-    @Test("[53] a script that fails leaves nothing behind, and transaction control is refused in SQL")
+    @Test("[53] a failed script leaves nothing behind, and transaction control is refused in SQL")
     func scripts() throws {
         #expect(code { try db.execute("UPDATE Person SET age = 1; UPDATE Person SET age = 1000") } == .check)
         #expect(try db.value(Int.self, "SELECT max(age) FROM Person") == 50)

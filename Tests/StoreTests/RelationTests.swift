@@ -40,7 +40,7 @@ struct RelationTests {
             """)
     }
 
-    @Test("[27] a reference is a key until it is asked for, and everyone gets the same object")
+    @Test("[27] a reference is only a key until it is used, and everyone gets the same object")
     func faulting() throws {
         let book = try #require(try Book.find(10, in: db))
         var before = db.metrics.queries
@@ -71,7 +71,7 @@ struct RelationTests {
         #expect(code { _ = try Book.create(in: db) { $0.title = "no author" } } == .missingValue)
     }
 
-    @Test("[27] any number of objects and what they refer to take two queries")
+    @Test("[27] any number of objects and the objects that they refer to take two queries")
     func toOne() throws {
         try db.execute(
             "INSERT INTO Book WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 399) SELECT i, 'b', 1 + i % 3, NULL FROM n"
@@ -95,7 +95,7 @@ struct RelationTests {
         #expect(try Author.where(\.id > 100).including(Book.self, by: \.author).all(in: db).isEmpty)
     }
 
-    @Test("[27] what a list of objects refers to is prefetched in one query, and needs none afterwards")
+    @Test("[27] the references of a list of objects are prefetched in one query, and need none afterwards")
     func prefetch() throws {
         let books = try Book.query.all(in: db)
         var before = db.metrics.queries
@@ -118,7 +118,7 @@ struct RelationTests {
         #expect(try root.related(Tagged.self, by: \.parent).ids(in: db) == [child.key])
     }
 
-    @Test("[26] rows of two models that belong together come as pairs of live objects, in one query")
+    @Test("[26] matching rows of two models are pairs of live objects, in one query")
     func join() throws {
         let before = db.metrics.queries
         let pairs = try Author.join(Book.self, on: \.id == \.author)

@@ -1,7 +1,8 @@
 import GRDB
 import Journal
 
-/// Writes what the replication writes: a changed row, and its entry in the journal under another machine's origin.
+/// Writes what the replication writes: a changed row, and its entry in the journal under another machine's
+/// origin.
 enum RemoteChange {
     static func apply(to path: String, id: Int64, age: Int, origin: OriginID) throws {
         let replica = try Replica.open(at: path)

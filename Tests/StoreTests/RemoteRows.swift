@@ -1,7 +1,7 @@
 import GRDB
 import Journal
 
-/// Writes what the replication writes, as it writes it: rows on a connection without triggers, and their journal entries under
+/// Writes as the replication does: rows on a connection without triggers, and their journal entries under
 /// another machine's origin.
 struct RemoteRows {
     private static let origin = OriginID(high: 0xAFA6, low: 1)

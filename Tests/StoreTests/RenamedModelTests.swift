@@ -2,9 +2,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("A model whose table got another name")
+@Suite("A model whose table was renamed")
 struct RenamedModelTests {
-    /// As it was called before.
+    /// The model under the old name.
     @Model final class Member {
         var id: Int
         var name: String
@@ -17,10 +17,10 @@ struct RenamedModelTests {
 
     private static let before: SQL = "CREATE TABLE Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT"
 
-    @Test("goes on exchanging with machines that still use the old name, once the schema declares it")
+    @Test("still exchanges with machines that use the old name, once the schema declares the renaming")
     func renamed() throws {
-        let old = try Machine { $0.version(1) { try $0.execute(Self.before) } }
-        let new = try Machine { schema in
+        let old = try ReplicatedDatabase { $0.version(1) { try $0.execute(Self.before) } }
+        let new = try ReplicatedDatabase { schema in
             schema.renamed("Member", to: "Contact")
             schema.version(1) { try $0.execute(Self.before) }
             schema.version(2) { try $0.execute("ALTER TABLE Member RENAME TO Contact") }
@@ -37,8 +37,8 @@ struct RenamedModelTests {
 
     @Test("is a new table without the declaration: nothing of the old one arrives in it")
     func undeclared() throws {
-        let old = try Machine { $0.version(1) { try $0.execute(Self.before) } }
-        let new = try Machine { schema in
+        let old = try ReplicatedDatabase { $0.version(1) { try $0.execute(Self.before) } }
+        let new = try ReplicatedDatabase { schema in
             schema.version(1) { try $0.execute(Self.before) }
             schema.version(2) { try $0.execute("ALTER TABLE Member RENAME TO Contact") }
         }

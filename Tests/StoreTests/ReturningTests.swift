@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Statements that write and return rows")
 struct ReturningTests {
-    @Test("[53] leave nothing in the transaction when what they return cannot be read; live objects stay as they were")
+    @Test("[53] leave nothing in the transaction when their result cannot be read; live objects do not change")
     func undone() throws {
         let test = try TestDatabase()
         let db = test.db
@@ -41,7 +41,7 @@ struct ReturningTests {
 @Suite("SQL functions of the program")
 struct SQLFunctionTests {
     @Test(
-        "[53] with a name or a count of arguments that SQLite refuses are an error when the database is opened",
+        "[53] with a name or a number of arguments that SQLite refuses are an error when the database is opened",
         arguments: [("twice", 128), ("twice", -1), ("", 1), (String(repeating: "x", count: 256), 1)])
     func refused(name: String, count: Int) {
         var options = TestDatabase.options

@@ -19,7 +19,7 @@ struct SaveTests {
         #expect(try test.person("Ann").id != bob.id)
     }
 
-    @Test("[7] a key that was given is taken, and the same key again is refused as a taken primary key")
+    @Test("[7] a given key is used, and the same key again is refused as a taken primary key")
     func givenKey() throws {
         let first = try Person.create(7, in: db) {
             $0.name = "Seven"; $0.createdTime = .now
@@ -46,7 +46,7 @@ struct SaveTests {
         #expect(found.name == "Five")
     }
 
-    @Test("[9] [13] save writes only the changed columns, and says that it wrote")
+    @Test("[9] [13] save writes only the changed columns, and reports that it wrote")
     func changedColumnsOnly() throws {
         let bob = try test.person("Bob", age: 30)
         #expect(try bob.save { $0.age = 31 })
@@ -64,7 +64,7 @@ struct SaveTests {
         #expect(try test.journalCount() == before)
     }
 
-    @Test("[9] a failed save leaves memory, file and journal as they were")
+    @Test("[9] a failed save changes neither memory, file nor journal")
     func failedSave() throws {
         let bob = try test.person("Bob", age: 30)
         try test.person("Ann")
@@ -87,7 +87,7 @@ struct SaveTests {
         #expect(try db.value(String.self, "SELECT name FROM Person WHERE id = ?", bob.id) == "Bob")
     }
 
-    @Test("[T9] after errors of every kind the database stays usable")
+    @Test("[T9] after errors of every kind the database is usable")
     func usableAfterErrors() throws {
         let bob = try test.person("Bob")
         for _ in 0..<3 {
@@ -98,7 +98,7 @@ struct SaveTests {
         #expect(try bob.save { $0.name = "Robert" })
     }
 
-    @Test("[4] [T5] a generated key that is taken is drawn again, and after many tries it is an error")
+    @Test("[4] [T5] a taken generated key is drawn again, and after many tries it is an error")
     func keyCollision() throws {
         try db.execute("CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
         try Colliding.keys.use([1, 1, 1, 2]) { () throws in
@@ -108,7 +108,7 @@ struct SaveTests {
         try Colliding.keys.use([1]) { () throws in
             #expect(code { try Colliding.create(in: db) } == .keyCollision)
         }
-        // The sixteenth is the last.
+        // The sixteenth try is the last.
         let taken = Array(repeating: Int64(1), count: 15)
         try Colliding.keys.use(taken + [3]) { () throws in
             #expect(try Colliding.create(in: db).id == 3)
@@ -122,7 +122,7 @@ struct SaveTests {
         }
     }
 
-    @Test("[31] a required property that was not set is named, before SQL runs")
+    @Test("[31] a required property without a value is named, before SQL runs")
     func missingValue() throws {
         let error = #expect(throws: StoreError.self) { try Person.create(in: db) { $0.name = "Bob" } }
         #expect(error?.code == .missingValue)
@@ -130,7 +130,7 @@ struct SaveTests {
         #expect(error?.table == "Person")
     }
 
-    @Test("[31] what was not set is told before any SQL writes")
+    @Test("[31] missing values are reported before any SQL writes")
     func missingValueBeforeSQL() throws {
         let statements = Collected<String>()
         var options = Database.Options()
@@ -151,7 +151,7 @@ struct SaveTests {
         #expect(code { try bob.save { $0.id = 1 } } == .keyChanged)
     }
 
-    @Test("[17] [T8] delete is idempotent and tells once")
+    @Test("[17] [T8] delete is idempotent and has one event")
     func delete() throws {
         let bob = try test.person("Bob")
         #expect(try bob.delete())
@@ -165,7 +165,7 @@ struct SaveTests {
         #expect(try Person.find(bob.id, in: db) == nil)
     }
 
-    @Test("[8] a deleted object that someone holds comes back to life with its row")
+    @Test("[8] a deleted object in memory lives again with its row")
     func resurrection() throws {
         let bob = try test.person("Bob")
         try bob.delete()
@@ -191,7 +191,7 @@ struct SaveTests {
     }
 
     @Test(
-        "[11] insert makes rows without objects, all or none; they are told like any, and revive objects that are held",
+        "[11] insert adds rows without objects, all or none; their events are the usual ones, and they revive objects in memory",
         .timeLimit(.minutes(1)))
     func insertRows() async throws {
         let ann = try test.person("Ann")
@@ -254,7 +254,7 @@ struct SaveTests {
         #expect(try test.journalCount() == before + 1)
     }
 
-    @Test("[9] a trigger that changes the row again is seen in memory")
+    @Test("[9] a trigger that changes the row again is visible in memory")
     func userTrigger() throws {
         try db.execute(
             """
@@ -278,7 +278,7 @@ struct SaveTests {
     }
 }
 
-/// Draws its keys from a list.
+/// A model whose generated keys come from a list.
 @Model
 final class Colliding {
     var id: Int64

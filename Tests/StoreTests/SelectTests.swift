@@ -45,7 +45,7 @@ struct SelectTests {
         #expect(try Person.query.isEmpty(in: db) == false)
     }
 
-    @Test("[25] a sum that does not fit is an error, not a rounded number")
+    @Test("[25] a sum that overflows is an error, not a rounded number")
     func overflow() throws {
         try db.execute("UPDATE Person SET id = 9223372036854775807 WHERE id = 4")
         try db.execute("UPDATE Person SET id = 9223372036854775806 WHERE id = 3")
@@ -70,7 +70,7 @@ struct SelectTests {
         #expect(try Person.keyed([3, 99], in: db).keys.sorted() == [3])
     }
 
-    @Test("[23] any number of keys is found in the order asked for, in few queries, and none for objects that are held")
+    @Test("[23] any number of keys is found in the given order, in few queries, and in none for objects in memory")
     func manyKeys() throws {
         try Person.create(from: 1_000..<3_000, in: db) {
             $0.id = Int64($1)

@@ -9,7 +9,9 @@ struct StressTests {
     private static let workers = 6
     private static let rounds = 40
 
-    @Test("[49] whatever tasks of two databases on one file do, no update is lost, and every held object shows its row")
+    @Test(
+        "[49] for any work of tasks of two databases on one file, no update is lost, and every object in memory shows its row"
+    )
     func twoDatabases() async throws {
         let test = try TestDatabase()
         let other = try Database(path: test.path, options: TestDatabase.options)
@@ -45,9 +47,9 @@ struct StressTests {
         try other.close()
     }
 
-    /// Does one of the things that a service does.
+    /// Does one random step of a service.
     ///
-    /// - Returns: By how much the ages have grown.
+    /// - Returns: The growth of the ages.
     private static func step(_ kind: Int, _ person: Person, in db: Database) throws -> Int {
         switch kind % 4 {
         case 0:
@@ -76,7 +78,7 @@ struct StressTests {
     }
 }
 
-/// What the tasks did, and the objects that they held on to.
+/// The work of the tasks, and the objects that they keep in memory.
 private final class Tally: Sendable {
     private let state = Mutex((added: 0, kept: [Person]()))
 

@@ -47,7 +47,7 @@ struct TextSearchTests {
         try Article.search(query, in: db).map(\.object.id)
     }
 
-    @Test("[55] a search finds what was made, changed and deleted, best first, with a snippet")
+    @Test("[55] a search finds created, changed and deleted rows, best first, with a snippet")
     func follows() throws {
         let db = try open()
         let first = try Article.create(1, in: db) {
@@ -95,7 +95,7 @@ struct TextSearchTests {
         try db.close()
     }
 
-    @Test("[55] what a person types never breaks a query; the raw mode has all operators and typed errors")
+    @Test("[55] no text of a person breaks a query; the raw mode has all operators and typed errors")
     func escaping() throws {
         let db = try open()
         try Article.create(1, in: db) {
@@ -135,7 +135,7 @@ struct TextSearchTests {
         try db.close()
     }
 
-    @Test("[55] rows that arrive from a peer are found, changed ones by their new text only, also after a crash")
+    @Test("[55] rows from a peer are found, changed ones only by their new text, also after a crash")
     func remote() throws {
         var db = try open()
         try Article.create(1, in: db) { $0.title = "local words" }
@@ -151,7 +151,7 @@ struct TextSearchTests {
         #expect(try Memo.search("second", in: db).count == 1)
         #expect(try Memo.search("first", in: db).isEmpty)
         try db.close()
-        // As if the process had died before it followed: nobody has the file open while the peer writes.
+        // As if the process died before it followed: nobody has the file open while the peer writes.
         try RemoteRows.apply(to: path) { remote in
             try remote.write("Article", insert: false, key: [.integer(2)], ["title": .text("while away")])
             try remote.delete("Article", key: [.integer(1)])
@@ -169,7 +169,7 @@ struct TextSearchTests {
         try db.close()
     }
 
-    @Test("[55] a search inside of a read, and in a database for reading only, gives no stale hit")
+    @Test("[55] a search inside of a read, and in a read-only database, has no outdated hit")
     func staleHits() throws {
         let db = try open()
         try Article.create(1, in: db) { $0.title = "old words" }
@@ -185,7 +185,7 @@ struct TextSearchTests {
         try reader.close()
     }
 
-    @Test("[55] rows that REPLACE evicts on a connection without recursive triggers leave the index")
+    @Test("[55] rows that REPLACE evicts on a connection without recursive triggers are removed from the index")
     func evicted() throws {
         let db = try open()
         try db.execute("CREATE UNIQUE INDEX titles ON Article (title)")
@@ -213,7 +213,8 @@ struct TextSearchTests {
         try db.close()
     }
 
-    @Test("[55] the index survives a rebuilt and a renamed table, and goes with a dropped one; capture stays whole")
+    @Test(
+        "[55] the index survives a rebuilt and a renamed table, and is dropped with its table; capture stays complete")
     func schemaChanges() throws {
         let db = try open()
         try Article.create(1, in: db) { $0.title = "kept" }
@@ -239,7 +240,7 @@ struct TextSearchTests {
         try db.close()
     }
 
-    @Test("[55] an index is declared in a version too, changed, and dropped; the journal has none of it")
+    @Test("[55] a version can declare, change and drop an index; the journal has nothing of it")
     func inVersions() throws {
         let create: Store.SQL =
             "CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL); INSERT INTO Note VALUES (1, 'running')"

@@ -71,7 +71,7 @@ struct TypeTests {
             """)
     }
 
-    @Test("[28] every integer type keeps its extremes, and one that does not fit is an error with its column")
+    @Test("[28] every integer type keeps its extremes, and a value that does not fit is an error with its column")
     func integers() throws {
         let made = try Reading.create(in: db) {
             ($0.i, $0.i8, $0.i16, $0.i32, $0.i64) = (.min, .min, .min, .min, .min)
@@ -95,7 +95,7 @@ struct TypeTests {
         #expect(made.i8 == .min)
     }
 
-    @Test("[29] a coding of one's own transforms both ways, for optional properties and in conditions")
+    @Test("[29] a custom coding converts both ways, for optional properties and in conditions")
     func codings() throws {
         let made = try Reading.create(in: db) {
             $0.place = Coordinate(x: 0, y: 0)
@@ -123,7 +123,7 @@ struct TypeTests {
         #expect(try Reading.where(\.history == ["a": [1], "b": [2]]).count(in: db) == 1)
     }
 
-    @Test("[30] columns that the model does not name are left alone, by saves too")
+    @Test("[30] columns without a property do not change, also in saves")
     func unknownColumns() throws {
         let made = try Reading.create(in: db) { $0.place = Coordinate(x: 0, y: 0) }
         try db.execute("UPDATE Reading SET unknown_to_the_model = 'other'")
@@ -133,7 +133,7 @@ struct TypeTests {
         #expect(try db.value(String.self, "SELECT unknown_to_the_model FROM Reading") == "other")
     }
 
-    @Test("[28] a moment comes back as the very same, in each way of storing it, to the precision that it says")
+    @Test("[28] a moment reads back equal, in each form of storage, to its stated precision")
     func moments() throws {
         for seconds in [0, 0.1, 1_700_000_000.123456, -62_135_596_800, 253_402_300_799, 700_000_000.000_000_1] {
             let moment = Date(timeIntervalSince1970: seconds)
@@ -144,7 +144,7 @@ struct TypeTests {
                 $0.uuid = UUID()
                 $0.mood = .good
             }
-            // What memory shows is what a reader gets.
+            // Memory shows what a reader gets.
             let key = made.key
             let stored = try #require(
                 try db.rows("SELECT moment, milliseconds, spelled FROM \"every thing\" WHERE key = ?", key).first)
@@ -157,7 +157,7 @@ struct TypeTests {
         }
     }
 
-    @Test("[28] DateAsReferenceSeconds keeps every bit of a date, also those that the other forms round away")
+    @Test("[28] DateAsReferenceSeconds keeps every bit of a date, also bits that the other forms round")
     func exactMoments() throws {
         let directory = TemporaryDirectory()
         let path = directory.file("moments.sqlite")
@@ -180,7 +180,7 @@ struct TypeTests {
         }
         #expect(try db.values(String.self, "SELECT DISTINCT typeof(moment) FROM ExactMoment") == ["real"])
         try db.close()
-        // Nothing of it comes from memory.
+        // Nothing comes from memory.
         let again = try Database(path: path) { $0.automatic(ExactMoment.self) }
         for (index, date) in dates.enumerated() {
             let read = try #require(try ExactMoment.find(Int64(index + 1), in: again))

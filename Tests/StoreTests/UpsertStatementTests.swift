@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The statement of an upsert as a value")
 struct UpsertStatementTests {
-    @Test("[54] is the one that an upsert runs")
+    @Test("[54] is the statement that an upsert runs")
     func text() {
         #expect(
             Person.upsertSQL

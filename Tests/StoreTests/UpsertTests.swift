@@ -18,7 +18,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("[12] an upsert inserts a row, or updates the one of its key, and the live object follows")
+    @Test("[12] an upsert inserts a row or updates the row of its key, and the live object follows")
     func insertOrUpdate() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()
         let bob = try upsert(7, "Bob", age: 1)

@@ -14,7 +14,7 @@ struct ValueTests {
         try Database(path: test.path, options: TestDatabase.options).read(key)
     }
 
-    @Test("[28] [29] every type comes back as it was stored")
+    @Test("[28] [29] every type reads back as it was stored")
     func roundTrip() throws {
         let uuid = UUID()
         let moment = Date(timeIntervalSinceReferenceDate: 812_345_678.123456789)
@@ -55,7 +55,7 @@ struct ValueTests {
         #expect(read.mood == .bad && read.maybeMood == .good)
         #expect(read.address == Address(city: "Zürich", zip: 8_000) && read.tags == ["a", "b"])
         #expect(read.default == "quoted")
-        // Memory after the save holds what the file holds, to the last bit.
+        // After the save, memory equals the file to the last bit.
         #expect(made.moment == read.moment && made.milliseconds == read.milliseconds)
         #expect(try db.value(String.self, "SELECT spelled FROM \"every thing\"") == "2009-02-13 23:31:30.500")
         #expect(try db.value(String.self, "SELECT typeof(uuidBlob) FROM \"every thing\"") == "blob")
@@ -73,7 +73,7 @@ struct ValueTests {
         #expect(try row.first?.value(Int.self, "t") == 3)
     }
 
-    @Test("[29] [31] nil is NULL, both ways, for plain and for coded columns")
+    @Test("[29] [31] nil is NULL in both directions, for plain and for coded columns")
     func null() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good; $0.address = .init(city: "x", zip: 1)
@@ -87,7 +87,7 @@ struct ValueTests {
         #expect(try reread("k").address == nil)
     }
 
-    @Test("[T14] an integer does not travel through a double")
+    @Test("[T14] an integer is never converted to a double")
     func exactIntegers() throws {
         let odd = (1 << 53) + 1
         try Everything.create("k", in: db) {
@@ -98,7 +98,7 @@ struct ValueTests {
         #expect(code { _ = try reread("k") } == .undecodable)
     }
 
-    @Test("[5] keys are told apart by their bytes: two normal forms of a word are two rows and two objects")
+    @Test("[5] keys differ by their bytes: two normal forms of a word are two rows and two objects")
     func normalForms() throws {
         let (nfc, nfd) = ("\u{e9}", "e\u{301}")
         #expect(nfc == nfd)
@@ -115,7 +115,7 @@ struct ValueTests {
         #expect(try first.save { $0.text = nfd })
     }
 
-    @Test("[28] a value that the type cannot take names table and column, never the value")
+    @Test("[28] a value that does not fit the type names table and column, never the value")
     func undecodable() throws {
         try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -128,7 +128,7 @@ struct ValueTests {
         #expect(error?.description.contains("secret") == false)
     }
 
-    @Test("[28] a text that is not UTF-8 is an error, as value and as key, not a repaired text")
+    @Test("[28] a text that is not UTF-8 is an error, as a value and as a key, and is not repaired")
     func invalidText() throws {
         try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -139,7 +139,7 @@ struct ValueTests {
         #expect(code { _ = try Everything.all(in: db) } == .undecodable)
     }
 
-    @Test("[28] a value that SQLite cannot hold is refused with its column, before anything is written")
+    @Test("[28] a value that SQLite cannot store is refused with its column, before any write")
     func unstorable() throws {
         let made = try Everything.create("k", in: db) {
             $0.uuid = UUID(); $0.mood = .good
@@ -165,7 +165,7 @@ struct ValueTests {
         #expect(made.refreshError == nil)
     }
 
-    @Test("[5] bytes and small integers are keys too, which the caller gives")
+    @Test("[5] bytes and small integers are keys, too, which the caller chooses")
     func givenKeys() throws {
         let db = try Database.inMemory { $0.automatic(Chunk.self, Channel.self) }
         let keys = [Data(), Data([0]), Data([0, 255])]
@@ -183,7 +183,7 @@ struct ValueTests {
         try db.close()
     }
 
-    @Test("[5] composite keys find, save and delete one row; the key's columns may stand in another order in the table")
+    @Test("[5] composite keys find, save and delete one row; the table may have the key's columns in another order")
     func compositeKeys() throws {
         let line = try OrderLine.create(.init(order: 1, line: "a"), in: db) { $0.count = 2 }
         try OrderLine.create(.init(order: 1, line: "b"), in: db)
@@ -212,7 +212,7 @@ struct ValueTests {
         #expect(digits[12] == "7" && "89ab".contains(digits[16]))
     }
 
-    @Test("[2] a struct decodes from any SELECT by column names, with defaults for what is not selected")
+    @Test("[2] a struct decodes from any SELECT by column names, with defaults for missing columns")
     func structs() throws {
         let bob = try test.person("Bob", age: 3)
         let rows = try db.rows(as: PersonRow.self, "SELECT upper(name) AS NAME, id FROM Person WHERE id = ?", bob.id)

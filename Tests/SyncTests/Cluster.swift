@@ -5,14 +5,16 @@ import Sync
 import TestSupport
 import Testing
 
-/// Replicas of one schema in temporary files, exchanging by hand: what a network would do, one batch at a time.
+/// Replicas in temporary files that exchange batches by hand.
 final class Cluster {
     let directory = TemporaryDirectory()
-    let replicas: [Replica]
-    let inboxes: [Inbox]
-    var limits = Limits.standard
-    /// Milliseconds since 1970, for all inboxes.
-    static let now = Stamp(milliseconds: 4_000_000_000_000)
+    let members: [ReplicaFixture]
+    let limits: Limits
+    /// The time for all inboxes.
+    static let now = ReplicaFixture.now
+
+    var replicas: [Replica] { members.map(\.replica) }
+    var inboxes: [Inbox] { members.map(\.inbox) }
 
     convenience init(
         _ count: Int, schema: String, limits: Limits = .standard, functions: [ConflictFunctions] = []
@@ -20,84 +22,49 @@ final class Cluster {
         try self.init(schemas: Array(repeating: schema, count: count), limits: limits, functions: functions)
     }
 
-    /// One replica for each schema.
+    /// Makes one replica for each schema.
     ///
-    /// - Parameter functions: For the conflicts of each replica; none when empty.
+    /// - Parameter functions: The functions for conflicts of each replica; replicas beyond its end have none.
     init(schemas: [String], limits: Limits = .standard, functions: [ConflictFunctions] = []) throws {
         self.limits = limits
-        var replicas: [Replica] = []
-        for (index, schema) in schemas.enumerated() {
-            let path = directory.file("\(index).sqlite")
-            let queue = try DatabaseQueue(path: path)
-            try queue.write { try $0.execute(sql: schema) }
-            try queue.close()
-            var options = Replica.Options()
-            options.durability = .normal
-            replicas.append(
-                try Replica.create(
-                    at: path, InitializeRequest(origin: OriginID(high: UInt64(index + 1), low: 1)), options: options
-                ).replica)
-        }
-        self.replicas = replicas
-        inboxes = try replicas.enumerated().map { index, replica in
-            try Inbox(
-                replica: replica, limits: limits,
-                functions: index < functions.count ? functions[index] : ConflictFunctions(),
-                wallClock: { Cluster.now })
+        members = try schemas.enumerated().map { [directory] index, schema in
+            var settings = ReplicaFixture.Settings(limits: limits)
+            if index < functions.count { settings.functions = functions[index] }
+            return try ReplicaFixture(
+                directory.file("\(index).sqlite"), schema: schema,
+                origin: OriginID(high: UInt64(index + 1), low: 1), settings)
         }
     }
 
-    subscript(index: Int) -> Replica { replicas[index] }
+    subscript(index: Int) -> Replica { members[index].replica }
 
-    func execute(_ index: Int, _ sql: String) throws {
-        try replicas[index].write { try $0.execute(sql: sql) }
-    }
+    func execute(_ index: Int, _ sql: String) throws { try members[index].execute(sql) }
 
-    /// Writes later than all others did, also within one tick of the clock.
+    /// Runs SQL with a stamp later than all other writes, also within one tick of the clock.
     func executeLater(_ index: Int, _ sql: String) throws {
-        try RawConnection.writeLater(sql, at: directory.file("\(index).sqlite"))
+        try RawConnection.writeLater(sql, at: members[index].path)
     }
 
-    /// Everything that `target` lacks of what `source` knows.
+    /// Everything that `source` knows and `target` lacks.
     func batches(from source: Int, to target: Int) throws -> [ChangeBatch] {
         try batches(from: source, after: inboxes[target].have())
     }
 
     func batches(from source: Int, after have: VersionVector) throws -> [ChangeBatch] {
-        try replicas[source].refreshDerivedState()
-        var batches: [ChangeBatch] = []
-        try replicas[source].read { db in
-            try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
-                batches.append(batch)
-                return true
-            }
-        }
-        return batches
+        try members[source].batches(after: have)
     }
 
     @discardableResult
     func pull(_ target: Int, from source: Int) throws -> ReceiveReport {
-        var report = ReceiveReport()
-        for batch in try batches(from: source, to: target) {
-            #expect(batch.checkInvariants() == nil)
-            // Through the codec, as over a wire.
-            let bytes = try BatchCodec.encode(batch)
-            report = report + (try inboxes[target].receive(BatchCodec.decode(bytes, limits: limits)))
-        }
-        return report
+        let batches = try batches(from: source, to: target)
+        for batch in batches { #expect(batch.checkInvariants() == nil) }
+        return try members[target].receive(batches)
     }
 
-    /// Exchanges until everybody knows everything.
+    /// Exchanges until all know the same.
     func converge() throws {
-        for _ in 0..<(replicas.count * 2) {
-            for target in replicas.indices {
-                for source in replicas.indices where source != target { try pull(target, from: source) }
-            }
-            for inbox in inboxes { try inbox.bringBackHeldRows() }
-            let vectors = try inboxes.map { try $0.vector() }
-            if vectors.allSatisfy({ $0 == vectors[0] }) { return }
-        }
-        Issue.record("the replicas do not come to know the same")
+        let isDone = try members.converge { target, source in try pull(target, from: source) }
+        if !isDone { Issue.record("the replicas do not converge") }
     }
 
     /// All rows of all tables, and of the held table, as text with storage classes.
@@ -121,7 +88,7 @@ final class Cluster {
         }
     }
 
-    /// The ledger without what is local to a file.
+    /// The ledger without the numbers that are local to a file.
     func ledger(_ index: Int) throws -> [String] {
         try replicas[index].read { db in
             try ConflictEntry.all(db).map {
@@ -137,19 +104,17 @@ final class Cluster {
         }
     }
 
-    /// The first column of each row of a query for text.
-    func text(_ index: Int, _ sql: String) throws -> [String] {
-        try replicas[index].read { try String.fetchAll($0, sql: sql) }
-    }
+    func text(_ index: Int, _ sql: String) throws -> [String] { try members[index].text(sql) }
 
-    /// Why rows are held that are not shown, sorted; unknown tables and columns count too.
+    /// The reasons of held rows that are not shown, sorted; with those of unknown tables and columns.
     func heldReasons(_ index: Int) throws -> [String] {
         try replicas[index].read { db in
-            try HeldEntries(db).all().filter { !$0.isShown }.map(\.reason).sorted()
+            try HeldEntries(db).all().filter { $0.row?.isShown != true }.map(\.reason).sorted()
         }
     }
 
-    /// Checks that all show and hold the same, to the bytes of held rows, and that no constraint is broken.
+    /// Checks that all replicas show and hold the same, to the bytes of held rows, and that no constraint is
+    /// broken.
     func expectEqual(sourceLocation: SourceLocation = #_sourceLocation) throws {
         for index in replicas.indices {
             let (mine, first, problems) = (try content(index), try content(0), try integrity(index))

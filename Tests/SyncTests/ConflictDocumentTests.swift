@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What docs/CONFLICTS.md says of tests must be so: its tables are walked by them, and the files that it names are there.
+/// What docs/CONFLICTS.md says about tests must be true: tests cover its tables, and the files that it names
+/// exist.
 @Suite("docs/CONFLICTS.md")
 struct ConflictDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -20,7 +21,7 @@ struct ConflictDocumentTests {
         }
     }
 
-    @Test("every file that it names is there")
+    @Test("every file that it names exists")
     func files() throws {
         let names = try document().components(separatedBy: "`").filter { $0.hasSuffix(".swift") }
         #expect(names.count > 10)
@@ -30,15 +31,15 @@ struct ConflictDocumentTests {
         }
     }
 
-    @Test("each line of its table of rules is walked by ConflictRulesTests")
+    @Test("ConflictRulesTests covers each line of its table of rules")
     func rules() throws {
         #expect(try table("A does").count == ConflictRulesTests.rules.count)
     }
 
-    @Test("each cell of its table of policies is walked by PolicyTests")
+    @Test("PolicyTests covers each cell of its table of policies")
     func policies() throws {
         let lines = try table("A and B know `(n: 1, note: x)`")
-        // What A and B do stands between the name of the line and the three policies.
+        // The actions of A and B are between the name of the line and the three policies.
         let cells = lines.flatMap { line in line.dropFirst(3).map { "\(line[0]): \($0)" } }
         #expect(cells == PolicyTests.cells.map { "\($0.line): \($0.text)" })
     }

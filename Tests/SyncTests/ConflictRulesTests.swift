@@ -5,7 +5,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// The tables of docs/CONFLICTS.md, line by line: what A and B do without having seen each other, and what everybody ends with.
+/// The tables of docs/CONFLICTS.md, line by line: what A and B do concurrently, and what all machines end
+/// with.
 @Suite("The rules of conflict")
 struct ConflictRulesTests {
     struct Rule: Sendable, CustomTestStringConvertible {
@@ -23,7 +24,7 @@ struct ConflictRulesTests {
         CREATE TABLE album(id INTEGER PRIMARY KEY, artist INTEGER REFERENCES artist(id));
         """
 
-    /// All begin with the artist `1 a 1900`. B's changes are the later ones.
+    /// Every rule begins with the artist `1 a 1900`. B's changes are the later ones.
     static let rules = [
         Rule(
             testDescription: "A changes name, B changes born: both edits", a: "UPDATE artist SET name = 'b'",
@@ -58,14 +59,14 @@ struct ConflictRulesTests {
             b: "INSERT INTO album VALUES(7, 1)", rows: [], held: ["7 foreign_key"]),
     ]
 
-    @Test("what two machines do unseen by each other ends the same everywhere, as the table says", arguments: rules)
+    @Test("concurrent changes of two machines end the same everywhere, as the table says", arguments: rules)
     func rule(_ rule: Rule) throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
         try cluster.converge()
         try cluster.execute(0, rule.a)
         try cluster.execute(1, rule.b)
-        // The third machine hears of B first.
+        // The third machine gets B's changes first.
         try cluster.pull(2, from: 1)
         try cluster.converge()
         for index in 0..<3 {
@@ -76,7 +77,7 @@ struct ConflictRulesTests {
         }
     }
 
-    @Test("an overwrite by someone who had seen the value is no conflict, also where the overwrite comes first")
+    @Test("an overwrite by a writer that had seen the value is no conflict, also when the overwrite arrives first")
     func overwrittenKnowingly() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
@@ -84,7 +85,7 @@ struct ConflictRulesTests {
         try cluster.execute(0, "UPDATE artist SET name = 'b'")
         try cluster.pull(1, from: 0)
         try cluster.execute(1, "UPDATE artist SET name = 'c'")
-        // Only what replica 1 wrote.
+        // Only the changes of replica 1.
         let writer = try cluster[1].identity().origin
         for batch in try cluster.batches(from: 1, to: 2) {
             for run in batch.runs where run.origin == writer { _ = try cluster.inboxes[2].receive(batch.only(run)) }
@@ -98,7 +99,7 @@ struct ConflictRulesTests {
         }
     }
 
-    @Test("a row that breaks NOT NULL or CHECK here is held here, and returns when it is changed so that it does not")
+    @Test("a row that breaks NOT NULL or CHECK here is held here, and returns when a change makes it valid")
     func refused() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, n INTEGER)",
@@ -113,7 +114,7 @@ struct ConflictRulesTests {
         #expect(try cluster.content(1) == cluster.content(0))
     }
 
-    @Test("an update whose insert has not come is held, and part of the row when the insert comes")
+    @Test("an update whose insert has not arrived is held, and becomes part of the row with the insert")
     func incomplete() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900, NULL)")
@@ -130,7 +131,7 @@ struct ConflictRulesTests {
         #expect(try held(cluster, 2).isEmpty)
     }
 
-    // MARK: - What a replica holds
+    // MARK: - The content of a replica
 
     private func rows(_ cluster: Cluster, _ index: Int) throws -> [String] {
         try cluster[index].read { db in

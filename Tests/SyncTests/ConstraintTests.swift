@@ -4,14 +4,14 @@ import Sync
 import TestSupport
 import Testing
 
-/// Decision 0008: what tables show depends on the merged state only, and breaks no constraint.
-@Suite("Constraints stay on under merge, and rows set aside return by themselves")
+/// Decision 0008: what tables show depends only on the merged state, and breaks no constraint.
+@Suite("Constraints stay on under merge, and held rows return by themselves")
 struct ConstraintTests {
-    @Test("a chain of UNIQUE clashes over two indexes comes out the same in every order")
+    @Test("a chain of UNIQUE clashes over two indexes ends the same in every order")
     func chain() throws {
         let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE, b TEXT UNIQUE)"
         let cluster = try Cluster(4, schema: schema)
-        // 1 blocks 2 by a, 2 would block 3 by b: with 2 held, 3 is shown.
+        // 1 clashes with 2 by a, and 2 with 3 by b. With 2 held, 3 is shown.
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x', 'p')")
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'x', 'q')")
         try cluster.execute(2, "INSERT INTO t VALUES(3, 'y', 'q')")
@@ -28,7 +28,7 @@ struct ConstraintTests {
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2"])
     }
 
-    @Test("a row that its table refuses is held for that, also while the row that it refers to is not there")
+    @Test("a row that its table refuses is held for that reason, also while its parent is missing")
     func refusedAndOrphaned() throws {
         let schema = """
             CREATE TABLE parent(id INTEGER PRIMARY KEY);
@@ -48,7 +48,7 @@ struct ConstraintTests {
         }
     }
 
-    @Test("partial indexes, indexes over expressions and collations decide as SQLite does")
+    @Test("partial indexes, indexes over expressions and collations decide as in SQLite")
     func indexes() throws {
         let schema = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, mail TEXT COLLATE NOCASE UNIQUE, live INTEGER);
@@ -65,12 +65,13 @@ struct ConstraintTests {
         try cluster.execute(1, "UPDATE t SET live = 0 WHERE id = 1")
         try cluster.converge()
         try cluster.expectEqual()
-        // 1 has left the partial index to 2; and with a column of its indexes changed it has the later claim on its mail, too.
+        // 1 left the partial index to 2. A change of a column of its indexes also gives it the later claim on
+        // its mail.
         #expect(try shown(cluster, 0, "SELECT id FROM t ORDER BY id") == ["2", "3", "10", "20"])
     }
 
     @Test(
-        "an index over generated columns decides as every other, in every order of arrival",
+        "an index over generated columns decides like any other, in every order of arrival",
         arguments: ["VIRTUAL", "STORED"])
     func generatedColumns(kind: String) throws {
         let schema = """
@@ -96,7 +97,7 @@ struct ConstraintTests {
         #expect(try shown(cluster, 0, select) == ["1", "2", "5", "6"])
     }
 
-    @Test("a conflict clause of the schema does not let a merge remove or leave out rows")
+    @Test("a conflict clause of the schema does not make a merge remove or skip rows")
     func conflictClauses() throws {
         let schema = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE ON CONFLICT REPLACE, b TEXT UNIQUE ON CONFLICT IGNORE,
@@ -117,7 +118,7 @@ struct ConstraintTests {
     }
 
     @Test(
-        "a child whose parent is gone is shown with NULL or its default where the key says so, and gets its parent back"
+        "a child without its parent is shown with NULL or its default where the key says so, and gets its parent back"
     )
     func softKeys() throws {
         let schema = """
@@ -137,7 +138,7 @@ struct ConstraintTests {
             try shown(cluster, 1, "SELECT id || ' ' || ifnull(team, '-') || ' ' || lead FROM person ORDER BY id") == [
                 "0 - 0", "6 - 0",
             ])
-        // Another column changes meanwhile; then the team returns.
+        // Another column changes while the team is missing; then the team returns.
         try cluster.execute(1, "UPDATE person SET name = 'newer' WHERE id = 6")
         try cluster.converge()
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'again')")
@@ -148,7 +149,7 @@ struct ConstraintTests {
         )
     }
 
-    @Test("who changes the substitute has decided: the old parent does not come back")
+    @Test("a program that changes the substitute has decided: the old parent does not return")
     func substituteChanged() throws {
         let schema = """
             CREATE TABLE team(id INTEGER PRIMARY KEY);
@@ -169,7 +170,7 @@ struct ConstraintTests {
         #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
     }
 
-    @Test("whether a row belongs to a partial index is decided as its columns compare")
+    @Test("the collation of a column decides whether a row belongs to a partial index")
     func conditionWithCollation() throws {
         let schema = """
             CREATE TABLE t(id INTEGER PRIMARY KEY, kind TEXT COLLATE NOCASE, n TEXT);
@@ -184,7 +185,7 @@ struct ConstraintTests {
         #expect(try shown(cluster, 1, "SELECT id FROM t ORDER BY id") == ["1", "3"])
     }
 
-    @Test("rows that refer to each other in a cycle stay, and go together when one of them is deleted")
+    @Test("rows that refer to each other in a cycle stay, and are deleted together")
     func cycle() throws {
         let schema = """
             CREATE TABLE a(id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id) DEFERRABLE INITIALLY DEFERRED);
@@ -203,7 +204,7 @@ struct ConstraintTests {
         #expect(try cluster.content(0).filter { $0.hasPrefix("held") }.count == 1)
     }
 
-    @Test("a local insert of a held row's key takes the row over")
+    @Test("a local insert of a held row's key replaces the row")
     func heldKeyTaken() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE, n INTEGER)")
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'x', 1)")
@@ -226,7 +227,8 @@ struct ConstraintTests {
         """
 
     @Test(
-        "random histories over clashing rows are equal everywhere, whole and valid", arguments: 0..<80 as Range<UInt64>)
+        "random histories over clashing rows end equal everywhere, complete and valid",
+        arguments: 0..<80 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var random = SplitMix(seed: seed &+ 7_000)
         var limits = Limits.standard
@@ -277,7 +279,7 @@ struct ConstraintTests {
         ])
     }
 
-    /// The first column of each row, as text.
+    /// The first column of each row as text.
     private func shown(_ cluster: Cluster, _ index: Int, _ sql: String) throws -> [String] {
         try cluster[index].read { db in
             try Row.fetchAll(db, sql: sql).map { row in

@@ -12,7 +12,7 @@ struct ConvergenceTests {
           title TEXT NOT NULL, code TEXT UNIQUE) WITHOUT ROWID;
         """
 
-    @Test("edits of different columns of one row are both kept, and nothing conflicts")
+    @Test("edits of different columns of one row are both kept without a conflict")
     func differentColumns() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
@@ -25,7 +25,7 @@ struct ConvergenceTests {
         #expect(try cluster.ledger(0).isEmpty && cluster.ledger(1).isEmpty)
     }
 
-    @Test("of two edits of one column the later wins everywhere, and the other is in every ledger")
+    @Test("two edits of one column: the later wins everywhere, and the other is in every ledger")
     func sameColumn() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
@@ -40,7 +40,7 @@ struct ConvergenceTests {
         #expect(try cluster.ledger(0).count == 1)
     }
 
-    @Test("a delete wins over an edit that had not seen it, and the edit is in the ledger")
+    @Test("a delete wins over a concurrent edit, and the edit is in the ledger")
     func deleteAgainstEdit() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
@@ -63,7 +63,7 @@ struct ConvergenceTests {
         #expect(try cluster[1].read { try JournalReader($0).lastSeq } == rows)
     }
 
-    @Test("a row that refers to itself takes the key of a deleted one: its foreign key acts in the journal first")
+    @Test("a row that refers to itself takes the key of a deleted row: its foreign key acts first in the journal")
     func selfReferenceTakesDeadKey() throws {
         let schema = """
             CREATE TABLE node(id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, root TEXT REFERENCES node(id) ON UPDATE CASCADE)
@@ -99,7 +99,7 @@ struct ConvergenceTests {
         #expect(try cluster.content(0).count == 1)
     }
 
-    @Test("a child whose parent was deleted elsewhere is held, and no foreign key is broken")
+    @Test("a child whose parent is deleted on another machine is held, and no foreign key is broken")
     func orphan() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")

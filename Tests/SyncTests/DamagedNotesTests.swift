@@ -4,8 +4,9 @@ import Sync
 import TestSupport
 import Testing
 
-/// What a merge reads besides the journal: damage there ends the merge, with an error and without a change.
-@Suite("Damage in what a merge reads is noticed")
+/// Data that a merge reads besides the journal: damage there ends the merge with an error and without a
+/// change.
+@Suite("Damage in the data that a merge reads is noticed")
 struct DamagedNotesTests {
     @Test(
         "by the merge that needs it",

@@ -31,7 +31,7 @@ struct ExchangeShapeTests {
         #expect(rows[0] == rows[1])
     }
 
-    @Test("a third replica gets everything through a relay, under its own origin")
+    @Test("a third replica gets everything through a relay, under the origins of the writers")
     func relay() throws {
         let cluster = try Cluster(3, schema: ConvergenceTests.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1900)")
@@ -63,7 +63,7 @@ struct ExchangeShapeTests {
         #expect(try cluster[2].read { try String.fetchAll($0, sql: sql) } == sent)
     }
 
-    @Test("a stamp far ahead of the clock is held back with what follows it, and comes when the clock has")
+    @Test("a stamp far ahead of the clock is held back with what follows it, and is applied when the clock gets there")
     func clockSkew() throws {
         let cluster = try Cluster(2, schema: ConvergenceTests.schema)
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a', 1)")
@@ -75,7 +75,7 @@ struct ExchangeShapeTests {
         #expect(try cluster.content(1).count == 1)
     }
 
-    @Test("a peer that knows more of this replica than it does itself is refused, and nothing is applied")
+    @Test("a peer that claims to know more of this replica than this replica itself is refused, and nothing is applied")
     func restoredFile() throws {
         let cluster = try Cluster(2, schema: ConvergenceTests.schema)
         var batch = ChangeBatch()

@@ -3,7 +3,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// Each kind of foreign key when its parent goes, while somebody who has not seen that refers to it: docs/CONFLICTS.md, "Held rows".
+/// Each kind of foreign key when a parent is deleted while another machine refers to it: docs/CONFLICTS.md,
+/// "Held rows".
 @Suite("Foreign keys of every kind under merge")
 struct ForeignKeyTests {
     static let actions = ["NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"]
@@ -12,8 +13,8 @@ struct ForeignKeyTests {
         SELECT id || ' ' || ifnull(parent, '-') || ' ' || ifnull(note, '-') FROM child ORDER BY id
         """
 
-    /// Child 1 of parent 1 is known to all. A takes the parent away. B, without having seen that, writes a note on child 1 and makes
-    /// child 2 of the same parent.
+    /// Child 1 of parent 1 is known to all. A removes the parent. Concurrently, B writes a note on child 1
+    /// and makes child 2 of the same parent.
     private func meeting(_ clause: String, afterA statements: String) throws -> Cluster {
         let cluster = try Cluster(
             3,
@@ -25,7 +26,7 @@ struct ForeignKeyTests {
         try cluster.converge()
         try cluster.execute(0, statements)
         try cluster.execute(1, "UPDATE child SET note = 'b'; INSERT INTO child VALUES(2, 1, NULL)")
-        // The third machine hears of B first.
+        // The third machine gets B's changes first.
         try cluster.pull(2, from: 1)
         try cluster.converge()
         return cluster
@@ -51,11 +52,11 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "what an action on delete did to the child is kept everywhere; a child that it has not seen waits, or shows what the action sets",
+        "the effect of an ON DELETE action on a child is kept everywhere; a child that it has not seen waits, or shows what the action sets",
         arguments: actions)
     func onDelete(action: String) throws {
         let isSoft = action.hasPrefix("SET")
-        // These two stop a delete: A takes the child away before.
+        // These two actions refuse a delete, so A deletes the child before.
         let isStopping = action == "NO ACTION" || action == "RESTRICT"
         let cluster = try meeting(
             "ON DELETE \(action)",
@@ -68,7 +69,7 @@ struct ForeignKeyTests {
             try expect(cluster, [], held: ["foreign_key"], lost: 1)
         }
         try parentReturns(cluster)
-        // Child 1 has what A's machine wrote; child 2 has its own value again.
+        // Child 1 has what A wrote; child 2 has its own value again.
         if isSoft {
             try expect(cluster, ["1 \(set) b", "2 1 -"])
         } else {
@@ -77,7 +78,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "what an action on update did to the child is kept everywhere; a child that it has not seen waits for the old key",
+        "the effect of an ON UPDATE action on a child is kept everywhere; a child that it has not seen waits for the old key",
         arguments: actions)
     func onUpdate(action: String) throws {
         let moving = "UPDATE parent SET id = 2 WHERE id = 1"
@@ -92,7 +93,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "a child that cannot be stored with what its key sets waits for its parent, as with any other key",
+        "a child that cannot be stored with the value that its key sets waits for its parent, as with any other key",
         arguments: [
             "INTEGER NOT NULL REFERENCES parent ON DELETE SET NULL",
             "INTEGER UNIQUE REFERENCES parent ON DELETE SET NULL",
@@ -118,7 +119,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "a key of two columns refers by both, in whatever order it names them; with a NULL in one it refers to nothing",
+        "a key of two columns refers by both, in any order of its columns; a NULL in one of them refers to nothing",
         arguments: ["", "ON DELETE SET NULL"])
     func composite(clause: String) throws {
         let cluster = try Cluster(
@@ -147,7 +148,7 @@ struct ForeignKeyTests {
         #expect(try cluster.content(0).allSatisfy { !$0.hasPrefix("held") })
     }
 
-    @Test("a key to another UNIQUE column of the parent follows its values, and waits for one that is gone")
+    @Test("a key to another UNIQUE column of the parent follows its values, and waits for a missing one")
     func otherColumn() throws {
         let cluster = try Cluster(
             3,
@@ -171,7 +172,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "in a tree, what grew on a branch that was cut off waits with all that grew on it; a row that refers to itself stays"
+        "in a tree, a new branch below a deleted node waits with everything below it; a row that refers to itself stays"
     )
     func tree() throws {
         let cluster = try Cluster(
@@ -180,7 +181,7 @@ struct ForeignKeyTests {
         let nodes = "SELECT id || ' ' || ifnull(parent, '-') FROM node ORDER BY id"
         try cluster.execute(0, "INSERT INTO node VALUES(1, NULL), (2, 1), (3, 2)")
         try cluster.converge()
-        // Takes 2 and 3 along.
+        // The delete cascades to 2 and 3.
         try cluster.execute(0, "DELETE FROM node WHERE id = 1")
         try cluster.execute(1, "INSERT INTO node VALUES(4, 3), (5, 4), (6, 6)")
         try cluster.pull(2, from: 1)
@@ -194,7 +195,7 @@ struct ForeignKeyTests {
         #expect(try cluster.text(0, nodes) == ["3 -", "4 3", "5 4", "6 6"])
     }
 
-    @Test("rows in a cycle are all shown or, when one of them is gone, all held, and return together with it")
+    @Test("rows in a cycle are all shown or, when one of them is missing, all held, and return together with it")
     func cycle() throws {
         let cluster = try Cluster(
             3,
@@ -209,7 +210,7 @@ struct ForeignKeyTests {
         try cluster.converge()
         try cluster.expectEqual()
         #expect(try cluster.content(2) == whole)
-        // No connection that asks for foreign keys could do either.
+        // A connection with foreign keys on could do neither of the two writes.
         try RawConnection(path: cluster[0].path).run("DELETE FROM b")
         try cluster.converge()
         try cluster.expectEqual()
@@ -224,7 +225,7 @@ struct ForeignKeyTests {
     }
 
     @Test(
-        "a transaction that breaks a deferred key on its way arrives whole, in whatever pieces it travels",
+        "a transaction that breaks a deferred key before its end arrives whole, in pieces of any size",
         arguments: [1, 8_192])
     func deferred(changesPerBatch: Int) throws {
         var limits = Limits.standard

@@ -5,8 +5,9 @@ import Testing
 
 @testable import Sync
 
-/// What a peer may say that is impossible, forged, contradictory or unbounded: refused or held, and everybody else goes on.
-/// The wire's side of it is in `Wire/`; times and histories are in `Clocks/` and `Identity/`.
+/// Impossible, forged, contradictory or unbounded messages of a peer: each is refused or held, and other
+/// peers continue. The tests of the wire format are in `Wire/`, those of times and histories in `Clocks/` and
+/// `Identity/`.
 @Suite("Changes that no honest replica sends")
 struct ForgedChangesTests {
     static let schema = """
@@ -51,7 +52,7 @@ struct ForgedChangesTests {
         return batch
     }
 
-    /// Receives as from a wire.
+    /// Receives a batch as from the wire.
     @discardableResult
     private func receive(_ batch: ChangeBatch, _ cluster: Cluster, _ index: Int = 0) throws -> ReceiveReport {
         #expect(batch.checkInvariants() == nil)
@@ -70,7 +71,7 @@ struct ForgedChangesTests {
     }
 
     @Test(
-        "B35, B36: a name that is no tracked table is kept as unknown, whatever it spells; no table of ours or of SQLite is written",
+        "B35, B36: a name that is no tracked table stays unknown, in any spelling; tables of Tandem or SQLite are not written",
         arguments: [
             "t\"; DROP TABLE t;--", "main.t", "temp.t", "sqlite_master", "sqlite_schema", "sqlite_sequence",
             "sqlite_stat1",
@@ -89,7 +90,7 @@ struct ForgedChangesTests {
         let held = try cluster[0].read { try HeldEntries($0).all() }
         #expect(held.map(\.reason) == ["missing_table"])
         #expect(held.map(\.table) == [name])
-        // It is passed on, and nothing else waits for it.
+        // It is forwarded, and nothing else waits for it.
         try cluster.converge()
         #expect(try cluster.content(1) == cluster.content(0))
     }
@@ -112,7 +113,7 @@ struct ForgedChangesTests {
         }
     }
 
-    @Test("B42: a key that the table would store as another one is held, and takes no other row for its own")
+    @Test("B42: a key that the table would store as another value is held, and does not affect the row with that key")
     func keysOfAnotherType() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t(id, name) VALUES(1, 'mine'); INSERT INTO pair VALUES('1', 1, 'mine')")
@@ -154,7 +155,7 @@ struct ForgedChangesTests {
         #expect(try cluster[0].read { try String.fetchOne($0, sql: "SELECT name FROM t WHERE id = 1") } == "mine")
     }
 
-    @Test("a key of another type is shown when a migration makes the table take it")
+    @Test("a key of another type is shown when a migration lets the table take it")
     func keyTypeChanged() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v)", "CREATE TABLE t(id INTEGER PRIMARY KEY NOT NULL, v)",
@@ -169,7 +170,7 @@ struct ForgedChangesTests {
         #expect(try cluster.content(1).count == 2)
     }
 
-    @Test("B27: one key several times in a transaction: what came last counts")
+    @Test("B27: one key several times in a transaction: the last write counts")
     func keyTwice() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         let columns = ["id", "name"]
@@ -189,7 +190,7 @@ struct ForgedChangesTests {
         }
     }
 
-    @Test("B54: a delete of a row that never was stands, and an older insert does not bring the row back")
+    @Test("B54: a delete of a row that never existed counts, and an older insert does not bring the row back")
     func deleteFirst() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try receive(
@@ -207,7 +208,7 @@ struct ForgedChangesTests {
         #expect(try cluster[0].read { try String.fetchOne($0, sql: "SELECT name FROM t") } == "new")
     }
 
-    @Test("B50: a gap is refused whole, what was there stays, and the right batch is taken afterwards")
+    @Test("B50: a gap is refused as a whole, the file does not change, and the right batch is accepted afterwards")
     func gap() throws {
         let cluster = try Cluster(1, schema: Self.schema)
         let rows = (1...3).map { Row(values: [.integer(Int64($0)), .text("x")]) }
@@ -224,14 +225,16 @@ struct ForgedChangesTests {
         #expect(try cluster.inboxes[0].vector() == vector)
         try receive(batch("t", ["id", "name"], [Row(values: [.integer(4), .text("x")])], first: 4), cluster)
         #expect(try cluster.content(0).count == 4)
-        // B55: replayed, one by one and together.
+        // B55: the batches again, one by one and together.
         for _ in 0..<2 {
             let again = try receive(batch("t", ["id", "name"], rows), cluster)
             #expect(again.applied == 0 && again.duplicates == 3)
         }
     }
 
-    @Test("an origin that contradicts itself is held back with what builds on it, and the rest of the batch goes on")
+    @Test(
+        "an origin that contradicts itself is held back with everything that builds on it, and the rest of the batch is applied"
+    )
     func contradiction() throws {
         let cluster = try Cluster(1, schema: Self.schema)
         var wrong = batch(

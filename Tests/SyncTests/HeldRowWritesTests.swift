@@ -3,8 +3,9 @@ import Journal
 import Sync
 import Testing
 
-/// A program writes a row that is held, or that shows a substitute, and no daemon looks in between: only the journal knows.
-@Suite("What a program writes over a held row is later than what is held")
+/// A program writes a row that is held or that shows a substitute, and no daemon runs in between: only the
+/// journal shows it.
+@Suite("A program's write over a held row is later than the held row")
 struct HeldRowWritesTests {
     private static let schema = """
         CREATE TABLE team(id INTEGER PRIMARY KEY, code TEXT UNIQUE);
@@ -12,7 +13,7 @@ struct HeldRowWritesTests {
           second INTEGER REFERENCES team ON DELETE SET NULL);
         """
 
-    @Test("a held row that a program inserts and deletes again does not come back")
+    @Test("a held row that a program inserts and deletes again does not return")
     func insertedAndDeleted() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'x')")
@@ -27,7 +28,7 @@ struct HeldRowWritesTests {
         for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
     }
 
-    @Test("a substitute that a program writes itself is its own value, and stays when the parent returns")
+    @Test("a substitute that a program writes itself is the row's own value, and stays when the parent returns")
     func substituteWritten() throws {
         let cluster = try orphan("1, NULL")
         try cluster.execute(0, "UPDATE person SET team = 2")
@@ -36,7 +37,7 @@ struct HeldRowWritesTests {
         for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
     }
 
-    @Test("a row that shows a substitute and is deleted and inserted anew has nothing of its old value")
+    @Test("a row that shows a substitute and is deleted and inserted again has nothing of its old value")
     func madeAnew() throws {
         let cluster = try orphan("1, NULL")
         try cluster.execute(0, "DELETE FROM person")
@@ -45,7 +46,7 @@ struct HeldRowWritesTests {
         for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
     }
 
-    @Test("of two substitutes a program changes one: the other still stands for its value")
+    @Test("a program changes one of two substitutes: the other one is still replaced when its parent returns")
     func oneOfTwo() throws {
         let cluster = try orphan("1, 1")
         try cluster.execute(0, "UPDATE person SET team = 2")
@@ -53,9 +54,9 @@ struct HeldRowWritesTests {
         for index in 0..<2 { #expect(try people(cluster, index) == ["1 2 1"], "replica \(index)") }
     }
 
-    // MARK: - Pieces
+    // MARK: - Helpers
 
-    /// Person 1 refers to team 1, which is gone; team 2 is there.
+    /// Person 1 refers to team 1, which is deleted; team 2 exists.
     private func orphan(_ teams: String) throws -> Cluster {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'a'), (2, 'b')")

@@ -3,7 +3,7 @@ import Journal
 import Sync
 import Testing
 
-/// Keys of different content can stand for one row: the merged state says which content the row shows.
+/// Different spellings of a key can mean one row: the merged state decides which spelling the row shows.
 @Suite("One key in several spellings")
 struct KeySpellingTests {
     private static let schema = """
@@ -12,7 +12,7 @@ struct KeySpellingTests {
         CREATE TABLE number(k PRIMARY KEY NOT NULL, v TEXT);
         """
 
-    @Test("the later insert's spelling stands on every machine, in whatever order the inserts come")
+    @Test("the spelling of the later insert is shown on every machine, in any order of arrival")
     func laterInsert() throws {
         let cluster = try Cluster(4, schema: Self.schema)
         try cluster.execute(
@@ -30,12 +30,13 @@ struct KeySpellingTests {
                 try cluster.content(index) == [
                     "number: real:1.0 | text:'i'", "tag: text:'A' | integer:1 | null:NULL", "word: text:'x  '",
                 ], "replica \(index)")
-            // It is one key: its spelling alone is no conflict.
+            // It is one key, so its spelling alone is no conflict.
             #expect(try cluster.ledger(index).isEmpty, "replica \(index)")
         }
     }
 
-    @Test("an update decides nothing about the key, and a key that is spelled anew is spelled so everywhere")
+    @Test(
+        "an update does not decide the spelling of a key, and a write that changes the spelling changes it everywhere")
     func others() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1, NULL), ('b', 1, NULL)")
@@ -51,7 +52,7 @@ struct KeySpellingTests {
         }
     }
 
-    @Test("a row that is held is spelled by the same rule when it returns")
+    @Test("a held row is spelled by the same rule when it returns")
     func held() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO tag VALUES('other', 1, 'c')")
@@ -68,7 +69,7 @@ struct KeySpellingTests {
         }
     }
 
-    // MARK: - Before the table is there
+    // MARK: - Before the table exists
 
     private static let tag = "CREATE TABLE tag(name TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, n INTEGER)"
 
@@ -83,7 +84,7 @@ struct KeySpellingTests {
     }
 
     @Test(
-        "two spellings that came before the table did are one row when it comes, as on machines that had it",
+        "two spellings that arrive before their table are one row when it is created, as on machines that had it",
         arguments: [("a", "A"), ("A", "a")])
     func beforeMigration(earlier: String, later: String) throws {
         let cluster = try latecomer()
@@ -94,12 +95,13 @@ struct KeySpellingTests {
         for index in 0..<3 {
             #expect(try cluster.content(index) == ["tag: text:'\(later)' | integer:2"], "replica \(index)")
         }
-        // While it did not know how the keys compare, it could not see the conflict (docs/CONFLICTS.md, "Different schemas").
+        // Before it knew the collation of the keys, it could not see the conflict (docs/CONFLICTS.md,
+        // "Different schemas").
         #expect(try cluster.ledger(0).count == 1 && cluster.ledger(1) == cluster.ledger(0))
         #expect(try cluster.ledger(2).isEmpty)
     }
 
-    @Test("a key that had died before the table came lives on from there, however it is spelled")
+    @Test("the life of a key that was deleted before the table was created continues, in any spelling")
     func lifeBeforeMigration() throws {
         let cluster = try latecomer()
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
@@ -116,7 +118,7 @@ struct KeySpellingTests {
         }
     }
 
-    @Test("a change from before the table came wins over an earlier one that comes after it")
+    @Test("a change from before the table was created wins over an earlier change that arrives afterwards")
     func changeBeforeMigration() throws {
         let cluster = try latecomer()
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1)")
@@ -131,13 +133,13 @@ struct KeySpellingTests {
         }
     }
 
-    // MARK: - When keys come to compare otherwise
+    // MARK: - A new collation of keys
 
     private static let exact = "CREATE TABLE tag(name TEXT PRIMARY KEY NOT NULL, n INTEGER)"
 
-    /// Rebuilds the table with keys that compare as `collation`.
+    /// Rebuilds the table with `collation` for its keys.
     ///
-    /// - Parameter rows: What follows `FROM tag`.
+    /// - Parameter rows: The clauses after `FROM tag`.
     private func rebuild(_ cluster: Cluster, _ index: Int, _ collation: String, _ rows: String) throws {
         try cluster.execute(
             index,
@@ -147,7 +149,7 @@ struct KeySpellingTests {
             """)
     }
 
-    @Test("a migration of how keys compare sends what it has changed of the rows, and nothing else")
+    @Test("a migration of the keys' collation sends the rows that it changed, and nothing else")
     func rebuilt() throws {
         let cluster = try Cluster(2, schema: Self.exact)
         try cluster.execute(0, "INSERT INTO tag VALUES('Ann', 1), ('Bob', 2), ('Cy', 3)")
@@ -168,7 +170,7 @@ struct KeySpellingTests {
         #expect(try cluster.inboxes[1].vector()[own] == before + 2)
     }
 
-    @Test("two keys that become one are spelled alike on every machine, whichever of them each has kept")
+    @Test("two keys that become one have the same spelling on every machine, whichever of them each has kept")
     func collapsed() throws {
         let cluster = try Cluster(2, schema: Self.exact)
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1)")
@@ -177,13 +179,13 @@ struct KeySpellingTests {
         try rebuild(cluster, 0, "NOCASE", "ORDER BY n")
         try rebuild(cluster, 1, "NOCASE", "ORDER BY n DESC")
         try cluster.converge()
-        // The first machine wrote 1 where the two together were 2.
+        // The first machine wrote 1 where the sum of the two was 2.
         for index in 0..<2 {
             #expect(try cluster.content(index) == ["tag: text:'A' | integer:1"], "replica \(index)")
         }
     }
 
-    @Test("a child that spells its parent's key otherwise goes and comes with the parent")
+    @Test("a child with another spelling of its parent's key is held and shown with the parent")
     func child() throws {
         let cluster = try Cluster(
             2, schema: Self.schema + "CREATE TABLE use(id INTEGER PRIMARY KEY, tag TEXT REFERENCES tag(name));")

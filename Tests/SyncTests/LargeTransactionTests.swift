@@ -30,7 +30,8 @@ struct LargeTransactionTests {
     }
 
     @Test(
-        "a cut transfer goes on where it was cut, also in a process that starts anew, and all becomes visible at once")
+        "a cut transfer continues where it was cut, also in a restarted process, and everything becomes visible at once"
+    )
     func resumed() throws {
         let cluster = try cluster(pendingBytes: 0)
         let first = try cluster.batches(from: 0, to: 1)
@@ -38,7 +39,7 @@ struct LargeTransactionTests {
         for batch in first.prefix(2) { #expect(try cluster.inboxes[1].receive(batch).staged == 10) }
         #expect(try staged(cluster[1]) == 2)
 
-        // Another process with the same file: only what is not durable there is sent again.
+        // Another process with the same file: only changes that are not durable there are sent again.
         let restarted = try Inbox(replica: cluster[1], limits: cluster.limits) { Cluster.now }
         let rest = try cluster.batches(from: 0, to: 1)
         #expect(rest.map(\.changes.count) == [10, 5])
@@ -51,7 +52,7 @@ struct LargeTransactionTests {
         #expect(try staged(cluster[1]) == 0)
     }
 
-    @Test("what was only in memory is sent again after a restart, and nothing is there twice")
+    @Test("changes that were only in memory are sent again after a restart, and nothing is there twice")
     func restartedWithoutStaging() throws {
         let cluster = try cluster(pendingBytes: 1 << 20)
         for batch in try cluster.batches(from: 0, to: 1).prefix(3) { _ = try cluster.inboxes[1].receive(batch) }

@@ -4,8 +4,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// Decision 0008 holds for what is written here, too: tables show what the merged state and the constraints say.
-@Suite("Rows that a program wrote past a constraint are set aside like everywhere else, and return by themselves")
+/// Decision 0008 holds for local writes, too: the merged state and the constraints decide what tables show.
+@Suite("Rows that a program writes past a constraint are held as merged rows are, and return by themselves")
 struct LocalRowsTests {
     static let schema = """
         CREATE TABLE team(id INTEGER PRIMARY KEY, code TEXT UNIQUE);
@@ -13,9 +13,9 @@ struct LocalRowsTests {
           lead INTEGER REFERENCES person(id) ON DELETE SET NULL, age INTEGER CHECK (age < 200));
         """
 
-    /// As a program of another language would write: foreign keys off, which is SQLite's default.
+    /// Writes as a program without Tandem does, past the foreign keys.
     private func write(_ cluster: Cluster, _ index: Int, _ sql: String) throws {
-        try RawConnection(path: cluster[index].path).run(sql)
+        try cluster.members[index].executeForeign(sql)
     }
 
     private func expectEqual(_ cluster: Cluster, held: Int) throws {
@@ -45,7 +45,7 @@ struct LocalRowsTests {
         #expect(try shown(cluster, "SELECT id || team || lead FROM person WHERE id = 2") == ["291"])
     }
 
-    @Test("a parent that was deleted under its children, by its key and by another UNIQUE column")
+    @Test("a parent that is deleted under its children, referenced by its key and by another UNIQUE column")
     func removedParent() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO team VALUES(1, 'x'), (2, 'y'), (3, 'z')")
@@ -110,18 +110,16 @@ struct LocalRowsTests {
         #expect(try shown(cluster, "SELECT id FROM team") == ["2"])
     }
 
-    @Test("rows that were there before the file became a replica count too, also after it was opened anew")
+    @Test("rows from before the file became a replica count too, also after the inbox is opened again")
     func adopted() throws {
         let directory = TemporaryDirectory()
-        let path = directory.file("a.sqlite")
-        try RawConnection(path: path).run(
-            Self.schema + "; INSERT INTO person VALUES(1, 5, NULL, NULL, 1), (2, NULL, NULL, NULL, 2)")
-        let replica = try Replica.create(at: path, InitializeRequest(origin: OriginID(high: 1, low: 1))).replica
+        let fixture = try ReplicaFixture(
+            directory.file("a.sqlite"),
+            schema: Self.schema + "; INSERT INTO person VALUES(1, 5, NULL, NULL, 1), (2, NULL, NULL, NULL, 2)")
         for _ in 0..<2 {
-            let inbox = try Inbox(replica: replica, wallClock: { Cluster.now })
-            #expect(try inbox.bringBackHeldRows() == 1)
-            #expect(try replica.read { try Int.fetchAll($0, sql: "SELECT id FROM person") } == [2])
-            try inbox.close()
+            #expect(try fixture.inbox.bringBackHeldRows() == 1)
+            #expect(try fixture.text("SELECT id FROM person") == ["2"])
+            try fixture.restartInbox()
         }
     }
 }

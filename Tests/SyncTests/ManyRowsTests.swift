@@ -4,10 +4,11 @@ import Sync
 import TestSupport
 import Testing
 
-/// Many alike changes go into tables and journal several with one statement: what one of them meets is no matter of the others.
+/// Many similar changes go into tables and journal with one statement. An error of one row must not affect
+/// the others.
 @Suite("Rows that arrive many at a time")
 struct ManyRowsTests {
-    @Test("those that the table here refuses are held with their own reasons, all others are shown")
+    @Test("rows that the table refuses are held, each with its own reason, and all others are shown")
     func refused() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id PRIMARY KEY NOT NULL, a, n)",
@@ -31,10 +32,11 @@ struct ManyRowsTests {
         #expect(try cluster.integrity(1).isEmpty)
     }
 
-    @Test("a child without its parent is held, also when all of them refer to rows of their own table")
+    @Test("a child without its parent is held, also when all children refer to rows of their own table")
     func orphans() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES t(id))")
-        // Each refers to the row after it; the last one, and so all of the last ten, to one that is not there.
+        // Each row refers to the row after it. The last row, and with it the last ten, refers to a missing
+        // row.
         try cluster.execute(
             0,
             """
@@ -53,7 +55,7 @@ struct ManyRowsTests {
     }
 
     @Test(
-        "changes of other columns of the same rows meet nothing, whatever the rows; of the same column each row is decided"
+        "changes of other columns of the same rows do not conflict; changes of the same column are decided row by row"
     )
     func updates() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)")
@@ -72,7 +74,7 @@ struct ManyRowsTests {
             let sums = try cluster[index].read { db in
                 try Int.fetchAll(db, sql: "SELECT sum(a) FROM t UNION ALL SELECT sum(b) FROM t ORDER BY 1")
             }
-            // Of the ten rows the later writer is 1.
+            // Writer 1 wrote ten rows later.
             #expect(sums == [5050 - 2 * 550, 5050])
         }
     }

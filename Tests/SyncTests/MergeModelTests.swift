@@ -1,17 +1,17 @@
 import MergeModel
 import Testing
 
-/// The engine against the model of `Tests/Harness/MergeModel`: a few of what `make merge-random` does many times.
+/// The engine against the model of `Tests/Harness/MergeModel`: a small sample of `make merge-random`.
 @Suite("Merging against the model")
 struct MergeModelTests {
-    @Test("in random histories tables, held rows and ledger are the model's, and equal knowledge is equal bytes")
+    @Test("in random histories tables, held rows and ledger equal the model's, and equal knowledge gives equal bytes")
     func histories() async {
         let report = await HistoryCampaign.run(seed: 1, count: 40, knobs: .all)
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.isComplete, "\(report.summary)")
     }
 
-    @Test("each subset of six random batches gives one state, the model's, by every step that leads to it")
+    @Test("each subset of six random batches gives one state, that of the model, by every step that leads to it")
     func subsets() async {
         let report = await DeliveryCampaign.run(seed: 1, count: 2, whole: 0, knobs: .all)
         for failure in report.failures { Issue.record("\(failure)") }

@@ -3,7 +3,7 @@ import Journal
 import Sync
 import Testing
 
-@Suite("A row of a table with a policy whose key did not fit")
+@Suite("A row whose key does not fit its table, which has a policy")
 struct MisfitPolicyTests {
     @Test("is decided by the policy when a migration makes the key fit")
     func decided() throws {
@@ -13,7 +13,7 @@ struct MisfitPolicyTests {
         for replica in cluster.replicas { try replica.write { try MergePolicy.set(.row, table: "t", $0) } }
         try cluster.execute(0, "INSERT INTO t VALUES('1', 1, 'x')")
         try cluster.converge()
-        // '1' would be stored as 1 there.
+        // The table there would store '1' as 1.
         #expect(try cluster.content(2).allSatisfy { $0.contains(" key ") })
         try cluster.execute(0, "UPDATE t SET n = 2")
         try cluster.executeLater(1, "UPDATE t SET note = 'y'")

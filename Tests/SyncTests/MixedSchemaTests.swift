@@ -4,13 +4,13 @@ import Sync
 import TestSupport
 import Testing
 
-/// Machines run different schema versions for weeks, and nothing is lost.
-@Suite("Machines with different schemas exchange both ways")
+/// Machines may have different schema versions for weeks. Nothing may be lost.
+@Suite("Machines with different schemas exchange in both directions")
 struct MixedSchemaTests {
     static let old = "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT)"
 
     @Test(
-        "a column that is unknown here is kept, passed on, and shown when a migration adds it, without another exchange"
+        "a column that is unknown here is kept, forwarded, and shown when a migration adds it, without another exchange"
     )
     func addedColumn() throws {
         let cluster = try Cluster(3, schema: Self.old)
@@ -19,7 +19,7 @@ struct MixedSchemaTests {
         try cluster.pull(1, from: 0)
         try cluster.execute(1, "INSERT INTO person VALUES(3, 'c')")
         try cluster.execute(1, "UPDATE person SET name = 'A' WHERE id = 1")
-        // Only by way of the machine that does not know the column.
+        // The value arrives only through the machine that does not know the column.
         try cluster.execute(2, "ALTER TABLE person ADD COLUMN mail TEXT DEFAULT 'none'")
         try cluster.pull(2, from: 1)
         #expect(try cluster.content(2) == Self.rows("'A' | text:'a@x'", "'b' | null:NULL", "'c' | text:'none'"))
@@ -34,7 +34,7 @@ struct MixedSchemaTests {
         rests.enumerated().map { "person: integer:\($0 + 1) | text:\($1)" }
     }
 
-    @Test("a value written here after the migration stays, when an older one from elsewhere joins")
+    @Test("a value written here after the migration stays when an older one from another machine arrives")
     func joinKeepsNewer() throws {
         let cluster = try Cluster(2, schema: Self.old)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
@@ -47,7 +47,7 @@ struct MixedSchemaTests {
         for index in 0..<2 { #expect(try cluster.content(index) == ["person: integer:1 | text:'a' | text:'newer'"]) }
     }
 
-    @Test("a table that is unknown here appears whole when a migration creates it, deletes and updates included")
+    @Test("a table that is unknown here appears complete when a migration creates it, with deletes and updates")
     func addedTable() throws {
         let team = "CREATE TABLE team(id INTEGER PRIMARY KEY, name TEXT UNIQUE, size INTEGER)"
         let cluster = try Cluster(2, schema: Self.old)
@@ -70,7 +70,7 @@ struct MixedSchemaTests {
             ])
     }
 
-    @Test("a column that was dropped here goes on living elsewhere")
+    @Test("a column that is dropped here stays on other machines")
     func droppedColumn() throws {
         let cluster = try Cluster(3, schema: "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, fax TEXT)")
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', '123')")
@@ -90,7 +90,8 @@ struct MixedSchemaTests {
     }
 
     @Test(
-        "a row that is held while a column comes is held with the column's default, as on a machine that held it later")
+        "a row that is held while a column is added is held with the column's default, as on a machine that held it later"
+    )
     func heldDuringMigration() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, code TEXT UNIQUE)")
         let migration = "ALTER TABLE t ADD COLUMN size INTEGER NOT NULL DEFAULT 7"
@@ -107,7 +108,7 @@ struct MixedSchemaTests {
         for index in 0..<2 { #expect(try cluster.content(index) == ["t: integer:2 | text:'c' | integer:7"]) }
     }
 
-    @Test("a table with another key is held, the others go on, and it joins when the keys agree")
+    @Test("a table with another key is held, the other tables go on, and its rows are shown when the keys agree")
     func otherKey() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE a(k TEXT PRIMARY KEY NOT NULL, v TEXT); CREATE TABLE b(id INTEGER PRIMARY KEY)",
@@ -121,7 +122,7 @@ struct MixedSchemaTests {
         #expect(try cluster.content(1) == cluster.content(0))
     }
 
-    @Test("a value of a type that the table does not take holds its row, which returns when the type is widened")
+    @Test("a value of a type that the table does not take makes its row held; it returns when the type is widened")
     func otherType() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, v ANY) STRICT",
@@ -139,7 +140,7 @@ struct MixedSchemaTests {
         #expect(try cluster.content(1) == cluster.content(0))
     }
 
-    @Test("a row whose key a table that comes later would store as another one is held, and shown when the key fits")
+    @Test("a row whose key a later table would store as another value is held, and shown when the key fits")
     func misfitJoins() throws {
         let table = "CREATE TABLE t(id TEXT PRIMARY KEY NOT NULL, v TEXT)"
         let cluster = try Cluster(schemas: [table, Self.old])
@@ -150,7 +151,7 @@ struct MixedSchemaTests {
         try cluster.inboxes[1].bringBackHeldRows()
         #expect(try cluster.content(1).allSatisfy { $0.hasPrefix("held: ") })
         #expect(try cluster[1].read { try HeldEntries($0).all().map(\.reason) } == ["key"])
-        // As it is with a change that arrives.
+        // A change that arrives does the same.
         try cluster.execute(0, "UPDATE t SET v = 'c'")
         try cluster.pull(1, from: 0)
         #expect(try cluster[1].read { try HeldEntries($0).all().map(\.reason) } == ["key"])

@@ -3,8 +3,8 @@ import Journal
 import Sync
 import Testing
 
-/// P2: what the tables show is a function of the merged state and the schema, not of which came first.
-@Suite("A foreign key that comes into force later")
+/// P2: what the tables show is a function of the merged state and the schema, not of the order of arrival.
+@Suite("A foreign key that takes effect later")
 struct NewForeignKeysTests {
     static let parents = "CREATE TABLE parent(id INTEGER PRIMARY KEY, code TEXT UNIQUE)"
 
@@ -19,12 +19,13 @@ struct NewForeignKeysTests {
     }
 
     @Test(
-        "children that are shown already are held when the table of their parents comes, empty, and return with the parents",
+        "visible children are held when their parents' table is created empty, and return with the parents",
         arguments: ["", "ON DELETE CASCADE", "ON DELETE SET NULL"])
     func parentsComeLater(action: String) throws {
         let children = children(action)
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children)", children])
-        // A machine without the table of the parents can write such a row; SQLite refuses it only where a connection asks.
+        // A machine without the parents' table can write such a row: SQLite refuses it only on connections
+        // with foreign keys on.
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x'), (2, NULL, 'y')")
         try cluster.converge()
         let isSoft = action.hasSuffix("NULL")
@@ -44,7 +45,7 @@ struct NewForeignKeysTests {
         #expect(try cluster.content(1).contains("child: integer:1 | integer:7 | text:'x'"))
     }
 
-    @Test("also when the table comes while no process of Tandem runs")
+    @Test("the same holds when the table is created while no process of Tandem runs")
     func restarted() throws {
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", children()])
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x')")
@@ -56,7 +57,7 @@ struct NewForeignKeysTests {
         #expect(try cluster.content(1) == cluster.content(0))
     }
 
-    @Test("and when a migration gives the key to a table that had none")
+    @Test("the same holds when a migration adds the key to a table that had none")
     func migratedChildren() throws {
         let plain = "CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER DEFAULT 1, note TEXT)"
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", "\(Self.parents); \(plain)"])
@@ -74,7 +75,7 @@ struct NewForeignKeysTests {
         #expect(try cluster.integrity(1).isEmpty)
     }
 
-    @Test("and when the parents' key comes to compare otherwise")
+    @Test("the same holds when the collation of the parents' key changes")
     func parentsCompareOtherwise() throws {
         func schema(_ collation: String) -> String {
             """
@@ -98,7 +99,7 @@ struct NewForeignKeysTests {
         #expect(try reasons(cluster, 1) == ["foreign_key0"])
     }
 
-    @Test("rows are shown again when the table of the parents goes")
+    @Test("the rows are shown again when the parents' table is dropped")
     func parentsGo() throws {
         let cluster = try Cluster(schemas: ["\(Self.parents); \(children())", children()])
         try cluster.executeLater(1, "INSERT INTO child VALUES(1, 7, 'x')")
@@ -109,7 +110,7 @@ struct NewForeignKeysTests {
         #expect(try reasons(cluster, 0).isEmpty)
     }
 
-    @Test("the file remembers the keys by which its rows were looked at")
+    @Test("the file remembers the foreign keys by which its rows were checked")
     func remembered() throws {
         let cluster = try Cluster(1, schema: "\(Self.parents); \(children("ON DELETE SET NULL"))")
         try cluster.inboxes[0].bringBackHeldRows()

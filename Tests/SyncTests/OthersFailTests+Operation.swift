@@ -10,7 +10,7 @@ extension OthersFailTests {
     // MARK: - Metadata: more in Ledger/LedgerTests, JournalTests/ConflictStorageTests
 
     @Test(
-        "metadata that only grows: a row that was never deleted has one journal row here and there, and no clock of its own"
+        "metadata that only grows: a row that was never deleted has one journal row on each side, and no clock of its own"
     )
     func metadataPerRow() throws {
         let cluster = try Cluster(2, schema: Self.schema)
@@ -29,8 +29,10 @@ extension OthersFailTests {
         }
     }
 
-    /// The journal itself is not compacted yet (README.md, "Limits now"); what stands beside it must not grow with it.
-    @Test("metadata that only grows: rows clash, conflict, die and return, and what is kept beside the journal stays")
+    /// The journal itself is not compacted (README.md, "Limits"). The tables beside it must not grow with it.
+    @Test(
+        "metadata that only grows: rows clash, conflict, are deleted and return, and the tables beside the journal do not grow"
+    )
     func metadataIsBounded() throws {
         var limits = Limits.standard
         limits.conflictRetention.entriesPerKey = 5
@@ -40,7 +42,7 @@ extension OthersFailTests {
                 try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y'), (3, 'c', NULL)")
                 try cluster.execute(1, "INSERT INTO person VALUES(2, 'b', 'x@y'), (3, 'd', NULL)")
                 try cluster.converge()
-                // Of 1 and 2 one is held, and returns when the other goes.
+                // One of the rows 1 and 2 is held, and returns when the other is deleted.
                 for _ in 0..<2 {
                     try cluster.execute(0, "DELETE FROM person")
                     try cluster.converge()
@@ -61,7 +63,8 @@ extension OthersFailTests {
         try rounds(6)
         let first = try counts()
         for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
-        // Three keys have died; of the one about which the two disagreed each time the ledger keeps as many as it may.
+        // Three keys were deleted. Both machines disagreed each time about one of them, of which the ledger
+        // keeps its most entries.
         #expect(first.map { Array($0.prefix(5)) } == [[3, 5, 0, 0, 0], [3, 5, 0, 0, 0]])
         try rounds(6)
         #expect(try counts() == first)
@@ -82,7 +85,7 @@ extension OthersFailTests {
         #expect(try [pair.a, pair.b].map { try Self.journalRows($0) } == before)
     }
 
-    /// The rows of each table of Tandem's in a file.
+    /// The number of rows in each of Tandem's tables in a file.
     private static func journalRows(_ replica: Replica) throws -> [String: Int] {
         try replica.read { db in
             let names = try String.fetchAll(
@@ -93,7 +96,7 @@ extension OthersFailTests {
         }
     }
 
-    @Test("compaction that revives rows: no delete is forgotten, and a late change revives no row, by whatever route")
+    @Test("compaction that revives rows: no delete is forgotten, and a late change revives no row on any route")
     func lateChangeRevivesNothing() throws {
         let cluster = try Cluster(4, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
@@ -110,7 +113,7 @@ extension OthersFailTests {
 
     // MARK: - First copies and large transactions: more in LargeTransactionTests, ManyRowsTests
 
-    @Test("a slow first copy: each row travels once, thousands in a batch, and none is asked for by itself")
+    @Test("a slow first copy: each row travels once, thousands in a batch, and none is requested by itself")
     func firstCopy() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(
@@ -125,7 +128,7 @@ extension OthersFailTests {
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
     }
 
-    @Test("a slow first copy: thousands of rows take a few requests, and some bytes each")
+    @Test("a slow first copy: thousands of rows take a few requests and a few bytes each")
     func firstCopyRequests() async throws {
         let pair = try ReplicaPair(.local)
         try pair.b.write { db in
@@ -142,14 +145,15 @@ extension OthersFailTests {
         ).exchange()
         #expect(report.isLevel && report.pulledChanges == 9_000 && report.duplicateChanges == 0)
         #expect(report.pulledFrames == 2)
-        // A hello and a pull, and what compares the content of two tables.
+        // A hello, a pull, and the comparison of two tables.
         #expect(transport.requests <= 6)
-        // Far below what a message for each change would take: they travel as columns (docs/PROTOCOL.md).
+        // Far less than one message for each change would take: changes travel as columns (docs/PROTOCOL.md).
         #expect(report.pulledBytes < 9_000 * 40)
         #expect(try pair.count(pair.a) == 9_000)
     }
 
-    @Test("a large transaction torn in pieces: here nothing of it is seen before its end has come, and then all of it")
+    @Test(
+        "a large transaction torn in pieces: here nothing of it is visible before its end arrives, and then all of it")
     func largeTransactionIsWhole() throws {
         var limits = Limits.standard
         limits.changesPerBatch = 10
@@ -175,7 +179,8 @@ extension OthersFailTests {
     // MARK: - Files: more in Identity
 
     @Test(
-        "a restored file that silently loses writes (Turso #8129): here what a peer had comes back, and new ones go")
+        "a restored file that silently loses writes (Turso #8129): here what a peer had returns, and new writes are accepted"
+    )
     func restoredFileLosesNothing() async throws {
         let fleet = try Fleet(2)
         let kept = try fleet.write(0)
@@ -185,20 +190,21 @@ extension OthersFailTests {
         try await fleet.sync(0, 1)
         try fleet[0].restore(fleet.directory.file("backup"), .newFile)
         #expect(try !fleet[0].ids().contains(lost))
-        // It would have the version that the lost one had.
+        // Without a new identity it would get the version of the lost note.
         let new = try fleet.write(0)
         try await fleet.converge()
         try fleet.expectEverywhere([kept, lost, new])
     }
 
-    @Test("a copied file that silently loses writes (Turso #8129): here both write on, and each gets the other's")
+    @Test(
+        "a copied file that silently loses writes (Turso #8129): here both continue, and each gets the other's writes")
     func copiedFileLosesNothing() async throws {
         let fleet = try Fleet(2)
         let kept = try fleet.write(0)
         try await fleet.sync(0, 1)
         try fleet[0].backUp(to: fleet.path(2))
         try fleet.add(fleet.path(2), schema: nil)
-        // Both would be the next version of one origin.
+        // Without a new identity both would be the next version of one origin.
         let new = try [fleet.write(0), fleet.write(2)]
         try await fleet.converge()
         try fleet.expectEverywhere(new + [kept])
@@ -206,12 +212,14 @@ extension OthersFailTests {
 
     // MARK: - Writes of others, errors, state: more in JournalTests/WritePathTests, SyncdTests
 
-    @Test("writes outside the library lost or failing (cr-sqlite #423, libSQL): here a plain connection's arrive too")
+    @Test(
+        "writes outside the library that are lost or fail (cr-sqlite #423, libSQL): here those of a plain connection arrive"
+    )
     func plainConnectionsWrite() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         let plain = try RawConnection(path: cluster[0].path)
         try plain.run("INSERT INTO person VALUES(1, 'a', 'x@y'), (2, 'b', 'b@y')")
-        // Evicts row 1 and fires no trigger for it: recursive triggers are off by default.
+        // REPLACE evicts row 1 and fires no trigger for it: recursive triggers are off by default.
         try plain.run("REPLACE INTO person VALUES(3, 'c', 'x@y')")
         try plain.run("UPDATE person SET id = 9 WHERE id = 2")
         try cluster.converge()
@@ -220,7 +228,7 @@ extension OthersFailTests {
         #expect(try cluster.integrity(1).isEmpty)
     }
 
-    @Test("errors nobody can read: a refused batch says what is wrong, and what to do")
+    @Test("errors that nobody can read: a refused batch says what is wrong and what to do")
     func errorsSayWhatToDo() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL), (2, 'b', NULL)")
@@ -232,7 +240,7 @@ extension OthersFailTests {
         #expect(error?.hint?.isEmpty == false)
     }
 
-    @Test("state nobody can see: what lost and what is held back can be read in SQL, with its reason")
+    @Test("state that nobody can see: SQL can read what lost and what is held back, with the reason")
     func stateIsVisible() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL), (2, 'c', 'x@y')")

@@ -5,12 +5,13 @@ import Sync
 import TestSupport
 import Testing
 
-/// Failures of other replicated stores, each as a test whose name says the failure. A test shows what is essential; the suites that go
-/// through a matter are named with it.
+/// Failures of other replicated stores: each test is named after one. A test shows the essential case; the
+/// suites with more cases are named with it.
 ///
-/// Here: constraints under merge, schema changes, positions that run ahead of the data. In `OthersFailTests+Operation.swift`: what
-/// grows, what is slow or torn, files, writes of others, errors and state.
-@Suite("What others fail at")
+/// This file: constraints under merge, schema changes, positions that run ahead of the data.
+/// `OthersFailTests+Operation.swift`: growth, slow and torn transfers, files, writes of other programs,
+/// errors and state.
+@Suite("Failures of other stores")
 struct OthersFailTests {
     static let schema = """
         CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT, mail TEXT UNIQUE);
@@ -19,7 +20,7 @@ struct OthersFailTests {
 
     // MARK: - UNIQUE and foreign keys under merge: more in ConstraintTests, UniqueClashTests, ForeignKeyTests
 
-    @Test("cr-sqlite and Corrosion forbid UNIQUE besides the key: here it stays on, and is never broken")
+    @Test("cr-sqlite and Corrosion forbid UNIQUE besides the key: here it stays on and is never broken")
     func uniqueStaysOn() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y')")
@@ -34,7 +35,7 @@ struct OthersFailTests {
         #expect(try cluster.content(0) == cluster.content(1))
     }
 
-    @Test("Marmot applies with REPLACE and deletes the row in the way: here both rows live, and both can be had again")
+    @Test("Marmot applies with REPLACE and deletes the other row: here both rows are kept, and either can be shown")
     func nothingIsReplaced() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', 'x@y')")
@@ -55,7 +56,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL); INSERT INTO note VALUES(1, 1, 'seen')")
         try cluster.converge()
-        // The cascade takes the note that is known here, and a note is made elsewhere meanwhile.
+        // The cascade deletes the note that is known here, while another machine makes a note.
         try cluster.execute(0, "DELETE FROM person")
         try cluster.execute(1, "INSERT INTO note VALUES(2, 1, 'unseen')")
         try cluster.converge()
@@ -67,7 +68,7 @@ struct OthersFailTests {
         }
     }
 
-    @Test("sqlite-data drops a child that comes before its parent: here it waits, and blocks nothing else")
+    @Test("sqlite-data drops a child that arrives before its parent: here it waits, and blocks nothing else")
     func childBeforeParent() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
@@ -75,7 +76,7 @@ struct OthersFailTests {
         try cluster.execute(1, "INSERT INTO note VALUES(1, 1, 'hello')")
         try cluster.execute(1, "INSERT INTO person VALUES(5, 'e', NULL)")
         let known = try cluster.inboxes[0].vector()
-        // Only what machine 1 wrote; the parent comes last.
+        // Only the changes of machine 1; the parent arrives last.
         for batch in try cluster.batches(from: 1, to: 2) {
             for run in batch.runs where known[run.origin] == 0 { _ = try cluster.inboxes[2].receive(batch.only(run)) }
         }
@@ -88,7 +89,7 @@ struct OthersFailTests {
 
     // MARK: - Schema changes: more in MixedSchemaTests, RenamedTableTests, Session/RetypedColumnTests
 
-    @Test("a schema change that floods (Fly's back-fill): here ADD COLUMN journals nothing, and writers go on")
+    @Test("a schema change that floods (Fly's back-fill): here ADD COLUMN journals nothing, and writers continue")
     func addColumnFloodsNothing() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(
@@ -105,7 +106,7 @@ struct OthersFailTests {
         #expect(try cluster.batches(from: 0, to: 1).map(\.changes.count) == [1])
     }
 
-    @Test("a schema change that stops replication (Corrosion): here a peer that has not migrated goes on, both ways")
+    @Test("a schema change that stops replication (Corrosion): here a peer that has not migrated exchanges both ways")
     func oldPeerGoesOn() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
@@ -124,17 +125,17 @@ struct OthersFailTests {
     }
 
     @Test(
-        "a schema change that truncates (Electric's refetch): here no row goes, nothing is sent again, no write waits")
+        "a schema change that truncates (Electric's refetch): here no row is lost or sent again, and no write waits")
     func schemaChangeRefetchesNothing() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(
             0, "INSERT INTO person VALUES(1, 'a', 'x@y'), (2, 'b', NULL); INSERT INTO note VALUES(1, 1, 'hello')")
         try cluster.converge()
-        // Written before the migration, and nobody has it yet.
+        // Written before the migration, and sent to nobody yet.
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
         let known = try cluster.inboxes.map { try $0.have() }
         for index in 0..<2 {
-            // A new column, and a table that is built anew.
+            // A new column, and a table that is rebuilt.
             try cluster.execute(
                 index,
                 """
@@ -166,7 +167,7 @@ struct OthersFailTests {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a', NULL)")
         let batches = try cluster.batches(from: 0, to: 1)
-        // A trigger cannot stop a merge; a file that refuses every write can.
+        // A trigger cannot stop a merge. A file that refuses every write can.
         let lock = try DatabaseQueue(path: cluster[1].path)
         var options = Replica.Options()
         options.busyTimeout = .zero
@@ -183,7 +184,8 @@ struct OthersFailTests {
     }
 
     @Test(
-        "sqlite-sync skipped a record that a table refused: here it is kept, told, passed on, and shown when it fits")
+        "sqlite-sync skipped a record that a table refused: here it is kept, reported, forwarded, and shown when it fits"
+    )
     func refusedRecordIsKept() throws {
         let loose = "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER)"
         let cluster = try Cluster(schemas: [
@@ -206,7 +208,7 @@ struct OthersFailTests {
     }
 
     @Test(
-        "a no-op merge that hides a row from a third peer (cr-sqlite #413): here what changes nothing is passed on")
+        "a no-op merge that hides a row from a third peer (cr-sqlite #413): here a change without effect is forwarded")
     func noOpMergeIsRelayed() throws {
         let cluster = try Cluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'same', NULL)")

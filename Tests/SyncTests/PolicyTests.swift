@@ -16,7 +16,7 @@ struct PolicyTests {
         return cluster
     }
 
-    /// Adds up what both sides put on top of nothing else: enough to see that both versions arrive, in a fixed order.
+    /// Adds both sides and ignores the base: enough to see that both versions arrive, in a fixed order.
     private static let adding: ConflictFunctions = {
         var functions = ConflictFunctions()
         functions["add"] = { _, earlier, later in
@@ -26,13 +26,14 @@ struct PolicyTests {
         return functions
     }()
 
-    /// A cell of the table under "Policies" in docs/CONFLICTS.md: A sets n to 2, and B, later and without having seen that, writes `b`.
+    /// A cell of the table under "Policies" in docs/CONFLICTS.md: A sets n to 2, and B, later and without
+    /// seeing that, writes `b`.
     struct Cell: Sendable, CustomTestStringConvertible {
         /// The first cell of its line.
         let line: String
         let b: String
         let policy: MergePolicy
-        /// As it stands there: the row that all end with, n before note.
+        /// The cell's text: the row that all machines end with, n before note.
         let text: String
         /// The values in the ledger.
         var lost: [Value] = []
@@ -51,12 +52,12 @@ struct PolicyTests {
         Cell(line: "one column", b: "n = 5", policy: .custom("add"), text: "(7, x)", lost: [.integer(2)]),
     ]
 
-    @Test("two edits that have not seen each other become what the document says", arguments: cells)
+    @Test("two concurrent edits end as the document says", arguments: cells)
     func documented(_ cell: Cell) throws {
         let cluster = try cluster(3, policy: cell.policy, functions: Array(repeating: Self.adding, count: 3))
         try cluster.execute(0, "UPDATE stock SET n = 2")
         try cluster.execute(1, "UPDATE stock SET \(cell.b)")
-        // The third machine hears of B first.
+        // The third machine gets B's change first.
         try cluster.pull(2, from: 1)
         try cluster.converge()
         for index in 0..<3 {
@@ -67,7 +68,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("by the row the later change stays, with the other columns as its writer saw them")
+    @Test("by the row, the later change stays, with the other columns as its writer saw them")
     func row() throws {
         let cluster = try cluster(3, policy: .row)
         try cluster.execute(0, "UPDATE stock SET n = 2")
@@ -80,7 +81,7 @@ struct PolicyTests {
     }
 
     @Test(
-        "by the row a change that loses is one entry of the ledger with all that it wrote, also where no column meets another"
+        "by the row, a change that loses is one entry of the ledger with everything that it wrote, also without a common column"
     )
     func rowLedger() throws {
         let cluster = try cluster(3, policy: .row)
@@ -94,7 +95,7 @@ struct PolicyTests {
             #expect(entries.count == 2)
             #expect(try cluster.ledger(index) == cluster.ledger(0))
         }
-        // What only its writer had changed can be had back.
+        // A value that only its writer had changed can be restored.
         let cluster2 = try self.cluster(2, policy: .row)
         try cluster2.execute(0, "UPDATE stock SET n = 2")
         try cluster2.execute(1, "UPDATE stock SET note = 'y'")
@@ -114,13 +115,13 @@ struct PolicyTests {
         try cluster.execute(1, "UPDATE stock SET n = 200, note = 'y'")
         try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:210 | text:'y'"]) }
-        // A change over the decided row is an ordinary one.
+        // A change over the decided row is an ordinary change.
         try cluster.execute(2, "UPDATE stock SET n = n + 1")
         try cluster.converge()
         for index in 0..<3 { #expect(try cluster.content(index) == ["stock: integer:1 | integer:211 | text:'y'"]) }
     }
 
-    @Test("without the function the row is held, and decided when the function is there")
+    @Test("without the function the row is held, and it is decided when the function is registered")
     func missingFunction() throws {
         let cluster = try cluster(
             3, policy: .custom("add"), functions: [Self.adding, Self.adding, ConflictFunctions()])
@@ -146,7 +147,7 @@ struct PolicyTests {
         #expect(try cluster.content(2) == ["stock: integer:1 | integer:210 | text:'x'"])
     }
 
-    @Test("a policy that is set while an inbox is open counts from the next change on")
+    @Test("a policy that is set while an inbox is open applies from the next change on")
     func setLater() throws {
         let cluster = try Cluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO stock VALUES(1, 1, 'x')")
@@ -160,7 +161,7 @@ struct PolicyTests {
 
     private static let migration = "ALTER TABLE stock ADD COLUMN place TEXT"
 
-    @Test("a row that was decided by the row stays as decided when a column joins")
+    @Test("a row that was decided by the row stays as decided when a column is backfilled")
     func joinedRow() throws {
         let cluster = try cluster(3, policy: .row)
         try cluster.execute(0, "UPDATE stock SET n = 2")
@@ -168,7 +169,7 @@ struct PolicyTests {
         try cluster.converge()
         for index in 0..<2 {
             try cluster.execute(index, Self.migration)
-            // What is written before capture has followed the migration is journalled at its next look only.
+            // A write before capture follows the migration is journalled only at its next look.
             try cluster.inboxes[index].bringBackHeldRows()
         }
         try cluster.execute(0, "UPDATE stock SET place = 'a'")
@@ -182,7 +183,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("a column that only the change carries that loses shows its default everywhere, also where it joins later")
+    @Test(
+        "a column that only the losing change carries shows its default everywhere, also where it is backfilled later")
     func joinedLoser() throws {
         let cluster = try cluster(3, policy: .row)
         try cluster.execute(0, Self.migration)
@@ -199,7 +201,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("what a function made of a row stays when a column joins")
+    @Test("a row that a function made stays when a column is backfilled")
     func joinedSum() throws {
         let cluster = try cluster(3, policy: .custom("add"), functions: Array(repeating: Self.adding, count: 3))
         try cluster.execute(0, "UPDATE stock SET n = 10")
@@ -217,7 +219,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("a row without a conflict needs no function when a column joins")
+    @Test("a row without a conflict needs no function when a column is backfilled")
     func joinedWithoutFunction() throws {
         let cluster = try cluster(2, policy: .custom("add"))
         try cluster.execute(0, Self.migration)
@@ -230,7 +232,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("random edits under each policy come out the same everywhere", arguments: 0..<20 as Range<UInt64>)
+    @Test("random edits under each policy end the same on all machines", arguments: 0..<20 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var random = SplitMix(seed: seed &+ 500)
         let count = 2 + random.below(3)

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What decides must not reach for a clock, a thread or a random number: it could not be simulated then.
+/// Code that decides must not use a clock, a thread or a random number. It could not be simulated otherwise.
 @Suite struct PurityTests {
-    /// Every file that decides: below `Sources/`, or a folder of which all files do.
+    /// Every file that decides, below `Sources/`, and every folder whose files all decide.
     private static let pure = [
         "Journal/File/CheckpointSchedule.swift", "Journal/Log/LocalFold.swift",
         "Sync/Inbox/Admission.swift", "Sync/Inbox/DeferredOrigins.swift", "Sync/Identity/HistoryEvidence.swift",
@@ -23,7 +23,7 @@ import Testing
     func imports(path: String) throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")
-        // A file that has moved must be noticed: a check of nothing would pass.
+        // A file that was moved must be noticed: a check of nothing would pass.
         let files = try files(at: sources.appending(path: path))
         #expect(!files.isEmpty, "Sources/\(path) does not exist")
         for file in files {

@@ -11,7 +11,7 @@ let awkwardValues: [Value] = [
 ]
 
 extension ChangeBatch {
-    /// A batch that keeps the invariants, with all that one can hold.
+    /// Makes a batch that keeps the invariants, with everything that a batch may have.
     static func random(changes count: Int, using generator: inout SplitMix) -> ChangeBatch {
         var batch = ChangeBatch()
         let origins = (0..<4).map { OriginID(high: UInt64($0) + 1, low: generator.next()) }
@@ -71,7 +71,7 @@ extension ChangeBatch {
                 endsTransaction: Int.random(in: 0..<3, using: &generator) == 0))
     }
 
-    /// The bits of every value: `==` of values takes -0.0 for 0.0.
+    /// The bits of every value: `==` of values treats -0.0 as 0.0.
     var valueBits: [String] {
         values.map { value in
             if case .real(let number) = value { return "real \(number.bitPattern)" }

@@ -4,8 +4,8 @@ import Sync
 import TestSupport
 import Testing
 
-/// Decision 0013: names that were declared to follow each other mean one table.
-@Suite("A table that got another name goes on exchanging with machines that know the old one")
+/// Decision 0013: declared names stand for one table.
+@Suite("A renamed table still exchanges with machines that know the old name")
 struct RenamedTableTests {
     static let person = "CREATE TABLE person(id INTEGER PRIMARY KEY, name TEXT)"
     static let contact = "CREATE TABLE contact(id INTEGER PRIMARY KEY, name TEXT)"
@@ -18,31 +18,31 @@ struct RenamedTableTests {
         }
     }
 
-    /// The rows of the one table, whatever it is called.
+    /// The rows of the table under either name.
     private func rows(_ cluster: Cluster, _ index: Int) throws -> [String] {
         try cluster.content(index).map { $0.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? $0 }
     }
 
     private func row(_ id: Int, _ name: String) -> String { "integer:\(id) | text:'\(name)'" }
 
-    @Test("old and new names exchange both ways, also through a machine that has neither table")
+    @Test("old and new names exchange in both directions, also through a machine that has neither table")
     func bothWays() throws {
         let cluster = try Cluster(schemas: [Self.person, Self.person, "CREATE TABLE other(id INTEGER PRIMARY KEY)"])
         try cluster.execute(1, "INSERT INTO person VALUES(1, 'a'), (2, 'b'), (3, 'c')")
         try cluster.converge()
         try declare(cluster, 0)
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
-        // Nothing is journalled by the renaming.
+        // The renaming journals nothing.
         try cluster[0].refreshDerivedState()
         #expect(try cluster.batches(from: 0, to: 1).isEmpty)
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1; INSERT INTO contact VALUES(4, 'd')")
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2; DELETE FROM person WHERE id = 3")
-        // By way of the relay only.
+        // The changes arrive only through the relay.
         for (target, source) in [(2, 0), (1, 2), (2, 1), (0, 2)] { try cluster.pull(target, from: source) }
         let expected = [row(1, "A"), row(2, "B"), row(4, "d")]
         #expect(try rows(cluster, 0) == expected)
         #expect(try rows(cluster, 1) == expected)
-        // The relay gets the table under the newest name, and knows what it is.
+        // The relay creates the table under the newest name, and recognises it.
         try declare(cluster, 2)
         try cluster.execute(2, Self.contact)
         try cluster.inboxes[2].bringBackHeldRows()
@@ -52,7 +52,7 @@ struct RenamedTableTests {
         for index in 0..<3 { #expect(try rows(cluster, index) == [row(1, "A"), row(2, "B")]) }
     }
 
-    @Test("what was written between the renaming and the next look of capture is not lost")
+    @Test("a write between the renaming and the next look of capture is not lost")
     func writesInBetween() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")
@@ -67,7 +67,7 @@ struct RenamedTableTests {
         #expect(try cluster.content(0) == ["contact: \(row(2, "b"))"])
     }
 
-    @Test("unknown names stay unknown, and join after the declaration without another exchange")
+    @Test("unknown names stay unknown, and their rows are shown after the declaration without another exchange")
     func joinsLater() throws {
         let cluster = try Cluster(schemas: [Self.person, Self.contact])
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b'); DELETE FROM person WHERE id = 2")
@@ -80,7 +80,8 @@ struct RenamedTableTests {
         try cluster.inboxes[1].bringBackHeldRows()
         #expect(try rows(cluster, 1) == [row(1, "a"), row(5, "e")])
         #expect(try cluster[1].read { try HeldEntries($0).all().isEmpty })
-        // From now on it speaks of the table as the old machine does; what it sent before joins there with the declaration.
+        // From here on it sends changes as the old machine does. What it sent before is shown there after the
+        // declaration.
         try cluster.execute(1, "UPDATE contact SET name = 'A' WHERE id = 1; INSERT INTO contact VALUES(7, 'g')")
         try cluster.converge()
         #expect(try rows(cluster, 0) == [row(1, "A"), row(7, "g")])
@@ -89,16 +90,16 @@ struct RenamedTableTests {
         for index in 0..<2 { #expect(try rows(cluster, index) == [row(1, "A"), row(5, "e"), row(7, "g")]) }
     }
 
-    @Test("a renaming that is declared afterwards brings both halves of the table together")
+    @Test("a renaming that is declared afterwards joins both halves of the table")
     func declaredLate() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b'), (3, 'c')")
         try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
-        // Capture takes it for a new table.
+        // Capture treats it as a new table.
         try cluster[0].refreshDerivedState()
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1; DELETE FROM contact WHERE id = 2")
-        // What is now in the table called contact counts as written when capture saw it.
+        // A row of the table contact counts as written when capture first saw it.
         try cluster.executeLater(1, "UPDATE person SET name = 'C' WHERE id = 3; INSERT INTO person VALUES(4, 'd')")
         try cluster.converge()
         for index in [1, 0] {
@@ -108,13 +109,13 @@ struct RenamedTableTests {
         try cluster.converge()
         #expect(try rows(cluster, 0) == rows(cluster, 1))
         #expect(try rows(cluster, 0) == [row(1, "A"), row(3, "C"), row(4, "d")])
-        // Both speak of one table from now on.
+        // Both machines mean one table from here on.
         try cluster.execute(0, "UPDATE contact SET name = 'again' WHERE id = 4")
         try cluster.converge()
         #expect(try rows(cluster, 1).last == row(4, "again"))
     }
 
-    @Test("a table that got changes under its other name, before that was declared, can be written as before")
+    @Test("a table that got changes under its other name before the declaration can be written as usual")
     func declaredBetweenContacts() throws {
         let cluster = try Cluster(schemas: [Self.person, Self.contact, Self.person])
         try cluster.execute(1, "INSERT INTO contact VALUES(1, 'a')")
@@ -127,13 +128,13 @@ struct RenamedTableTests {
         #expect(try rows(cluster, 0) == [row(1, "a"), row(2, "b")])
     }
 
-    @Test("without a declaration the renamed table is a new one: elsewhere the old one stays as it was, and goes on")
+    @Test("without a declaration the renamed table is a new one: the old one stays on other machines")
     func undeclared() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a'), (2, 'b')")
         try cluster.converge()
         try cluster.execute(0, "ALTER TABLE person RENAME TO contact")
-        // Capture takes it for a new table, with all its rows.
+        // Capture treats it as a new table with all its rows.
         try cluster[0].refreshDerivedState()
         try cluster.execute(0, "UPDATE contact SET name = 'A' WHERE id = 1")
         try cluster.execute(1, "UPDATE person SET name = 'B' WHERE id = 2")
@@ -147,7 +148,7 @@ struct RenamedTableTests {
         #expect(try cluster.content(1) == contacts + people)
     }
 
-    @Test("names follow each other through several renamings, on machines that stopped at different ones")
+    @Test("names follow several renamings, on machines that stopped at different ones")
     func chain() throws {
         let cluster = try Cluster(3, schema: Self.person)
         for index in [1, 2] {
@@ -195,7 +196,7 @@ struct RenamedTableTests {
         #expect(conflicts.first?.table == "contact")
     }
 
-    @Test("a declaration that contradicts the file or an earlier one is refused, and changes nothing")
+    @Test("a declaration that contradicts the file or an earlier declaration is refused, and changes nothing")
     func refused() throws {
         let cluster = try Cluster(
             1, schema: Self.person + ";" + Self.contact + "; CREATE TABLE x(id INTEGER PRIMARY KEY)")
@@ -212,7 +213,7 @@ struct RenamedTableTests {
         refuses("z", "y")
         refuses("x", "z")
         #expect(try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_names") } == 1)
-        // A table that takes an older name is not captured, and says why.
+        // A table that takes an older name is not captured, and the report says why.
         try cluster.execute(0, "ALTER TABLE x RENAME TO y; CREATE TABLE x(id INTEGER PRIMARY KEY)")
         let report = try cluster[0].write { try Capture.refresh($0) }
         #expect(report.untracked.map(\.table) == ["x"])
@@ -220,7 +221,7 @@ struct RenamedTableTests {
     }
 
     @Test(
-        "rows that were deleted under the old name and made anew under the new one cannot be brought together any more")
+        "rows that were deleted under the old name and inserted again under the new one cannot be joined")
     func livesCollide() throws {
         let cluster = try Cluster(1, schema: Self.person)
         try cluster.execute(
@@ -233,7 +234,7 @@ struct RenamedTableTests {
         #expect(try rows(cluster, 0) == [row(1, "c")])
     }
 
-    @Test("a renamed column is a new one that has all its values, and the old one goes on living elsewhere")
+    @Test("a renamed column is a new column with all its values, and the old one stays on other machines")
     func renamedColumn() throws {
         let cluster = try Cluster(2, schema: Self.person)
         try cluster.execute(0, "INSERT INTO person VALUES(1, 'a')")

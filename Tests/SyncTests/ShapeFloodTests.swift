@@ -4,12 +4,12 @@ import Testing
 
 @testable import Sync
 
-/// What a peer with a token can make grow that is no row.
-@Suite("Forms of tables that nobody has")
+/// What a peer with a token can make grow besides rows.
+@Suite("Shapes of tables that no replica has")
 struct ShapeFloodTests {
     private static let origin = OriginID(high: 77, low: 1)
 
-    /// One change in each of `tables`; the last one ends the transaction, if it is to end.
+    /// One change in each of `tables`. With `ends`, the last one ends the transaction.
     private func batch(tables: Range<Int>, firstVersion: Int64, ends: Bool = true) -> ChangeBatch {
         var batch = ChangeBatch()
         for (index, table) in tables.enumerated() {
@@ -29,7 +29,7 @@ struct ShapeFloodTests {
         return batch
     }
 
-    @Test("are refused beyond the most that a file gets to know, and nothing of their batch stays")
+    @Test("are refused beyond the limit of a file, and nothing of their batch stays")
     func refused() throws {
         var limits = Limits.standard
         limits.shapesPerFile = 10
@@ -43,12 +43,12 @@ struct ShapeFloodTests {
         #expect(try cluster.inboxes[0].vector() == VersionVector([.init(origin: Self.origin, version: 9)]))
         let count = try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_tables") }
         #expect(count == 10)
-        // Others are not delayed.
+        // Other peers are not delayed.
         try cluster.execute(1, "INSERT INTO t VALUES (1)")
         #expect(try cluster.pull(0, from: 1).applied == 1)
     }
 
-    @Test("keep nothing out of tables that are here, when these alone are more")
+    @Test("do not exclude shapes of tables that are here, even beyond the limit")
     func ownTables() throws {
         var limits = Limits.standard
         limits.shapesPerFile = 1
@@ -58,7 +58,7 @@ struct ShapeFloodTests {
         #expect(try cluster.pull(0, from: 1).applied == 2)
     }
 
-    @Test("count as memory while the end of their transaction has not come")
+    @Test("count as memory until the end of their transaction arrives")
     func pending() {
         var parts = PendingParts()
         let part = batch(tables: 0..<100, firstVersion: 1, ends: false)

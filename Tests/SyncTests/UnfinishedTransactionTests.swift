@@ -7,9 +7,10 @@ import Testing
 
 @testable import Sync
 
-/// A transaction of another program has no mark at its end: a reader of the journal takes for its end what was the journal's end in
-/// a snapshot. So one replica may know as whole what another one got as the beginning of more.
-@Suite("Transactions whose end does not come")
+/// A transaction of another program has no mark at its end: a reader takes the journal's end in its snapshot
+/// for the transaction's end. So one replica may have changes as a whole transaction that another one has as
+/// the beginning of a longer one.
+@Suite("Transactions whose end does not arrive")
 struct UnfinishedTransactionTests {
     enum Way: CaseIterable, Sendable {
         case pull, push
@@ -26,7 +27,8 @@ struct UnfinishedTransactionTests {
             4, schema: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)", limits: limits)
     }
 
-    /// Replica 0 gives its first three changes to replica 1 and the first batch of all five to replica 2, and is gone.
+    /// Replica 0 sends its first three changes to replica 1 and the first batch of all five to replica 2, and
+    /// then disappears.
     private func part(changesPerBatch: Int, pendingBytes: Int) throws -> Cluster {
         let cluster = try cluster(changesPerBatch: changesPerBatch, pendingBytes: pendingBytes)
         let program = try RawConnection(path: cluster[0].path)
@@ -39,13 +41,7 @@ struct UnfinishedTransactionTests {
     }
 
     private func sync(_ cluster: Cluster, _ a: Int, with b: Int) async throws {
-        let endpoint = Endpoint(replica: cluster[b], inbox: cluster.inboxes[b], limits: cluster.limits) {
-            AsyncStream { $0.finish() }
-        }
-        _ = try await SyncSession(
-            replica: cluster[a], inbox: cluster.inboxes[a], transport: LocalTransport(endpoint, name: "\(b)"),
-            limits: cluster.limits, clock: SystemClock()
-        ).exchange()
+        try await cluster.members[a].exchange(with: cluster.members[b])
     }
 
     private func ids(_ cluster: Cluster, _ index: Int) throws -> [Int] {
@@ -53,7 +49,7 @@ struct UnfinishedTransactionTests {
     }
 
     @Test(
-        "what a peer knows as whole is shown, and passed on as whole (P21)", arguments: Way.allCases,
+        "a transaction that a peer has as a whole is shown and forwarded as a whole (P21)", arguments: Way.allCases,
         [Self.inFile, Self.inMemory])
     func knownAsWhole(way: Way, pendingBytes: Int) async throws {
         let cluster = try part(changesPerBatch: 3, pendingBytes: pendingBytes)
@@ -70,7 +66,7 @@ struct UnfinishedTransactionTests {
         for index in 0..<4 { #expect(try ids(cluster, index) == [1, 2, 3, 4, 5, 9]) }
     }
 
-    @Test("what lies behind it goes on waiting for its end", arguments: Way.allCases, [Self.inFile, Self.inMemory])
+    @Test("the rest behind it still waits for its end", arguments: Way.allCases, [Self.inFile, Self.inMemory])
     func knownInPart(way: Way, pendingBytes: Int) async throws {
         let cluster = try part(changesPerBatch: 4, pendingBytes: pendingBytes)
         let origin = try cluster[0].identity().origin
@@ -85,7 +81,7 @@ struct UnfinishedTransactionTests {
         #expect(try ids(cluster, 2) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a peer that knows more, or less than the beginning, says nothing about it", arguments: Way.allCases)
+    @Test("a peer that knows more, or less than the beginning, decides nothing about it", arguments: Way.allCases)
     func unknown(way: Way) async throws {
         let cluster = try part(changesPerBatch: 2, pendingBytes: Self.inMemory)
         switch way {
@@ -96,7 +92,7 @@ struct UnfinishedTransactionTests {
     }
 
     @Test(
-        "a beginning that does not grow is dropped after its time, and comes again as a whole",
+        "a beginning that does not grow is dropped after its time, and arrives again as a whole",
         arguments: [Self.inFile, Self.inMemory])
     func dropped(pendingBytes: Int) throws {
         let cluster = try cluster(changesPerBatch: 2, pendingBytes: pendingBytes)

@@ -1,22 +1,23 @@
 import Sync
 import Testing
 
-/// Decision 0008, rules 2 and 4, where several indexes and many rows meet.
+/// Decision 0008, rules 2 and 4, for several indexes and many rows.
 @Suite("Clashes over several UNIQUE indexes")
 struct UniqueClashTests {
-    @Test("a long chain over three indexes falls like dominoes, each time the same way everywhere")
+    @Test("a long chain over three indexes has the same result on every machine at each step")
     func dominoes() throws {
         let cluster = try Cluster(
             5, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT UNIQUE, b TEXT UNIQUE, c TEXT UNIQUE)")
-        // Each row clashes with the one before it: 2 by a, 3 by b, 4 by c, 5 by a again.
+        // Each row clashes with the row before it: 2 by a, 3 by b, 4 by c, 5 by a again.
         let rows = [
             "1, 'p', 'b1', 'c1'", "2, 'p', 'q', 'c2'", "3, 'a3', 'q', 'r'", "4, 's', 'b4', 'r'", "5, 's', 'b5', 'c5'",
         ]
         for (index, row) in rows.enumerated() { try cluster.execute(index, "INSERT INTO t VALUES(\(row))") }
-        // The last machine hears of the latest first.
+        // The last machine gets the latest row first.
         for source in [3, 2, 1, 0] { try cluster.pull(4, from: source) }
         try cluster.converge()
-        // The earliest row is shown, and with it every second one after it. It goes, and the next one is the earliest.
+        // The earliest row is shown, and every second row after it. Each step deletes it, and the next row is
+        // the earliest.
         for (step, shown) in [[1, 3, 5], [2, 4], [3, 5], [4], [5]].enumerated() {
             try cluster.expectEqual()
             #expect(try cluster.text(step, "SELECT id || '' FROM t ORDER BY id") == shown.map { "\($0)" })
@@ -37,7 +38,7 @@ struct UniqueClashTests {
         try cluster.expectEqual()
         #expect(try cluster.text(2, "SELECT id || '' FROM t ORDER BY id") == ["1", "2", "3", "4"])
         #expect(try cluster.heldReasons(2) == ["unique"])
-        // With NULL it needs no place.
+        // With NULL the row does not clash.
         try cluster.execute(0, "UPDATE t SET b = NULL WHERE id = 4")
         try cluster.converge()
         try cluster.expectEqual()
@@ -45,7 +46,7 @@ struct UniqueClashTests {
     }
 
     @Test(
-        "values that rows hand on to each other in one transaction, and one that was taken in passing, keep nobody out",
+        "values that rows exchange in one transaction, and a value that was used only within it, keep no row out",
         arguments: [1, 8_192])
     func rotation(changesPerBatch: Int) throws {
         var limits = Limits.standard

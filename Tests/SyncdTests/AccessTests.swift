@@ -4,11 +4,11 @@ import Testing
 
 @testable import SyncdCore
 
-/// One way to show, or not to show, who one is.
+/// A credential of a request, or its absence.
 struct Credential: Sendable, CustomTestStringConvertible {
     let name: String
     let headers: [(String, String)]
-    /// What it opens on a daemon whose token is `AccessTests.secret`.
+    /// The access that it gives on a daemon whose token is `AccessTests.secret`.
     let opens: Set<Access>
 
     enum Access { case peer, reader }
@@ -58,10 +58,11 @@ struct Credential: Sendable, CustomTestStringConvertible {
 @Suite("Every route with every credential")
 struct AccessTests {
     static let secret = "0123456789abcdef0123456789abcdef"
-    /// SHA-256 of ``secret``: who has read the memory or a database of digests must not get in with it.
+    /// The SHA-256 of ``secret``. It must not give access: an attacker may read it in memory or in a database
+    /// of digests.
     static let secretDigest = "3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9"
 
-    @Test("only the token opens a route, and only /healthz is open to all")
+    @Test("only the token opens a route, and only /healthz is open without it")
     func matrix() async throws {
         let workspace = Workspace()
         let token = try workspace.write(AccessTests.secret + "\n", to: "token")
@@ -124,7 +125,7 @@ struct AccessTests {
     }
 
     @Test(
-        "without a token, a name that resolves to loopback is not enough",
+        "without a token, a name that resolves to loopback is not accepted",
         arguments: ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", ""])
     func rebinding(host: String) async throws {
         let workspace = Workspace()
@@ -138,7 +139,7 @@ struct AccessTests {
         }
     }
 
-    @Test("each action has a route, and each path and method stand once")
+    @Test("each action has a route, and each pair of path and method is unique")
     func table() {
         #expect(Set(Route.all.map(\.action)) == Set(Route.Action.allCases))
         #expect(Set(Route.all.map { "\($0.method) \($0.path)" }).count == Route.all.count)

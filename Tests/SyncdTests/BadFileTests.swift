@@ -3,18 +3,18 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("A file that cannot be used gets a sentence, a hint and status 1, and stays as it is")
+@Suite("A file that cannot be used gets a sentence, a hint and status 1, and does not change")
 struct BadFileTests {
     let workspace = Workspace()
 
-    /// Every command that takes a replica's file, and what follows the file on the command line.
+    /// Every command that takes a replica's file, with its arguments after the file.
     private static let commands = [
         ["log"], ["status"], ["conflicts"], ["conflicts", "dismiss", "1"], ["held"], ["clock"], ["clock", "repair"],
         ["clock", "accept", "00000000"], ["rekey"], ["sync", "http://127.0.0.1:1"], ["verify", "http://127.0.0.1:1"],
         ["run"],
     ]
 
-    /// Runs every command that takes a file against `path`, and expects the same of each.
+    /// Runs every command that takes a file against `path`, and expects the same refusal.
     private func expectRefusal(
         of path: String, _ sentence: String, commands: [[String]] = [["init"]] + BadFileTests.commands,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -62,7 +62,7 @@ struct BadFileTests {
         try await expectRefusal(of: path, "is not a SQLite database")
     }
 
-    @Test("a database of which the end is missing")
+    @Test("a database whose end is missing")
     func truncated() async throws {
         let path = try workspace.makeDatabase(rows: 2_000)
         let size = try #require(FileManager.default.contents(atPath: path)).count
@@ -91,7 +91,7 @@ struct BadFileTests {
         try await expectRefusal(of: path, "no change journal", commands: BadFileTests.commands)
     }
 
-    @Test("a table without a primary key: named, it is refused; otherwise it is left out, with the reason")
+    @Test("a table without a primary key is refused when it is named; otherwise it is excluded, with the reason")
     func withoutPrimaryKey() async throws {
         let path = try workspace.makeDatabase()
         try await expectRefusal(of: path, "primary key", commands: [["init", "--table", "loose"]])
@@ -123,7 +123,7 @@ struct BadFileTests {
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("locked"), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
-        // Ten seconds of waiting show no progress in a pipe.
+        // A pipe shows no progress during the ten seconds of waiting.
         #expect(outcome.errors.split(separator: "\n").count == 2, "\(outcome)")
         try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
         try holder.close()
@@ -133,7 +133,7 @@ struct BadFileTests {
         #expect(try await Tool.run("init", path).status == 0)
     }
 
-    @Test("a directory in which nothing can be written", .enabled(if: Unprivileged.isAvailable))
+    @Test("a directory without write permission", .enabled(if: Unprivileged.isAvailable))
     func readOnlyDirectory() async throws {
         let path = try workspace.makeDatabase()
         chmod(path, 0o644)
@@ -147,7 +147,7 @@ struct BadFileTests {
         #expect(try workspace.snapshot() == before)
     }
 
-    @Test("a replica that cannot be written, for the commands that write", .enabled(if: Unprivileged.isAvailable))
+    @Test("a replica without write permission, for the commands that write", .enabled(if: Unprivileged.isAvailable))
     func readOnlyReplica() async throws {
         let path = try await workspace.makeReplica()
         for name in try workspace.snapshot().keys { chmod(workspace.path(name), 0o444) }
@@ -159,7 +159,7 @@ struct BadFileTests {
             let outcome = try await Tool.run(
                 Unprivileged.wrapper + [Tool.path, command[0], path] + command.dropFirst())
             if refused.contains(command) { #expect(outcome.status == 1, "\(command): \(outcome)") }
-            // Reading may need shared memory in the directory, or find it there.
+            // Reading succeeds when the directory has the shared memory, and may need to create it otherwise.
             guard outcome.status != 0 else { continue }
             #expect(outcome.status == 1, "\(command): \(outcome)")
             #expect(outcome.errors.contains("Error: "), "\(command): \(outcome)")
@@ -169,7 +169,7 @@ struct BadFileTests {
     }
 }
 
-/// Runs a command as a user for whom permissions hold: the tests themselves may run as root.
+/// Runs a command as a user without root's rights: the tests themselves may run as root.
 enum Unprivileged {
     static let wrapper =
         geteuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] : []

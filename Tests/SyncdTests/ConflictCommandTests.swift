@@ -16,7 +16,7 @@ struct ConflictCommandTests {
         }
     }
 
-    /// Two replicas that changed the same row in different ways, the second one later, and met.
+    /// Two replicas that changed the same row differently, the second one later, and then exchanged.
     private func met(_ a: String, _ b: String) async throws -> (a: String, b: String) {
         let first = try await workspace.makeReplica("a.sqlite", rows: 3)
         let second = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -46,7 +46,7 @@ struct ConflictCommandTests {
         #expect(text.lines.last == "1 conflict.")
     }
 
-    @Test("conflicts filters, and a filter that makes no sense is a wrong use")
+    @Test("conflicts filters, and a filter that makes no sense is a usage error")
     func filters() async throws {
         let (a, b) = try await met(
             "UPDATE person SET name = 'mine' WHERE id = 'p1'; UPDATE person SET id = 'q2' WHERE id = 'p2'",
@@ -107,7 +107,7 @@ struct ConflictCommandTests {
         #expect(try await Tool.run("conflicts", a, "--json").lines.count == 1)
     }
 
-    @Test("dismiss takes several numbers, or all that the filters let through")
+    @Test("dismiss takes several numbers, or everything that matches the filters")
     func dismiss() async throws {
         let (a, _) = try await met(
             "UPDATE person SET name = 'mine'", "UPDATE person SET name = 'yours' WHERE id IN ('p1', 'p2', 'p3')")
@@ -149,7 +149,7 @@ struct ConflictCommandTests {
         #expect(status["held_by_reason"] as? [String: Int] == ["unique": 1])
     }
 
-    @Test("held knows the reasons that its documentation names, and no others")
+    @Test("held has the reasons of its documentation, and no others")
     func reasons() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -165,7 +165,7 @@ struct ConflictCommandTests {
         let a = try await workspace.makeReplica("a.sqlite", rows: 1)
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
         #expect(try await Tool.run("clock", b).output == "Nothing is held back.\n")
-        // As a machine whose clock is 10 years ahead had written it.
+        // As a machine with a clock 10 years ahead writes it.
         try workspace.execute(a, "UPDATE _journal SET stamp = stamp + 3652")
         let first = try await Tool.run("sync", a, b)
         #expect(first.status == 0 && first.output.contains("Held back there"))
@@ -193,12 +193,12 @@ struct ConflictCommandTests {
         #expect(try await Tool.run("clock", b).output.contains("accepted"))
         #expect(try await Tool.run("clock", b, "reset", origin).status == 0)
         #expect(try await Tool.run("clock", b, "--json").lines.isEmpty)
-        // Somebody has taken them: no way back.
+        // A peer has accepted them, so the repair is refused.
         let late = try await Tool.run("clock", a, "repair")
         #expect(late.status == 1 && late.errors.contains("a peer has taken them") && late.errors.contains("\nHint: "))
     }
 
-    @Test("clock repair lets the changes of a wrong clock through, under a new origin")
+    @Test("clock repair releases the changes of a wrong clock, under a new origin")
     func clockRepair() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 2)
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)

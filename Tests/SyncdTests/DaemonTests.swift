@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The daemon starts, stops, and refuses what is unsafe")
+@Suite("The daemon starts, stops, and refuses unsafe settings")
 struct DaemonTests {
     let workspace = Workspace()
 
@@ -19,7 +19,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "a second daemon on the same file is refused, also under another name of the file; after the first one's end it starts"
+        "a second daemon on the same file is refused, also by another name of the file, and starts once the first has ended"
     )
     func oneDaemonPerFile() async throws {
         let path = try await workspace.makeReplica()
@@ -36,12 +36,12 @@ struct DaemonTests {
         #expect(await third.stop().status == 0)
     }
 
-    @Test("it ends by itself, with a sentence, when its file is moved away", .timeLimit(.minutes(1)))
+    @Test("it ends by itself, with a sentence, when its file is moved", .timeLimit(.minutes(1)))
     func displaced() async throws {
         let path = try await workspace.makeReplica()
         let daemon = try await DaemonProcess.start(path)
         try FileManager.default.moveItem(atPath: path, toPath: workspace.path("aside.sqlite"))
-        // No signal: it only waits.
+        // Signal 0 only waits.
         let end = await daemon.stop(0)
         #expect(end.status == 1)
         #expect(end.log.contains("was moved away, replaced or removed while it was open"), "\(end.log)")
@@ -57,7 +57,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "an address that others can reach is refused without a token",
+        "an address that other machines can reach is refused without a token",
         arguments: ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "example.org:0"])
     func publicAddress(address: String) async throws {
         let outcome = try await Tool.run("run", try await workspace.makeReplica(), "--listen", address)
@@ -66,7 +66,7 @@ struct DaemonTests {
         #expect(outcome.errors.contains("--token-file"), "\(outcome)")
     }
 
-    @Test("with a token it listens there")
+    @Test("with a token it listens at such an address")
     func publicAddressWithToken() async throws {
         let token = try workspace.write("secret\n", to: "token")
         let daemon = try await DaemonProcess.start(
@@ -75,7 +75,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "a token file that is empty, readable by others, too long, not text, or not there is refused",
+        "a token file that is empty, readable by others, too long or not text is refused",
         arguments: [
             ("", 0o600, "is empty"), ("\n \n", 0o600, "is empty"), ("secret", 0o644, "other users"),
             ("secret", 0o620, "other users"), (String(repeating: "a", count: 5_000), 0o600, "longer than"),
@@ -90,7 +90,7 @@ struct DaemonTests {
         #expect(text.count < 3 || !outcome.errors.contains(text.prefix(20)))
     }
 
-    @Test("a token file that is not there, or is a FIFO, is refused")
+    @Test("a token file that is missing or a FIFO is refused")
     func missingTokenFile() async throws {
         let replica = try await workspace.makeReplica()
         try #require(mkfifo(workspace.path("fifo"), 0o600) == 0)
@@ -102,7 +102,7 @@ struct DaemonTests {
         }
     }
 
-    @Test("an occupied port is named")
+    @Test("an occupied port is reported by its number")
     func occupiedPort() async throws {
         let first = try await DaemonProcess.start(try await workspace.makeReplica())
         let outcome = try await Tool.run(
@@ -113,7 +113,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "an address that this machine does not have, and a name that nobody knows, are named with what to do",
+        "an address that this machine does not have, and an unknown name, are reported with what to do",
         arguments: [("192.0.2.1:0", "This machine has no such address"), ("nobody.invalid:0", "resolve")])
     func foreignAddress(address: String, hint: String) async throws {
         let token = try workspace.write("secret\n", to: "token")
@@ -125,7 +125,7 @@ struct DaemonTests {
         #expect(advice.map { $0.hasPrefix("Hint: ") && $0.contains(hint) } == true, "\(outcome)")
     }
 
-    @Test("a configuration file says the same as flags; a flag wins")
+    @Test("a configuration file has the same settings as flags; a flag wins")
     func configuration() async throws {
         let token = try workspace.write("secret\n", to: "token")
         let file = try workspace.write(
@@ -153,7 +153,7 @@ struct DaemonTests {
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
     }
 
-    @Test("a configuration file that is not there, a directory, or too large is refused")
+    @Test("a configuration file that is missing, a directory, or too large is refused")
     func unreadableConfiguration() async throws {
         let replica = try await workspace.makeReplica()
         let large = try workspace.write(String(repeating: " ", count: 2 << 20), to: "large")

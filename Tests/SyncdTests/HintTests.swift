@@ -9,7 +9,7 @@ import Testing
 struct HintTests {
     let workspace = Workspace()
 
-    @Test("an error that was thrown without a hint gets that of its code; one with a hint keeps it")
+    @Test("an error without a hint gets the hint of its code; an error with a hint keeps it")
     func codes() throws {
         let peer = try PeerConfiguration("http://a:1")
         for code in SyncError.Code.all {
@@ -31,7 +31,7 @@ struct HintTests {
     }
 
     @Test(
-        "why a daemon cannot listen, and what to do about it",
+        "the reason why a daemon cannot listen comes with what to do",
         arguments: [
             (EADDRINUSE, "Another program uses the port"), (EADDRNOTAVAIL, "This machine has no such address"),
             (EACCES, "Ports below 1024"), (EAFNOSUPPORT, "addresses of that kind"), (EINVAL, "another address"),
@@ -42,7 +42,7 @@ struct HintTests {
         #expect(failure.hint.contains(hint), "\(failure)")
     }
 
-    @Test("a table that goes while replicas are compared is named, with what to do")
+    @Test("a table that is dropped while replicas are compared is reported with what to do")
     func missingTable() async throws {
         let replica = try Replica.open(at: try await workspace.makeReplica())
         let shape = TableShape(table: "gone", columns: ["id"], keyCount: 1)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Copied and restored files, by the command line and by daemons")
+@Suite("Copied and restored files, with commands and with daemons")
 struct IdentityTests {
     let workspace = Workspace()
 
@@ -18,7 +18,7 @@ struct IdentityTests {
         try workspace.execute(path, "INSERT INTO person VALUES ('\(id)', 'x', 1)")
     }
 
-    /// Copies a database that nobody has open, as `cp` does.
+    /// Copies a database as `cp` does. Nobody may have it open.
     private func copy(_ path: String, to target: String) throws {
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
             try? FileManager.default.removeItem(atPath: target + suffix)
@@ -26,7 +26,7 @@ struct IdentityTests {
         }
     }
 
-    @Test("a copied file with a daemon of its own: both daemons go on, and both files get everything")
+    @Test("a copied file with a daemon of its own: both daemons continue, and both files get everything")
     func twoDaemons() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = workspace.path("b.sqlite")
@@ -48,7 +48,7 @@ struct IdentityTests {
         #expect(await first.stop().status == 0)
     }
 
-    @Test("a restored file takes a new identity, says so, and gets back what it had sent")
+    @Test("a restored file takes a new identity, reports it, and gets back what it had sent")
     func restored() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -101,7 +101,7 @@ struct IdentityTests {
         #expect(try origin(a) != before)
     }
 
-    @Test("rekey refuses while a daemon serves the file, and what is no replica")
+    @Test("rekey refuses while a daemon serves the file, and refuses a file that is no replica")
     func refusals() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let before = try origin(a)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What init says of the tables and views of a file")
+@Suite("The report of init on tables and views")
 struct InitCommandTests {
     let workspace = Workspace()
 
@@ -25,10 +25,10 @@ struct InitCommandTests {
             try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any], "\(outcome)")
     }
 
-    @Test("views, virtual tables with their shadow tables, and names of Tandem's own are not tracked, with the reason")
+    @Test("views, virtual tables with their shadow tables, and Tandem's own names are not tracked, with the reason")
     func text() async throws {
         let path = try makeDatabase()
-        // The second time the journal is there, and its tables are not listed.
+        // The journal exists at the second call, which does not list its tables.
         for _ in 0..<2 {
             let outcome = try await Tool.run("init", path)
             #expect(outcome.status == 0, "\(outcome)")
@@ -49,7 +49,7 @@ struct InitCommandTests {
         }
     }
 
-    @Test("--json is one object with what is tracked and what is not")
+    @Test("--json is one object with the tracked and the untracked tables")
     func json() async throws {
         let path = try makeDatabase()
         let first = try object(
@@ -67,7 +67,7 @@ struct InitCommandTests {
     }
 
     @Test(
-        "what can never be tracked is refused by name, with the reason",
+        "tables that can never be tracked are refused by name, with the reason",
         arguments: [
             ("--table", "adults", "it is a view"), ("--table", "SEARCH", "virtual table"),
             ("--table", "search_data", "virtual table search"), ("--table", "_journal_notes", "Tandem's own"),
@@ -83,7 +83,7 @@ struct InitCommandTests {
         #expect(try workspace.snapshot() == before)
     }
 
-    @Test("a file in which nothing can be tracked says so")
+    @Test("a file without a trackable table is reported as such")
     func nothing() async throws {
         let path = workspace.path("a.sqlite")
         try workspace.execute(path, "CREATE TABLE loose (what TEXT)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncdCore
 
-@Suite("What the commands print")
+@Suite("The output of the commands")
 struct OutputTests {
     let workspace = Workspace()
 
@@ -43,7 +43,7 @@ struct OutputTests {
         #expect(inserted["name"] as? [String: String] == ["blob": "AP8="])
     }
 
-    @Test("log shows only the table, the key and the part of the journal that is asked for")
+    @Test("log shows only the requested table, key and part of the journal")
     func logFilters() async throws {
         let path = try await workspace.makeReplica()
         #expect(try await Tool.run("log", path, "--key", "p2").lines.count == 1)
@@ -71,7 +71,7 @@ struct OutputTests {
         #expect(tables.map { $0["rows"] as? Int } == [3])
     }
 
-    @Test("sync --json has one object for each peer, also for one with which the exchange fails")
+    @Test("sync --json has one object for each peer, also for a failed exchange")
     func sync() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 3)
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -114,7 +114,7 @@ struct OutputTests {
         #expect(second["equal"] as? Bool == true && second["same_changes"] as? Bool == true)
     }
 
-    @Test("output that cannot be written is an error with a hint")
+    @Test("a failure to write the output is an error with a hint")
     func fullDisk() async throws {
         let path = try await workspace.makeReplica()
         let outcome = try await Tool.run(["/bin/sh", "-c", "'\(Tool.path)' log '\(path)' > /dev/full"])
@@ -123,7 +123,7 @@ struct OutputTests {
         #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
     }
 
-    @Test("what reads changes nothing in the file")
+    @Test("commands that read change nothing in the file")
     func readOnly() async throws {
         let path = try await workspace.makeReplica()
         let before = FileManager.default.contents(atPath: path)
@@ -133,7 +133,7 @@ struct OutputTests {
         #expect(FileManager.default.contents(atPath: path) == before)
     }
 
-    @Test("values that JSON has no word for are told apart")
+    @Test("values without a JSON form are told apart")
     func values() {
         #expect(JSONValue(Value.real(1)).text == "1.0")
         #expect(JSONValue(Value.real(.infinity)).text == #"{"real":"inf"}"#)
@@ -145,7 +145,7 @@ struct OutputTests {
         #expect(JSONValue(Value.null).text == "null")
     }
 
-    @Test("text for people holds no characters that move the cursor")
+    @Test("text for people has no characters that move the cursor")
     func printable() {
         #expect(ConsoleText.printable("a\u{1B}[2Jb\rc\u{202E}d\ne") == "a\\u{1b}[2Jb\\u{d}c\\u{202e}d\\ne")
         #expect(Value.text("it's").shown == "'it's'")
@@ -163,7 +163,7 @@ struct OutputTests {
         log.end()
     }
 
-    @Test("a reader that goes away ends the command quietly")
+    @Test("a reader that closes the pipe ends the command quietly")
     func brokenPipe() async throws {
         let path = try await workspace.makeReplica(rows: 20_000)
         let outcome = try await Tool.run(["/bin/sh", "-c", "'\(Tool.path)' log '\(path)' | head -1"])

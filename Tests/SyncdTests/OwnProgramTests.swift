@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("A table that only its own program can write concerns no other table")
+@Suite("A table that only its own program can write affects no other table")
 struct OwnProgramTests {
     let workspace = Workspace()
 
@@ -20,7 +20,7 @@ struct OwnProgramTests {
         try queue.close()
     }
 
-    @Test("init tracks what it can read, and names the other table with what it lacks")
+    @Test("init tracks the tables that it can read, and reports the other table with what it needs")
     func initialization() async throws {
         let path = workspace.path("a.sqlite")
         try execute(
@@ -43,7 +43,7 @@ struct OwnProgramTests {
         #expect(try await Tool.run("status", path).status == 0)
     }
 
-    @Test("made while the file is a replica, such a table stops no exchange")
+    @Test("such a table, made while the file is a replica, stops no exchange")
     func later() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -56,7 +56,7 @@ struct OwnProgramTests {
         #expect(try workspace.value(b, "SELECT count(*) FROM person", as: Int.self) == 3)
     }
 
-    @Test("changes of a table that cannot be written here wait in the journal, are listed, and alarm nobody")
+    @Test("changes of a table that cannot be written here wait in the journal, are listed, and raise no alarm")
     func receiving() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -69,7 +69,7 @@ struct OwnProgramTests {
         #expect(try workspace.value(b, "SELECT count(*) FROM checked", as: Int.self) == 0)
         let held = try await Tool.run("held", b)
         #expect(held.output.contains("only the table's own program can write it"), "\(held)")
-        // Without the function in its schema, the table shows what has waited.
+        // Without the function in its schema, the table shows the waiting changes.
         try execute(
             b,
             """

@@ -6,11 +6,11 @@ import Testing
 @testable import Sync
 @testable import SyncdCore
 
-@Suite("A peer that fails, lies or attacks gets a sentence, a hint and status 1, and nothing changes here")
+@Suite("A peer that fails, lies or attacks gets a sentence, a hint and status 1, and changes nothing here")
 struct PeerTests {
     let workspace = Workspace()
 
-    /// Runs `sync` against `peer` and expects a refusal that says `sentence`, and an unchanged journal.
+    /// Runs `sync` against `peer`, and expects a refusal with `sentence` and an unchanged journal.
     private func expectRefusal(
         _ replica: String, _ peer: String, _ sentence: String, _ arguments: String...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -33,7 +33,7 @@ struct PeerTests {
             """, as: String.self)
     }
 
-    /// A daemon and a second replica still exchange changes.
+    /// Checks that a daemon and a second replica still exchange changes.
     private func expectGoodExchange(
         _ replica: String, with daemon: DaemonProcess, _ arguments: String...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -44,7 +44,7 @@ struct PeerTests {
         #expect(verified.status == 0, "\(verified)", sourceLocation: sourceLocation)
     }
 
-    @Test("two replicas exchange over HTTP, and a second time nothing is sent")
+    @Test("two replicas exchange over HTTP, and nothing is sent a second time")
     func goodExchange() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 5)
         let b = try await workspace.makeReplica("b.sqlite", rows: 2)
@@ -56,7 +56,7 @@ struct PeerTests {
         #expect(await daemon.stop().status == 0)
     }
 
-    @Test("nobody listens, or no such name")
+    @Test("an address without a listener, and an unknown name")
     func unreachable() async throws {
         let replica = try await workspace.makeReplica()
         let port = try HostileServer { _ in .init([]) }.port
@@ -65,7 +65,7 @@ struct PeerTests {
     }
 
     @Test(
-        "an address that is none",
+        "an invalid address",
         arguments: ["ftp://a", "http://", "https://u:secret@host", "http://h/path", "http://h?x=1"])
     func badAddress(address: String) async throws {
         let replica = try await workspace.makeReplica()
@@ -90,7 +90,7 @@ struct PeerTests {
         }
     }
 
-    @Test("a path that is no replica")
+    @Test("a path to a file that is no replica")
     func badPath() async throws {
         let replica = try await workspace.makeReplica()
         try await expectRefusal(replica, workspace.path("none.sqlite"), "there is no file at")
@@ -101,7 +101,7 @@ struct PeerTests {
         #expect(FileManager.default.contents(atPath: plain) == before)
     }
 
-    @Test("a wrong token, or none; then the right one")
+    @Test("a wrong or missing token, and then the right one")
     func token() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite")
@@ -126,7 +126,7 @@ struct PeerTests {
         try await expectGoodExchange(c, with: daemon)
     }
 
-    @Test("a replica itself, by its path, by a link and by its daemon")
+    @Test("a replica itself, by its path, by a link and through its daemon")
     func itself() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         try FileManager.default.createSymbolicLink(atPath: workspace.path("link"), withDestinationPath: a)
@@ -137,7 +137,7 @@ struct PeerTests {
         #expect(await daemon.stop().status == 0)
     }
 
-    @Test("answers that are no peer's: HTML, garbage, another status, a redirect, an encoding, nothing")
+    @Test("answers that no peer gives: HTML, garbage, another status, a redirect, an encoding, nothing")
     func garbage() async throws {
         let replica = try await workspace.makeReplica()
         let message = WireHTTP.messageType
@@ -197,7 +197,7 @@ struct PeerTests {
         }
     }
 
-    @Test("a good greeting, and then a pull that is garbage, cut off, without end, or expands a thousandfold")
+    @Test("a good hello, and then a pull that is garbage, cut off, endless, or expands a thousandfold")
     func hostilePull() async throws {
         let replica = try await workspace.makeReplica()
         let hello = try helloAnswer()
@@ -231,7 +231,7 @@ struct PeerTests {
         }
     }
 
-    @Test("a daemon that follows hostile and dead peers goes on, and serves good ones")
+    @Test("a daemon that follows hostile and dead peers continues, and serves good ones")
     func daemonSurvives() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 5)
         let b = try await workspace.makeReplica("b.sqlite", rows: 1)
@@ -252,7 +252,7 @@ struct PeerTests {
     }
 
     @Test(
-        "a push in half, garbage in a push, a bomb, another version, another cluster: 4xx, and the next good one is taken"
+        "half a push, garbage in a push, a bomb, another version, another cluster: 4xx, and the next good push is accepted"
     )
     func hostilePush() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
@@ -281,7 +281,7 @@ struct PeerTests {
         #expect(await daemon.stop().status == 0)
     }
 
-    // MARK: - What hostile peers send
+    // MARK: - Bytes of hostile peers
 
     private func helloAnswer() throws -> HostileServer.Behaviour {
         let other = OriginID.random()
@@ -292,7 +292,7 @@ struct PeerTests {
         return .answer(type: WireHTTP.messageType, try hello.encoded())
     }
 
-    /// A well-formed frame of some kilobytes that says that it becomes 200 MB, and does.
+    /// A well-formed frame of some kilobytes that announces 200 MB, and decompresses to as much.
     private func bombFrame() throws -> [UInt8] {
         let size = 200 << 20
         let payload = try PayloadEncoding.zstd.compress([UInt8](repeating: 0, count: size))

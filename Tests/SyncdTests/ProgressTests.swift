@@ -7,11 +7,11 @@ import Testing
 @testable import Sync
 @testable import SyncdCore
 
-@Suite("Long work tells how far it is, to a terminal only")
+@Suite("Long work shows its progress, on a terminal only")
 struct ProgressTests {
     let workspace = Workspace()
 
-    @Test("the line has title, detail and time, and the title gives way when it is too long")
+    @Test("the line has title, detail and time, and the title is shortened when it is too long")
     func text() {
         #expect(
             ProgressLine.text("Exchanging with http://b:7707", "3 changes received", seconds: 12)
@@ -25,7 +25,7 @@ struct ProgressTests {
         #expect(!ProgressLine.text("a\nb", "c\rd", seconds: 1).contains { $0.isNewline })
     }
 
-    @Test("what comes in during an exchange is counted once, and own changes are not")
+    @Test("incoming changes of an exchange are counted once, and own changes are not")
     func arrivals() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 2)
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -39,7 +39,7 @@ struct ProgressTests {
         try replica.close()
     }
 
-    @Test("a comparison tells its observer of each table and of the rows so far")
+    @Test("a comparison reports to its observer each table and the number of rows")
     func comparison() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 3)
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -79,14 +79,14 @@ struct ProgressTests {
         try await Tool.run(["/usr/bin/env", "python3", "-c", ProgressTests.terminal, Tool.path] + arguments)
     }
 
-    @Test("init, sync and verify show the line at a terminal while they wait, and take it away before they say more")
+    @Test("init, sync and verify show the line on a terminal while they wait, and remove it before other output")
     func terminal() async throws {
         let plain = try workspace.makeDatabase("plain.sqlite")
         let (a, b) = (try await workspace.makeReplica("a.sqlite"), try await workspace.makeReplica("b.sqlite"))
         let peer = try await workspace.makeReplica("peer.sqlite")
-        // A contact with the file has something to write.
+        // The peer gets something to write at a contact with the file.
         try workspace.execute(peer, "INSERT INTO person VALUES ('new', 'x', 1)")
-        // Each command waits for the lock, ten seconds, and gives up.
+        // Each command waits ten seconds for the lock, and then fails.
         let holders = try [plain, peer].map { try RawConnection(path: $0) }
         for holder in holders { try holder.run("BEGIN IMMEDIATE") }
         async let initialized = onTerminal("init", plain)
@@ -106,7 +106,7 @@ struct ProgressTests {
     }
 }
 
-/// All that was heard of a comparison.
+/// Everything that an observer of a comparison was told.
 private final class Heard: Sendable {
     private let progress = Mutex<[VerifyProgress]>([])
 

@@ -4,11 +4,11 @@ import Journal
 import TestSupport
 import Testing
 
-@Suite("Damage shows in status, metrics and log, and verify --repair mends it")
+@Suite("Damage appears in status, metrics and log, and verify --repair repairs it")
 struct ProofTests {
     let workspace = Workspace()
 
-    /// Changes rows with no trigger running, as a fault would.
+    /// Changes rows without triggers, as a fault would.
     private func damage(_ path: String, _ sql: String) throws {
         let replica = try Replica.open(at: path)
         let merge = try replica.openMergeConnection()
@@ -17,14 +17,14 @@ struct ProofTests {
         try replica.close()
     }
 
-    @Test("sync tells of a difference that is damage; status shows it, in text and as JSON, until it is mended")
+    @Test("sync reports a difference that is damage; status shows it, in text and as JSON, until it is repaired")
     func status() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
         let first = try await Tool.run("sync", a, b)
         #expect(first.status == 0 && !first.output.contains("Different"), "\(first)")
         try damage(b, "UPDATE person SET name = 'rotten' WHERE id = 'p2'")
-        // The last comparison was just now; the next is due in an hour.
+        // The last comparison was a moment ago, and the next one is due in an hour.
         try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
         let second = try await Tool.run("sync", a, b)
         #expect(second.output.contains("Different although both know the same changes: person"), "\(second)")
@@ -51,7 +51,7 @@ struct ProofTests {
         #expect(try await !Tool.run("status", a).output.contains("DIFFERENT"))
     }
 
-    @Test("verify --repair --json tells what was mended, and how the replicas are after it")
+    @Test("verify --repair --json reports what was repaired, and how the replicas compare afterwards")
     func repairAsJSON() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -73,7 +73,7 @@ struct ProofTests {
     }
 
     @Test(
-        "a peer that is a file is settled, too: what a program wrote there past a constraint is set aside, what it made room for is back"
+        "the held rows of a peer that is a file are updated, too: rows that a program wrote past a constraint, and rows that clash no longer"
     )
     func fileOfAPeer() async throws {
         let schema = """
@@ -88,7 +88,7 @@ struct ProofTests {
         try workspace.execute(a, "INSERT INTO person VALUES (1, 'x@y'); INSERT INTO note VALUES (7, 1)")
         try workspace.execute(b, "INSERT INTO person VALUES (2, 'x@y')")
         func sync() async throws {
-            // A comparison that is not due says nothing.
+            // A comparison that is not due is not made.
             try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
             let outcome = try await Tool.run("sync", a, b)
             #expect(outcome.status == 0 && !outcome.output.contains("Different"), "\(outcome)")
@@ -101,7 +101,7 @@ struct ProofTests {
         }
         try await sync()
         #expect(try shown("SELECT group_concat(id) FROM person") == ["1", "1"])
-        // Without foreign keys: the note loses its parent, and person 2 gets its mail.
+        // Foreign keys are off: the note loses its parent, and person 2 gets the mail address.
         try workspace.execute(b, "PRAGMA foreign_keys = OFF; DELETE FROM person WHERE id = 1")
         try await sync()
         #expect(try shown("SELECT group_concat(id) FROM person") == ["2", "2"])
@@ -121,7 +121,7 @@ struct ProofTests {
         #expect(try workspace.value(b, "SELECT count(*) FROM person", as: Int.self) == 0)
     }
 
-    @Test("a daemon compares by itself, and tells in its metrics and its log")
+    @Test("a daemon compares by itself, and reports the result in its metrics and its log")
     func daemon() async throws {
         let a = try await workspace.makeReplica("a.sqlite")
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
@@ -129,7 +129,8 @@ struct ProofTests {
         try damage(b, "DELETE FROM person WHERE id = 'p1'")
         let second = try await DaemonProcess.start(b)
         let first = try await DaemonProcess.start(a, "--peer", second.url)
-        // The peer is new under this address, so a comparison is due with the first exchange that leaves both level.
+        // The peer is new under this address, so a comparison is due with the first exchange after which both
+        // know the same.
         var metrics = ""
         let watch = try FileWatch(path: a)
         defer { watch.stop() }

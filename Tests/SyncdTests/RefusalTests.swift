@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncdCore
 
-@Suite("What a client and the log are told of a request that failed")
+@Suite("What a client and the log are told about a failed request")
 struct RefusalTests {
-    @Test("the log says what SQLite said, and neither says the SQL or its values")
+    @Test("the log has SQLite's message, and neither has the SQL or its values")
     func database() throws {
         let log = LogRecord()
         let error = DatabaseError(
@@ -24,7 +24,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "a file that others hold is asked for again",
+        "a file that others lock is tried again",
         arguments: [
             DatabaseError(resultCode: .SQLITE_BUSY), JournalError(.busy, "another process holds the file"),
         ] as [any Error])

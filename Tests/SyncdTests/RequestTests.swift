@@ -5,7 +5,7 @@ import Testing
 struct RequestTests {
     let workspace = Workspace()
 
-    /// Sends `bytes`, expects one of the statuses, and that the daemon still answers.
+    /// Sends `bytes`, and expects one of the statuses and a daemon that still answers.
     private func expect(
         _ bytes: some Sequence<UInt8>, _ statuses: Set<Int>, from daemon: DaemonProcess, _ name: String = "",
         sourceLocation: SourceLocation = #_sourceLocation
@@ -86,7 +86,7 @@ struct RequestTests {
     }
 
     @Test(
-        "a body that is no message, or half of one, or of another wire version, is refused",
+        "a body that is no message, half of one, or one of another wire version, is refused",
         arguments: ["/v1/hello", "/v1/pull", "/v1/push", "/v1/digest"])
     func garbage(path: String) async throws {
         let replica = try await workspace.makeReplica()

@@ -1,7 +1,7 @@
 #if THREAD_SANITIZER
     import Journal
 
-    // The mutex that the thread sanitizer understands. What this module declares goes before what a file imports: the one of
-    // Synchronization, and those of the modules that it sees from the inside with `@testable`.
+    // The mutex that the thread sanitizer understands. A declaration of this module shadows imported ones: that of
+    // Synchronization, and those of modules that are imported with `@testable`.
     typealias Mutex = SanitizedMutex
 #endif

@@ -4,11 +4,11 @@ import Testing
 
 @testable import SyncdCore
 
-@Suite("Tables and files that go by more than one name")
+@Suite("Tables and files with more than one name")
 struct SpellingTests {
     let workspace = Workspace()
 
-    @Test("log --table shows what a peer wrote whose schema spells the table's name otherwise")
+    @Test("log --table shows the changes of a peer whose schema spells the table's name differently")
     func table() async throws {
         let a = try await workspace.makeReplica("a.sqlite", rows: 2)
         let b = workspace.path("b.sqlite")
@@ -27,7 +27,7 @@ struct SpellingTests {
         }
     }
 
-    @Test("status tells the size of the file that a symbolic link leads to")
+    @Test("status shows the size of the file behind a symbolic link")
     func symbolicLink() async throws {
         let path = try await workspace.makeReplica()
         let link = workspace.path("link.sqlite")

@@ -16,7 +16,7 @@ struct TLSTests {
             "--tls-key", TLSTests.file("\(certificate).key"))
     }
 
-    @Test("with the authority named, replicas exchange over HTTPS")
+    @Test("with a named authority, replicas exchange over HTTPS")
     func trusted() async throws {
         let daemon = try await daemon("server")
         #expect(daemon.greeting.contains("https://127.0.0.1:"))
@@ -46,7 +46,7 @@ struct TLSTests {
         #expect(await daemon.stop().status == 0)
     }
 
-    @Test("HTTPS to a daemon that speaks HTTP, and the other way round")
+    @Test("HTTPS to a daemon with HTTP, and HTTP to a daemon with HTTPS")
     func wrongScheme() async throws {
         let secure = try await daemon("server")
         let plain = try await DaemonProcess.start(try await workspace.makeReplica("c.sqlite"))
@@ -60,7 +60,7 @@ struct TLSTests {
         #expect(secure.isRunning && plain.isRunning)
     }
 
-    @Test("a certificate or key that cannot be used is refused at the start")
+    @Test("an unusable certificate or key is refused at the start")
     func badFiles() async throws {
         let replica = try await workspace.makeReplica()
         let text = try workspace.write("no certificate", to: "text.pem")
@@ -77,7 +77,7 @@ struct TLSTests {
         #expect(alone.status == 1 && alone.errors.contains("--tls-key"), "\(alone)")
     }
 
-    @Test("a file of authorities that is not there, or is none, is named before any peer is asked")
+    @Test("a missing or invalid file of authorities is reported before any contact with a peer")
     func badAuthorities() async throws {
         let replica = try await workspace.makeReplica()
         let url = "https://127.0.0.1:1"

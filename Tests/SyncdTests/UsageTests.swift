@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The command line is used wrongly")
+@Suite("Wrong use of the command line")
 struct UsageTests {
     let workspace = Workspace()
 
@@ -38,13 +38,13 @@ struct UsageTests {
         #expect(outcome.errors.isEmpty)
     }
 
-    @Test("the help of each command tells its exit statuses, and its --json, which only the daemon has not")
+    @Test("the help of each command has its exit statuses and its --json, which only the daemon does not have")
     func contract() async throws {
         let commands = ["init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey"]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")
         for command in commands + ["run"] {
-            // A comma follows a command that has a second name.
+            // A command with a second name has a comma after the first.
             #expect(["\n  \(command) ", "\n  \(command), "].contains(where: root.output.contains), "\(root)")
             let help = try await Tool.run(command, "--help")
             #expect(help.output.contains("Exit status:"), "\(help)")

@@ -2,7 +2,7 @@ import Journal
 
 extension JournalReader {
     /// Everything beyond `have`, as one batch.
-    public func batch(after have: VersionVector) throws -> ChangeBatch {
+    package func batch(after have: VersionVector) throws -> ChangeBatch {
         var result = ChangeBatch()
         try forEachBatch(after: have, changes: .max, bytes: .max) { batch in
             result = batch

@@ -1,30 +1,30 @@
 import Logging
 import Synchronization
 
-/// What was logged, in memory.
-public final class LogRecord: Sendable {
-    public struct Line: Sendable {
-        public let level: Logger.Level
-        public let message: String
-        public let metadata: Logger.Metadata
+/// Log lines in memory.
+package final class LogRecord: Sendable {
+    package struct Line: Sendable {
+        package let level: Logger.Level
+        package let message: String
+        package let metadata: Logger.Metadata
     }
 
     private let lines = Mutex<[Line]>([])
 
-    public init() {}
+    package init() {}
 
-    public var all: [Line] { lines.withLock { $0 } }
+    package var all: [Line] { lines.withLock { $0 } }
 
     /// The lines since the last call.
-    public func take() -> [Line] {
+    package func take() -> [Line] {
         lines.withLock { lines in
             defer { lines = [] }
             return lines
         }
     }
 
-    /// Logs into this record, whatever the level.
-    public var logger: Logger {
+    /// A logger that writes into this record, at any level.
+    package var logger: Logger {
         var logger = Logger(label: "test") { _ in Handler(record: self) }
         logger.logLevel = .trace
         return logger

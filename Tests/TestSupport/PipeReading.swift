@@ -2,8 +2,9 @@ import Foundation
 import Glibc
 
 extension FileHandle {
-    /// Everything up to the end of a pipe. Foundation's own readers trap or throw when a signal interrupts `read` (signal(7)).
-    public func readAll() -> Data {
+    /// Reads up to the end of a pipe. Foundation's own readers trap or throw when a signal interrupts `read`
+    /// (signal(7)).
+    package func readAll() -> Data {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -16,8 +17,8 @@ extension FileHandle {
         }
     }
 
-    /// The bytes up to the next line feed, which is taken too, or to the end of a pipe.
-    public func readLine() -> Data {
+    /// Reads up to the next line feed, which is consumed too, or to the end of a pipe.
+    package func readLine() -> Data {
         var line = Data()
         var byte: UInt8 = 0
         while true {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Another process, run to its end.
-public enum Program {
-    public struct Result: Sendable {
-        public let status: Int32
-        public let output: String
-        public let errors: String
+/// Runs another process to its end.
+package enum Program {
+    package struct Result: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
     }
 
     /// Runs a program found in PATH.
     ///
     /// - Parameter input: Its standard input; a few kilobytes at most.
-    public static func run(_ command: [String], input: String = "") throws -> Result {
+    package static func run(_ command: [String], input: String = "") throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command

@@ -1,14 +1,14 @@
 import GRDBSQLite
 import Journal
 
-/// A connection as a program without Tandem opens it: SQLite's defaults, C API, nothing registered.
-public final class RawConnection {
+/// A connection of a program without Tandem: SQLite's defaults, C API, nothing registered.
+package final class RawConnection {
     private let handle: OpaquePointer
 
     /// - Parameters:
     ///   - path: A path or a `file:` URI.
     ///   - vfs: The name of a registered VFS; nil for the system's own.
-    public init(path: String, vfs: String? = nil, recursiveTriggers: Bool = false, foreignKeys: Bool = false) throws {
+    package init(path: String, vfs: String? = nil, recursiveTriggers: Bool = false, foreignKeys: Bool = false) throws {
         var connection: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
         let code = sqlite3_open_v2(path, &connection, flags, vfs)
@@ -17,7 +17,7 @@ public final class RawConnection {
             throw RawConnectionError(code: code, message: "cannot open \(path)")
         }
         handle = connection
-        // A random trigger that answers itself for ever should fail soon.
+        // A random trigger that fires itself without end should fail soon.
         sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 30)
         sqlite3_busy_timeout(handle, 10_000)
         try run("PRAGMA synchronous = OFF")
@@ -30,32 +30,32 @@ public final class RawConnection {
     /// Runs a script up to its first error.
     ///
     /// - Returns: The extended result code.
-    public func execute(_ sql: String) -> Int32 {
+    package func execute(_ sql: String) -> Int32 {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         return code == SQLITE_OK ? code : sqlite3_extended_errcode(handle)
     }
 
     /// Runs a script that must not fail.
-    public func run(_ sql: String) throws {
+    package func run(_ sql: String) throws {
         let code = execute(sql)
         guard code == SQLITE_OK else { throw RawConnectionError(code: code, message: "\(lastMessage) in: \(sql)") }
     }
 
     /// The rows of a query, with storage classes and exact bytes.
-    public func rows(_ sql: String) throws -> [[Value]] {
+    package func rows(_ sql: String) throws -> [[Value]] {
         let statement = try RawStatement(handle, sql)
         var rows: [[Value]] = []
         while try statement.step() { rows.append((0..<statement.columnCount).map(statement.column)) }
         return rows
     }
 
-    public var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }
-    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    package var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }
 
 /// A failure of a ``RawConnection``.
-public struct RawConnectionError: Error, CustomStringConvertible {
-    public let code: Int32
-    public let message: String
-    public var description: String { "\(message) (\(code))" }
+package struct RawConnectionError: Error, CustomStringConvertible {
+    package let code: Int32
+    package let message: String
+    package var description: String { "\(message) (\(code))" }
 }

@@ -1,10 +1,11 @@
-/// The generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014: one seed, one sequence.
-public struct SplitMix: RandomNumberGenerator, Sendable {
+/// The generator of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014: one seed
+/// gives one sequence.
+package struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -12,7 +13,7 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-    public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-    public mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
+    package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
+    package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+    package mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
 }

@@ -2,17 +2,18 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// A clock for SQLite's 'now': a VFS that is the system's own but for the time. Open a connection with ``vfs``.
-public final class TestClock: Sendable {
-    /// The times of all clocks, by the address of their VFS. SQLite keeps a registered VFS for the life of the process.
+/// A clock for SQLite's 'now': the system's VFS with another time. Open a connection with ``vfs``.
+package final class TestClock: Sendable {
+    /// The times of all clocks, by the address of their VFS. SQLite keeps a registered VFS until the process
+    /// ends.
     private static let times = Mutex<[UInt: Int64]>([:])
 
     /// The name under which SQLite knows the VFS.
-    public let vfs: String
+    package let vfs: String
     private let address: UInt
 
     /// - Parameter milliseconds: The first time, since 1970.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         let name = "clock-\(UUID().uuidString)"
         vfs = name
         let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -33,7 +34,7 @@ public final class TestClock: Sendable {
     }
 
     /// Sets the time, forwards or backwards.
-    public func set(milliseconds: Int64) {
+    package func set(milliseconds: Int64) {
         TestClock.times.withLock { $0[address] = milliseconds }
     }
 
@@ -43,9 +44,9 @@ public final class TestClock: Sendable {
 }
 
 extension RawConnection {
-    /// Writes in a transaction as a program on a machine whose clock is a second ahead: later than all that was written before on
+    /// Writes in a transaction with a clock a second ahead: later than everything that was written before on
     /// any machine, also within one tick of the real clock.
-    public static func writeLater(_ sql: String, at path: String) throws {
+    package static func writeLater(_ sql: String, at path: String) throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         try RawConnection(path: path, vfs: TestClock(milliseconds: now + 1_000).vfs).run("BEGIN; \(sql); COMMIT")
     }

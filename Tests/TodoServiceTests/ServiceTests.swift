@@ -13,7 +13,7 @@ struct ServiceTests {
         return (service, ServiceClient(port: service.port))
     }
 
-    @Test("it lists, makes, changes and deletes, and keeps the list over a restart")
+    @Test("it lists, creates, changes and deletes todos, and keeps the list over a restart")
     func api() async throws {
         var (service, client) = try await start()
         #expect(try await client.send(.GET, "/todos").json([TodoAnswer].self).isEmpty)
@@ -57,7 +57,7 @@ struct ServiceTests {
         #expect(await service.stop() == 0)
     }
 
-    @Test("the page needs nothing from elsewhere, and runs no script but its own")
+    @Test("the page loads nothing from other servers, and runs only its own script")
     func page() async throws {
         let (service, client) = try await start()
         for (path, type) in [("/", "text/html"), ("/todos.css", "text/css"), ("/todos.js", "text/javascript")] {
@@ -84,7 +84,7 @@ struct ServiceTests {
             #expect(!ticked.isRemote && ticked.todos.count == 2 && ticked.todos.allSatisfy(\.done))
             _ = try await client.send(.DELETE, "/todos/\(second.id)")
             #expect(try await events.next() == .change(origin: "local", todos: [], deleted: [second.id]))
-            // A feed that is open does not hold the service up.
+            // An open feed does not delay the service's end.
             #expect(await service.stop() == 0)
             #expect(try await events.next() == nil)
         }

@@ -10,7 +10,7 @@ import Testing
 struct TwoMachinesTests {
     let directory = TemporaryDirectory()
 
-    @Test("what one makes, the other one's page shows; edits made apart are both kept; a delete travels")
+    @Test("a todo of one service appears on the other's page; separate edits are both kept; a delete arrives")
     func liveOnBothSides() async throws {
         let (fileA, fileB) = (directory.file("a.sqlite"), directory.file("b.sqlite"))
         let serviceA = try await ServerProcess.start("todo-service", fileA, "--port", "0")
@@ -33,7 +33,7 @@ struct TwoMachinesTests {
             #expect(arrived.isRemote && arrived.todos.map(\.title) == ["Buy oat milk"])
         }
 
-        // Apart: each changes another column of the same row.
+        // Without a connection, each changes another column of the same row.
         #expect(await daemonB.stop() == 0)
         _ = try await a.send(.PATCH, "/todos/\(milk.id)", json: #"{"title": "Buy soy milk"}"#)
         _ = try await b.send(.PATCH, "/todos/\(milk.id)", json: #"{"done": true}"#)
@@ -54,7 +54,7 @@ struct TwoMachinesTests {
         for process in [serviceA, serviceB, daemonA] { #expect(await process.stop() == 0) }
     }
 
-    /// The daemon on `file`, as a peer of `other`: one of the two has to know the other one's address.
+    /// Starts the daemon on `file` as a peer of `other`: one of the two must have the other's address.
     private func follow(_ other: ServerProcess, with file: String) async throws -> ServerProcess {
         try await ServerProcess.start("syncd", "run", file, "--listen", "127.0.0.1:0", "--peer", other.url)
     }

@@ -35,12 +35,12 @@ public struct CaptureReport: Sendable {
 ///
 /// It runs inside of a write transaction: at `init`, at the end of a migration, and when `PRAGMA
 /// schema_version` shows that a process changed the schema. A second run changes nothing.
-public enum Capture {
+package enum Capture {
     /// Brings triggers and shapes up to date with the schema, and journals what bypassed capture.
     ///
     /// - Throws: ``JournalError``; the transaction must then be rolled back.
     @discardableResult
-    public static func refresh(_ db: Database) throws -> CaptureReport {
+    package static func refresh(_ db: Database) throws -> CaptureReport {
         try JournalUpgrade.run(db)
         try DerivedState.materialize(db)
         let policy = try TrackingPolicy(db)
@@ -85,7 +85,7 @@ public enum Capture {
     /// - Returns: True when one of them was not excluded before; ``refresh(_:)`` then removes its triggers.
     /// - Throws: ``JournalError/Code/corrupt`` when the stored list cannot be read; errors of SQLite. The
     ///   transaction must then be rolled back.
-    public static func exclude(_ tables: [String], _ db: Database) throws -> Bool {
+    package static func exclude(_ tables: [String], _ db: Database) throws -> Bool {
         let excluded = try NameList.decode(
             String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
         let known = Set(excluded.map(SQLText.foldedName))
@@ -102,7 +102,7 @@ public enum Capture {
     ///
     /// - Returns: False when `trigger` is not a trigger of capture.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    public static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
+    package static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
         let prefix = JournalSchema.prefix + "_"
         guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {
             return false
@@ -159,7 +159,8 @@ public enum Capture {
     private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome
     {
         let before = registry.tracked(table: table.name)
-        let entry = try registry.register(table, in: db)
+        let (entry, hasOldKeys) = try registry.register(table, in: db)
+        if hasOldKeys { try KeyRenewal(db: db, entry: entry).run() }
         let indexes = try UniqueIndex.all(db, table: table.name)
         if !indexes.isEmpty { try JournalSchema.widenSuspects(db, toKeys: table.keyCount) }
         let wanted = CaptureTriggers(

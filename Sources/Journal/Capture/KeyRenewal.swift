@@ -1,16 +1,17 @@
 import Foundation
 import GRDB
 
-/// Makes what the file remembers by key follow, when the key of a table comes to compare otherwise than before: two spellings that were two
-/// keys are one, or the other way round.
+/// Rewrites stored keys after the collation of a table's key changed. Two spellings that were two keys may
+/// then be one key, or the other way round.
 struct KeyRenewal {
     let db: Database
-    /// The shape of the table here, with its new collations.
+    /// The shape of the table in this file, with its new collations.
     let entry: ShapeRegistry.Entry
 
     private static let conflictsPerPage = 500
 
-    /// Call it when the shapes have their new collations, and no local entry waits for its seal.
+    /// Rewrites the keys of lives, conflicts and held rows. Call it when all shapes have their new collations
+    /// and derived state is materialized.
     func run() throws {
         let reader = try JournalReader(db)
         try renewLives(reader)
@@ -18,20 +19,20 @@ struct KeyRenewal {
         try renewHeld()
     }
 
-    /// A life is the greatest that the journal has of the key.
+    /// Sets the life of each key to the greatest life that the journal has of it.
     private func renewLives(_ reader: JournalReader) throws {
-        // Where no key has ever died, the journal need not be read.
+        // A table without lives has no deleted key, so the journal need not be read.
         let haveDied = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_lives WHERE tbl = ?)", arguments: [entry.table])
         guard haveDied == true else { return }
-        var lives: [LocalFold.TableKey: Int64] = [:]
-        try reader.scan(tables: [entry.table]) { change in
-            guard change.life > 1 else { return }
-            let key = LocalFold.TableKey(table: entry.table, key: change.key)
-            lives[key] = max(lives[key] ?? 1, change.life)
+        var space = ColumnSpace(columns: entry.shape.columns, keyCount: entry.shape.keyCount)
+        let rows: [TableKey: MergedRow<Void>] = try reader.mergedRows(of: [entry.table]) { change in
+            // A key that never died needs no life.
+            guard change.life > 1 else { return nil }
+            return change.rowChange(in: space.translation(of: change.shape), isWanted: { _ in false }, cell: { _ in })
         }
         try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [entry.table])
-        try Lives.write(lives, db)
+        try Lives.write(rows.mapValues(\.life), db)
     }
 
     private func renewConflicts(_ reader: JournalReader) throws {
@@ -45,7 +46,7 @@ struct KeyRenewal {
                     """, arguments: [entry.table, last])
             guard let end = rows.last else { return }
             last = end["id"]
-            // One by one, each would look through all runs behind it.
+            // The entries are read together, because each single read would scan all later runs.
             let entries = try reader.entries(at: rows.map { $0["lost_seq"] as Int64 })
             for row in rows {
                 guard let lost = entries[row["lost_seq"] as Int64] else { continue }
@@ -56,7 +57,8 @@ struct KeyRenewal {
         }
     }
 
-    /// Of two held rows that are one now the journal says what they are together: ``Sync`` joins the table anew.
+    /// Rewrites the keys of held rows. When two held rows become one, one of them stays; the journal has the
+    /// merged row, and Sync's backfill shows it.
     private func renewHeld() throws {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, image FROM _journal_held WHERE tbl = ?", arguments: [entry.table])

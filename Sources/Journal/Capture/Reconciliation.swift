@@ -1,103 +1,135 @@
 import GRDB
 
-/// Journals the difference between what the journal says of a table and what the table holds.
+/// Journals the difference between the rows that the journal implies for a table and the rows that the table
+/// holds.
 ///
-/// Needed when writes bypassed the triggers: a table that was dropped and rebuilt, or a user's trigger that ran before
-/// capture's. Costs one pass over the table's journal entries and one over its rows, and memory for one hash a value.
+/// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, or a user's trigger
+/// ran before capture's. It costs one pass over the journal and one over the table's rows, and memory for one
+/// hash for each value of the table.
+///
+/// Invariant: a value that a merge produced is never journalled, because no program wrote it. So each row is
+/// compared with the row that merging would show, under the table's policy and in the form in which the
+/// columns store values. Held rows and rows that a function decided are not compared.
 struct Reconciliation {
     private let table: TableInspection
     private let entry: ShapeRegistry.Entry
     private let db: Database
+    private let form: StoredForm
 
     init(_ table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database) {
         self.table = table
         self.entry = entry
         self.db = db
+        form = StoredForm(table, db)
     }
 
-    /// - Returns: How many changes were journalled.
+    /// Compares the table with the journal, and appends an entry for each difference.
+    ///
+    /// - Returns: The number of journalled changes.
     func run() throws -> Int64 {
         let expected = try expectedRows()
         let held = try heldKeys()
         var missing = expected
-        var inserts: [[Value]] = []
-        var updates: [(row: [Value], mask: ColumnMask)] = []
+        var entries: [LocalEntry] = []
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
-        let defaults = try defaultValues()
+        let defaults = try table.stored.indices.map { index in
+            try form.stored(table.stored[index].defaultValue(db) ?? .null, in: index).hashValue
+        }
+        var updates: [LocalEntry] = []
         while try rows.step() {
             let row = table.stored.indices.map { rows.column(Int32($0)) }
             let keyValues = row.prefix(table.keyCount)
             guard !keyValues.contains(.null) else { continue }
             let key = Key(keyValues, collations: entry.collations)
             missing[key] = nil
-            // With a substitute for a missing parent a row differs from the journal, and nobody has written that.
+            // A row with a substitute for a missing parent differs from the journal, but no program wrote the
+            // substitute.
             guard !held.contains(key) else { continue }
-            guard let known = expected[key] else {
-                inserts.append(row)
+            guard let known = expected[key]?.row else {
+                entries.append(.insert(row, entry))
                 continue
             }
-            var mask = ColumnMask()
-            for index in table.keyCount..<table.stored.count {
-                let expectedHash = known.columns[table.stored[index].name]?.hash ?? defaults[index].hashValue
-                if expectedHash != row[index].hashValue { mask.insert(index) }
+            // A function decided the row, and only merging can call it.
+            guard let known = known.row() else { continue }
+            let changed = (table.keyCount..<table.stored.count).filter { index in
+                (index < known.count ? known[index] : nil) ?? defaults[index] != row[index].hashValue
             }
-            if !mask.isEmpty { updates.append((row, mask)) }
+            if !changed.isEmpty { updates.append(.update(row, columns: changed, entry)) }
         }
-        for row in inserts { try append(.insert, row: row, mask: nil) }
-        for (row, mask) in updates { try append(.update, row: row, mask: mask) }
-        var deleted: Int64 = 0
-        for (key, row) in missing where !held.contains(key) {
-            try append(.delete, row: row.key, mask: nil)
-            deleted += 1
-        }
-        return Int64(inserts.count + updates.count) + deleted
+        entries += updates
+        for (key, row) in missing where !held.contains(key) { entries.append(.delete(row.key, entry)) }
+        for entry in entries { try entry.append(db) }
+        return Int64(entries.count)
     }
 
-    // MARK: - What the journal says
+    // MARK: - Expected rows
 
     private struct Expected {
-        struct Column {
-            var hash: Int
-            var stamp: Stamp
-            var origin: OriginID
-        }
-        var life: Int64
+        /// The values as hashes.
+        var row: MergedRow<Int>
+        /// The key as the first change of the row's life spells it.
         var key: [Value]
-        var columns: [String: Column] = [:]
     }
 
-    /// The rows that merging every entry of the table gives, dead ones left out.
+    /// How rows here show the changes of one shape.
+    private struct View {
+        let translation: ColumnSpace.Translation
+        /// For each column of the shape, whether rows here show it.
+        let isShown: [Bool]
+        /// False when rows here show nothing of the shape's changes: the table has another key, or a
+        /// migration added the columns and the backfill has not run.
+        let isVisible: Bool
+
+        init(_ shape: ShapeRegistry.Entry, in space: inout ColumnSpace, storedCount: Int) {
+            let translation = space.translation(of: shape)
+            let shown = shape.shownColumns.map(Set.init)
+            isShown = zip(shape.shape.columns, translation.positions).map { name, position in
+                position < storedCount && shown?.contains(name) ?? true
+            }
+            let hidden = shown.map { Set(shape.shape.valueColumns).isDisjoint(with: $0) } ?? false
+            isVisible = translation.hasSameKey && !(hidden && !shape.shape.valueColumns.isEmpty)
+            self.translation = translation
+        }
+    }
+
+    /// Returns the living rows that the journal's entries of the table imply.
     private func expectedRows() throws -> [Key: Expected] {
         let reader = try JournalReader(db)
+        let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
+        var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
+        let views = reader.registry.entries.mapValues { View($0, in: &space, storedCount: table.stored.count) }
         var rows: [Key: Expected] = [:]
-        // What a peer's shape has and rows here do not show yet is not expected of them.
-        let unjoined = Dictionary(
-            reader.registry.entries.values.compactMap { entry in
-                entry.shownColumns.map { (entry.shape, Set(entry.shape.valueColumns).subtracting($0)) }
-            }, uniquingKeysWith: { $0.union($1) })
         var position: Int64 = 0
         while true {
             let entries = try reader.entries(after: position, limit: 4_096)
             guard let last = entries.last else { break }
             position = last.seq
             for change in entries where change.tableID == entry.table {
-                let hidden = unjoined[change.shape] ?? []
-                if !hidden.isEmpty, hidden.count == change.shape.valueColumns.count { continue }
-                let origin = change.origin ?? reader.identity.origin
-                var row = rows[change.key] ?? Expected(life: change.life, key: Array(change.keyValues))
-                guard change.life >= row.life else { continue }
-                if change.life > row.life { row = Expected(life: change.life, key: Array(change.keyValues)) }
-                for (name, value) in change.columns where !hidden.contains(name) {
-                    if let column = row.columns[name], (column.stamp, column.origin) > (change.stamp, origin) {
-                        continue
-                    }
-                    row.columns[name] = .init(hash: value.hashValue, stamp: change.stamp, origin: origin)
-                }
-                rows[change.key] = row
+                guard let view = views[change.shapeID], view.isVisible else { continue }
+                let isNewLife = change.life > rows[change.key]?.row.life ?? 0
+                let folded = try rowChange(change, view, own: reader.identity.origin)
+                rows[change.key, default: Expected(row: MergedRow(policy: policy), key: [])].row.add(folded)
+                if isNewLife { rows[change.key]?.key = Array(change.keyValues) }
             }
         }
-        return rows.filter { $0.value.life % 2 == 1 }
+        return rows.filter { $0.value.row.isAlive }
+    }
+
+    private func rowChange(_ change: JournalEntry, _ view: View, own: OriginID) throws -> RowChange<Int> {
+        let keyCount = change.shape.keyCount
+        var cells: [(column: Int, cell: Int)] = []
+        var next = keyCount
+        try change.mask.forEach { column in
+            guard column >= keyCount else { return }
+            defer { next += 1 }
+            guard view.isShown[column] else { return }
+            let position = view.translation.positions[column]
+            cells.append((position, try form.stored(change.values[next], in: position).hashValue))
+        }
+        return RowChange(
+            order: WriteOrder(stamp: change.stamp, origin: change.origin ?? own), version: change.version,
+            known: change.known, life: change.life, operation: change.operation, key: [], cells: cells)
     }
 
     private func heldKeys() throws -> Set<Key> {
@@ -106,30 +138,5 @@ struct Reconciliation {
         var keys: Set<Key> = []
         while try statement.step() { keys.insert(Key(bytes: Array(statement.bytes(0)))) }
         return keys
-    }
-
-    private func defaultValues() throws -> [Value] {
-        try table.stored.map { column in
-            guard let sql = column.defaultSQL else { return .null }
-            let statement = try RawStatement(db, "SELECT \(sql)")
-            defer { statement.reset() }
-            return try statement.step() ? statement.column(0) : .null
-        }
-    }
-
-    // MARK: - Writing
-
-    private func append(_ operation: Operation, row: [Value], mask: ColumnMask?) throws {
-        let words = mask?.words.map { Value.integer(Int64(bitPattern: $0)) } ?? []
-        let carried = row.indices.filter { $0 < table.keyCount || mask?.contains($0) ?? (operation == .insert) }
-        let columns =
-            ["shape", "op"] + words.indices.map { JournalSchema.maskColumn($0) } + carried.map { "v\($0)" }
-        let bound = [.integer(entry.id), .integer(operation.rawValue)] + words + carried.map { row[$0] }
-        let insert = try RawStatement(
-            db,
-            "INSERT INTO _journal (stamp, \(columns.joined(separator: ", "))) VALUES (julianday('now'), "
-                + bound.map { _ in "?" }.joined(separator: ", ") + ")")
-        for (index, value) in bound.enumerated() { try insert.bind(value, at: Int32(index + 1)) }
-        try insert.run()
     }
 }

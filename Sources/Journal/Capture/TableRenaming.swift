@@ -1,23 +1,9 @@
 import Foundation
 import GRDB
 
+// Declaring that a table has, or will have, another name. See docs/decisions/0013-renamed-tables.md.
+
 extension TableNames {
-    /// The declaration of a new name for a table, before or after the table is renamed.
-    public struct Renaming: Sendable, Hashable {
-        /// The older name. Machines that have not renamed the table use it.
-        public let old: String
-        /// The newer name.
-        public let new: String
-
-        /// - Parameters:
-        ///   - old: The older name.
-        ///   - new: The newer name.
-        public init(old: String, new: String) {
-            self.old = old
-            self.new = new
-        }
-    }
-
     /// Declares that two names denote one table, before or after the table is renamed in this file. Call
     /// ``Capture/refresh(_:)`` afterwards, in the same transaction. Repeating a declaration changes nothing.
     ///

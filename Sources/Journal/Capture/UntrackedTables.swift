@@ -6,7 +6,7 @@ extension TableInspection {
     /// reserved for Tandem. Tables of Tandem and SQLite are not listed.
     ///
     /// - Throws: Errors of SQLite.
-    public static func untrackable(_ db: Database) throws -> [CaptureReport.Untracked] {
+    package static func untrackable(_ db: Database) throws -> [CaptureReport.Untracked] {
         let rows = try Row.fetchAll(
             db,
             sql: """

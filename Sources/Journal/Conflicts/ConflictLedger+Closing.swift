@@ -38,7 +38,7 @@ extension ConflictLedger {
     /// - Returns: The dismissed entries.
     /// - Throws: ``JournalError/Code/unknownConflict``; the transaction must then be rolled back.
     @discardableResult
-    public func dismiss(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+    package func dismiss(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         try ids.map { try close(known($0), .dismissed, time: time) }
     }
 
@@ -48,7 +48,7 @@ extension ConflictLedger {
     /// - Throws: ``JournalError/Code/corrupt`` when an entry cannot be read; errors of SQLite. The
     ///   transaction must then be rolled back.
     @discardableResult
-    public func dismiss(matching filter: ConflictFilter, time: Double) throws -> Int {
+    package func dismiss(matching filter: ConflictFilter, time: Double) throws -> Int {
         var ids: [Int64] = []
         try forEach(filter) { entry in
             ids.append(entry.id)
@@ -67,7 +67,7 @@ extension ConflictLedger {
     /// Returns the greatest id that any entry ever had.
     ///
     /// - Throws: Errors of SQLite.
-    public static func lastID(_ db: Database) throws -> Int64 {
+    package static func lastID(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(
             db,
             sql: """
@@ -78,7 +78,7 @@ extension ConflictLedger {
     /// Returns how many entries each bound has ever dropped from this file.
     ///
     /// - Throws: Errors of SQLite.
-    public static func dropped(_ db: Database) throws -> ConflictRetention.Dropped {
+    package static func dropped(_ db: Database) throws -> ConflictRetention.Dropped {
         var dropped = ConflictRetention.Dropped()
         guard try db.tableExists("_journal_ledger"),
             let row = try Row.fetchOne(db, sql: "SELECT dropped_by_age, dropped_by_cap FROM _journal_ledger")
@@ -91,7 +91,7 @@ extension ConflictLedger {
     /// True when ``retain(_:time:newSince:_:)`` would drop entries because of their age.
     ///
     /// - Throws: Errors of SQLite.
-    public static func isAgeDue(_ retention: ConflictRetention, time: Double, _ db: Database) throws -> Bool {
+    package static func isAgeDue(_ retention: ConflictRetention, time: Double, _ db: Database) throws -> Bool {
         // Ids rise with time. When the machine's clock was set back, the oldest id may not have the earliest
         // time; then entries are dropped somewhat later.
         let oldest = try Double.fetchOne(db, sql: "SELECT time FROM _journal_conflicts ORDER BY id LIMIT 1")
@@ -111,7 +111,7 @@ extension ConflictLedger {
     /// - Returns: What this call dropped. The file's totals (``dropped(_:)``) include it.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     @discardableResult
-    public static func retain(
+    package static func retain(
         _ retention: ConflictRetention, time: Double, newSince: Int64 = .max, _ db: Database
     ) throws -> ConflictRetention.Dropped {
         var dropped = ConflictRetention.Dropped()

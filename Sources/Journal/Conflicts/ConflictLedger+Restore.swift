@@ -20,7 +20,7 @@ extension ConflictLedger {
     /// - Throws: ``JournalError``: `unknownConflict`, `unknownTable`, `unknownColumn`, `rowIsHeld`; `refused`
     ///   with the message of the constraint or trigger. The transaction must then be rolled back.
     @discardableResult
-    public func restore(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+    package func restore(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
         let conflicts = try ids.map(known)
         try restoreParentsFirst(conflicts)
         return try conflicts.map { try close($0, .restored, time: time) }

@@ -7,12 +7,12 @@ import GRDB
 /// A row of that table refers to two journal entries, which hold the values. Merging records conflicts
 /// (`Sync/Apply/ConflictRecorder`). This type reads them, restores them (``restore(_:time:)``), dismisses
 /// them (``dismiss(_:time:)``) and drops them (``retain(_:time:newSince:_:)``).
-public struct ConflictLedger {
+package struct ConflictLedger {
     let db: Database
     let reader: JournalReader
 
     /// - Throws: As ``JournalReader/init(_:)``.
-    public init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         self.db = db
         reader = try JournalReader(db)
     }
@@ -26,7 +26,7 @@ public struct ConflictLedger {
     ///     oldest first.
     /// - Throws: ``JournalError/Code/corrupt`` when an entry or one of its two changes is malformed; errors
     ///   of SQLite.
-    public func entries(_ filter: ConflictFilter = ConflictFilter(), newest: Int? = nil) throws -> [ConflictEntry] {
+    package func entries(_ filter: ConflictFilter = ConflictFilter(), newest: Int? = nil) throws -> [ConflictEntry] {
         let limit = newest ?? .max
         guard limit > 0 else { return [] }
         var entries: [ConflictEntry] = []
@@ -41,13 +41,13 @@ public struct ConflictLedger {
     /// `backwards` is true. It reads page by page, so memory stays bounded.
     ///
     /// - Throws: What `body` throws; otherwise as ``entries(_:newest:)``.
-    public func forEach(
+    package func forEach(
         _ filter: ConflictFilter, backwards: Bool = false, _ body: (ConflictEntry) throws -> Bool
     ) throws {
         var position = backwards ? Int64.max : filter.after
-        let table = filter.table.map { reader.registry.tableID(named: $0) }
+        let tables = tables(filter)
         // A table that the journal does not know has no conflicts.
-        if case .some(.none) = table { return }
+        if case Tables.none = tables { return }
         while true {
             let rows = try Row.fetchAll(
                 db,
@@ -59,7 +59,7 @@ public struct ConflictLedger {
             guard let last = rows.last else { return }
             position = last["id"]
             let wanted = rows.filter { row in
-                if let table, row["tbl"] != table { return false }
+                if case .one(let table) = tables, row["tbl"] != table { return false }
                 if let since = filter.since, (row["time"] as Double) < since { return false }
                 return filter.states.contains(ConflictLedger.state(of: row))
             }
@@ -74,14 +74,14 @@ public struct ConflictLedger {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` when the entry or one of its two changes is malformed; errors
     ///   of SQLite.
-    public func entry(_ id: Int64) throws -> ConflictEntry? {
+    package func entry(_ id: Int64) throws -> ConflictEntry? {
         try read(Row.fetchAll(db, sql: "SELECT * FROM _journal_conflicts WHERE id = ?", arguments: [id])).first
     }
 
     /// Returns the number of entries in each state.
     ///
     /// - Throws: Errors of SQLite.
-    public static func counts(_ db: Database) throws -> [ConflictEntry.State: Int] {
+    package static func counts(_ db: Database) throws -> [ConflictEntry.State: Int] {
         guard try db.columns(in: "_journal_conflicts").contains(where: { $0.name == "state" }) else {
             return [.open: try Int.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0]
         }
@@ -93,6 +93,19 @@ public struct ConflictLedger {
     }
 
     // MARK: - Reading
+
+    /// The tables that a filter selects.
+    private enum Tables {
+        case all
+        /// The table with this id.
+        case one(Int64)
+        case none
+    }
+
+    private func tables(_ filter: ConflictFilter) -> Tables {
+        guard let name = filter.table else { return .all }
+        return reader.registry.tableID(named: name).map { .one($0) } ?? .none
+    }
 
     private static let rowsPerPage = 500
 

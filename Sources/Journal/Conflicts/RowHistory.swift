@@ -2,40 +2,38 @@ import GRDB
 
 /// A row as the writer of one of its changes had it, rebuilt from the journal.
 ///
-/// Costs one pass over the journal for each row: the writer's path carries no index by key.
+/// It costs one pass over the journal for each row, because the journal has no index by key: writers would
+/// pay for one.
 struct RowHistory {
     let db: Database
     let reader: JournalReader
 
-    /// The columns of the row that `entry` is about, right after it, as far as the journal still tells.
+    /// Returns the columns of the row of `entry` right after that change, as far as the journal holds them.
     ///
-    /// Of each column the value that wins among the changes that the writer of `entry` had seen, itself included; only those
-    /// of the same life count.
+    /// They are the result of merging the changes that the writer of `entry` had seen, including `entry`
+    /// itself. Only changes of the same life count. When the table's policy is a function, each column shows
+    /// its latest change.
     func columns(after entry: JournalEntry) throws -> [ConflictEntry.Column] {
-        let origin = entry.origin ?? reader.identity.origin
-        let known = try reader.runs.run(of: origin, holding: entry.version)?.known ?? VersionVector()
-        let seen = try reader.entries(at: positions(ofKeyLike: entry)).values.filter { other in
-            let otherOrigin = other.origin ?? reader.identity.origin
-            let isSeen = otherOrigin == origin ? other.version <= entry.version : known[otherOrigin] >= other.version
-            return isSeen && other.life == entry.life && other.key == entry.key
-        }
         let own = reader.identity.origin
-        var columns: [ConflictEntry.Column] = []
-        var places: [String: Int] = [:]
-        for change in seen.sorted(by: { ($0.stamp, $0.origin ?? own) < ($1.stamp, $1.origin ?? own) }) {
-            for (name, value) in change.columns {
-                if let place = places[SQLText.foldedName(name)] {
-                    columns[place] = (column: name, value: value)
-                } else {
-                    places[SQLText.foldedName(name)] = columns.count
-                    columns.append((column: name, value: value))
-                }
-            }
+        let origin = entry.origin ?? own
+        let known = try reader.runs.run(of: origin, holding: entry.version)?.known ?? VersionVector()
+        var space = ColumnSpace(columns: entry.shape.columns, keyCount: entry.shape.keyCount)
+        let policy = try MergePolicies(db, names: reader.registry.names)[entry.shape.table]
+        var row = MergedRow<Value>(policy: policy)
+        for (_, other) in try reader.entries(at: positions(ofKeyLike: entry)).sorted(by: { $0.key < $1.key }) {
+            let writer = other.origin ?? own
+            let isSeen = writer == origin ? other.version <= entry.version : known[writer] >= other.version
+            guard isSeen, other.life == entry.life, other.key == entry.key,
+                let change = other.rowChange(in: space.translation(of: other.shape), own: own)
+            else { continue }
+            row.add(change)
         }
-        return columns
+        let cells = row.row() ?? row.latestCells
+        return zip(space.names, cells).compactMap { name, cell in cell.map { (column: name, value: $0) } }
     }
 
-    /// The positions of all entries whose key may be that of `entry`; SQL's comparison is at least as wide as ``Key``'s.
+    /// Returns the positions of all entries whose key may equal that of `entry`. SQL's comparison finds at
+    /// least the keys that ``Key`` considers equal.
     private func positions(ofKeyLike entry: JournalEntry) throws -> [Int64] {
         let keyCount = entry.shape.keyCount
         let siblings = reader.registry.entries.values.filter {
@@ -52,5 +50,23 @@ struct RowHistory {
         var positions: [Int64] = []
         while try statement.step() { positions.append(statement.int64(0)) }
         return positions
+    }
+}
+
+extension JournalEntry {
+    /// The change in the form that ``MergedRow`` needs; nil when its primary key is not that of the column
+    /// space.
+    fileprivate func rowChange(in translation: ColumnSpace.Translation, own: OriginID) -> RowChange<Value>? {
+        guard translation.hasSameKey else { return nil }
+        var cells: [(column: Int, cell: Value)] = []
+        var next = shape.keyCount
+        mask.forEach { column in
+            guard column >= shape.keyCount else { return }
+            cells.append((translation.positions[column], values[next]))
+            next += 1
+        }
+        return RowChange(
+            order: WriteOrder(stamp: stamp, origin: origin ?? own), version: version, known: known, life: life,
+            operation: operation, key: Array(keyValues), cells: cells)
     }
 }

@@ -9,7 +9,7 @@ import CFileShim
 /// The fingerprint stays the same when the file is renamed and when the machine restarts. It does not include
 /// the device number, which may change with each mount. It includes the creation time, because ext4 gives the
 /// inode of a deleted file to the next file.
-public struct FileFingerprint: Hashable, Sendable {
+package struct FileFingerprint: Hashable, Sendable {
     /// A hash of the machine's id; 0 when there is none.
     let machine: UInt64
     let inode: UInt64
@@ -17,7 +17,7 @@ public struct FileFingerprint: Hashable, Sendable {
     let birth: Int64
 
     /// The fingerprint of the file at `path`; a symbolic link is followed. nil when there is no such file.
-    public init?(path: String) {
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         machine = FileFingerprint.thisMachine
@@ -29,7 +29,7 @@ public struct FileFingerprint: Hashable, Sendable {
     ///   - machine: A number that no other machine has; 0 when it is unknown.
     ///   - inode: The file's inode number.
     ///   - birth: The creation time in nanoseconds since 1970; 0 when it is unknown.
-    public init(machine: UInt64, inode: UInt64, birth: Int64) {
+    package init(machine: UInt64, inode: UInt64, birth: Int64) {
         self.machine = machine
         self.inode = inode
         self.birth = birth
@@ -37,7 +37,7 @@ public struct FileFingerprint: Hashable, Sendable {
 
     /// Returns false when the two fingerprints certainly belong to different files. A part that is unknown on
     /// either side is not compared.
-    public func canBeSameFile(as other: FileFingerprint) -> Bool {
+    package func canBeSameFile(as other: FileFingerprint) -> Bool {
         inode == other.inode
             && (birth == other.birth || birth == 0 || other.birth == 0)
             && (machine == other.machine || machine == 0 || other.machine == 0)

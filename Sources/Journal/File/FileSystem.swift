@@ -2,7 +2,7 @@
 ///
 /// A database that is not in the system's file system has its own VFS and its own conforming type, and both
 /// must see the same files. See docs/decisions/0012-simulated-disk.md.
-public protocol FileSystem: Sendable {
+package protocol FileSystem: Sendable {
     /// Returns the status of the file at `path`; nil when there is none. A symbolic link is followed.
     ///
     /// - Throws: ``FileError`` when the status cannot be read.
@@ -25,7 +25,7 @@ public protocol FileSystem: Sendable {
 }
 
 /// How a file is opened, and how it is locked while it is open.
-public enum FileAccess: Hashable, Sendable {
+package enum FileAccess: Hashable, Sendable {
     /// Shared with other readers; waits for a writer.
     case reading
     /// Exclusive; waits for others. A missing file is created.
@@ -35,7 +35,7 @@ public enum FileAccess: Hashable, Sendable {
 }
 
 /// A file that ``FileSystem/withFile(_:_:_:)`` has opened.
-public protocol OpenFile {
+package protocol OpenFile {
     /// Returns the first `count` bytes, or fewer when the file is shorter.
     ///
     /// - Throws: ``FileError``.
@@ -59,9 +59,9 @@ public protocol OpenFile {
 }
 
 /// The file that a path leads to.
-public struct FileStatus: Hashable, Sendable {
+package struct FileStatus: Hashable, Sendable {
     /// The type of the file, after following symbolic links.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// A regular file.
         case file
         /// A directory.
@@ -71,21 +71,21 @@ public struct FileStatus: Hashable, Sendable {
     }
 
     /// The type of the file.
-    public var kind: Kind
+    package var kind: Kind
     /// The length in bytes.
-    public var size: Int64
+    package var size: Int64
     /// The number of the file's device. Together with ``inode`` it identifies the file as long as the file
     /// exists.
-    public var device: UInt64
+    package var device: UInt64
     /// The file's inode number on its device.
-    public var inode: UInt64
+    package var inode: UInt64
 
     /// - Parameters:
     ///   - kind: The type of the file.
     ///   - size: The length in bytes.
     ///   - device: The number of the file's device.
     ///   - inode: The file's inode number on its device.
-    public init(kind: Kind, size: Int64, device: UInt64, inode: UInt64) {
+    package init(kind: Kind, size: Int64, device: UInt64, inode: UInt64) {
         self.kind = kind
         self.size = size
         self.device = device
@@ -94,16 +94,16 @@ public struct FileStatus: Hashable, Sendable {
 }
 
 /// Why an operation on a file failed.
-public struct FileError: Error, Hashable, Sendable {
+package struct FileError: Error, Hashable, Sendable {
     /// What failed, as a participle that completes "the file cannot be": "opened", "synced".
-    public var operation: String
+    package var operation: String
     /// `errno`.
-    public var code: Int32
+    package var code: Int32
 
     /// - Parameters:
     ///   - operation: What failed, as a participle that completes "the file cannot be": "opened", "synced".
     ///   - code: `errno`.
-    public init(_ operation: String, code: Int32) {
+    package init(_ operation: String, code: Int32) {
         self.operation = operation
         self.code = code
     }

@@ -3,15 +3,15 @@
 #endif
 
 /// The operating system's file system.
-public struct SystemFiles: FileSystem {
+package struct SystemFiles: FileSystem {
     /// Each call asks the operating system; the value keeps no state.
-    public init() {}
+    package init() {}
 
     /// As ``FileSystem/status(of:)``, by stat(2).
     ///
     /// - Throws: ``FileError`` for any failure except a missing file, for example for a directory on the path
     ///   without search permission.
-    public func status(of path: String) throws -> FileStatus? {
+    package func status(of path: String) throws -> FileStatus? {
         var status = stat()
         guard stat(path, &status) == 0 else {
             if errno == ENOENT { return nil }
@@ -28,10 +28,10 @@ public struct SystemFiles: FileSystem {
     }
 
     /// As ``FileSystem/fingerprint(of:)``.
-    public func fingerprint(of path: String) -> FileFingerprint? { FileFingerprint(path: path) }
+    package func fingerprint(of path: String) -> FileFingerprint? { FileFingerprint(path: path) }
 
     /// As ``FileSystem/resolved(_:)``, by realpath(3).
-    public func resolved(_ path: String) -> String {
+    package func resolved(_ path: String) -> String {
         guard let pointer = realpath(path, nil) else { return path }
         defer { free(pointer) }
         return String(cString: pointer)
@@ -41,7 +41,7 @@ public struct SystemFiles: FileSystem {
     /// may read and write a file that this function creates (0600).
     ///
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
-    public func withFile<T>(
+    package func withFile<T>(
         _ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T
     ) throws -> T? {
         let descriptor =

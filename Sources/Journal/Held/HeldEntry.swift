@@ -4,25 +4,60 @@ import GRDB
 /// Something in the journal that tables do not show: a held row, or changes of a table or column that is not
 /// in this file.
 public struct HeldEntry: Sendable {
-    /// The number of the held row in this file; nil for changes of an unknown table or column.
-    public let id: Int64?
+    /// What an entry is about. Later releases may add more.
+    public enum Subject: Sendable {
+        /// A row that its table does not show, or shows with substitutes.
+        case row(Row)
+        /// Changes that wait in the journal for their table or columns.
+        case changes(Changes)
+    }
+
+    /// A held row.
+    public struct Row: Sendable {
+        /// The number of the held row in this file.
+        public let id: Int64
+        /// The primary key.
+        public let key: [ConflictEntry.Column]
+        /// The merged values of the row, without its key.
+        public let columns: [ConflictEntry.Column]
+        /// True for a row that its table shows with a substitute for a missing parent; ``columns`` then holds
+        /// the values that the substitute replaces.
+        public let isShown: Bool
+    }
+
+    /// Changes of the journal that this file cannot show.
+    public struct Changes: Sendable {
+        /// How many there are.
+        public let count: Int
+        /// The names of the columns that are not in this file; empty for another ``HeldEntry/reason`` than
+        /// `missing_column`.
+        public let columns: [String]
+    }
+
     /// The table's name in this file, or the name that its changes carry when this file does not have the
     /// table.
     public let table: String
-    /// The primary key; empty where ``id`` is nil.
-    public let key: [ConflictEntry.Column]
     /// The text of a ``HoldReason``. Later releases may add more.
     public let reason: String
     /// The reason as a phrase for people.
     public let detail: String
-    /// The merged values of the row, without its key. For `missing_column`, the names of the unknown columns
-    /// with NULL.
-    public let columns: [ConflictEntry.Column]
-    /// True for a row that its table shows with a substitute for a missing parent; ``columns`` then holds the
-    /// values that the substitute replaces.
-    public let isShown: Bool
-    /// How many changes of the journal are concerned, when ``id`` is nil.
-    public let changes: Int?
+    /// The row, or the changes.
+    public let subject: Subject
+
+    /// The held row; nil for changes of an unknown table or column.
+    public var row: Row? {
+        guard case .row(let row) = subject else { return nil }
+        return row
+    }
+
+    /// The waiting changes; nil for a held row.
+    public var changes: Changes? {
+        guard case .changes(let changes) = subject else { return nil }
+        return changes
+    }
+
+    /// The primary key of the held row; empty for changes.
+    public var key: [ConflictEntry.Column] { row?.key ?? [] }
 }
 
 /// Reads the held rows of a file and its changes of unknown tables and columns.
@@ -94,10 +129,10 @@ public struct HeldEntries {
             folded[SQLText.foldedName(name)].map { (column: name, value: $0) }
         }
         let isKey = Set(shape.keyColumns.map(SQLText.foldedName))
+        let columns = image.columns.filter { !isKey.contains(SQLText.foldedName($0.key)) }
+            .sorted { $0.key < $1.key }.map { (column: $0.key, value: $0.value) }
         return HeldEntry(
-            id: row["id"], table: shape.table, key: keys, reason: row["reason"], detail: row["detail"],
-            columns: image.columns.filter { !isKey.contains(SQLText.foldedName($0.key)) }
-                .sorted { $0.key < $1.key }.map { (column: $0.key, value: $0.value) },
-            isShown: row["shown"], changes: nil)
+            table: shape.table, reason: row["reason"], detail: row["detail"],
+            subject: .row(HeldEntry.Row(id: row["id"], key: keys, columns: columns, isShown: row["shown"])))
     }
 }

@@ -87,7 +87,7 @@ struct UnknownChanges {
         -> HeldEntry
     {
         HeldEntry(
-            id: nil, table: table, key: [], reason: reason.rawValue, detail: detail,
-            columns: columns.map { (column: $0, value: .null) }, isShown: false, changes: changes)
+            table: table, reason: reason.rawValue, detail: detail,
+            subject: .changes(HeldEntry.Changes(count: changes, columns: columns)))
     }
 }

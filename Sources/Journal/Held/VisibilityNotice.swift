@@ -7,27 +7,27 @@ import GRDB
 ///
 /// Readers that follow the journal read these notices too. The newest notice is never deleted, so ids only
 /// grow.
-public enum VisibilityNotice {
+package enum VisibilityNotice {
     /// A change of visibility of one row, or of any rows of one table.
-    public struct Notice: Sendable {
+    package struct Notice: Sendable {
         /// The id of the notice, from 1 on.
-        public let id: Int64
+        package let id: Int64
         /// `_journal_tables.tbl`
-        public let table: Int64
+        package let table: Int64
         /// What the change looks like in the table: the row appeared (insert), shows other values (update),
         /// or disappeared (delete).
-        public let operation: Operation
+        package let operation: Operation
         /// The key columns; nil when any row of the table may have changed.
-        public let key: RowImage?
+        package let key: RowImage?
     }
 
     /// How many notices are kept. A reader that has missed more than these reloads everything that it holds.
-    public static let limit: Int64 = 1_024
+    package static let limit: Int64 = 1_024
 
     /// Returns the id of the newest notice; 0 when there is none.
     ///
     /// - Throws: Errors of SQLite; "no such table" in a file of an earlier release.
-    public static func lastID(_ db: Database) throws -> Int64 {
+    package static func lastID(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM _journal_settled")) ?? 0
     }
 
@@ -35,25 +35,26 @@ public enum VisibilityNotice {
     ///
     /// - Returns: nil when some of them have been dropped.
     /// - Throws: ``JournalError/Code/corrupt`` when a notice cannot be read; errors of SQLite.
-    public static func all(after id: Int64, _ db: Database) throws -> [Notice]? {
+    package static func all(after id: Int64, _ db: Database) throws -> [Notice]? {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT id, tbl, op, key FROM _journal_settled WHERE id > ? ORDER BY id"),
             arguments: [id])
         if let first: Int64 = rows.first?["id"], first > id + 1 { return nil }
         return try rows.map { row in
-            let bytes: Data? = row["key"]
-            let key = bytes.map { RowImage(encoded: Array($0)[...]) }
-            guard key != .some(nil), let operation = Operation(rawValue: row["op"]) else {
-                throw JournalError(.corrupt, "a row of _journal_settled cannot be read")
+            let unreadable = JournalError(.corrupt, "a row of _journal_settled cannot be read")
+            guard let operation = Operation(rawValue: row["op"]) else { throw unreadable }
+            let key = try (row["key"] as Data?).map { bytes in
+                guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }
+                return key
             }
-            return Notice(id: row["id"], table: row["tbl"], operation: operation, key: key ?? nil)
+            return Notice(id: row["id"], table: row["tbl"], operation: operation, key: key)
         }
     }
 
     /// Appends a notice. Call it in the transaction that changes what the table shows.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    public static func append(table: Int64, _ operation: Operation, key: RowImage?, to db: Database) throws {
+    package static func append(table: Int64, _ operation: Operation, key: RowImage?, to db: Database) throws {
         try db.cachedStatement(sql: "INSERT INTO _journal_settled (tbl, op, key) VALUES (?, ?, ?)")
             .execute(arguments: [table, operation.rawValue, key.map { Data($0.encoded()) }])
     }
@@ -61,7 +62,7 @@ public enum VisibilityNotice {
     /// Drops all but the newest ``limit`` notices.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    public static func prune(_ db: Database) throws {
+    package static func prune(_ db: Database) throws {
         try db.cachedStatement(
             sql: "DELETE FROM _journal_settled WHERE id <= (SELECT max(id) FROM _journal_settled) - ?"
         ).execute(arguments: [limit])

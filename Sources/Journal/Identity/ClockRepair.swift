@@ -9,34 +9,34 @@ import GRDB
 /// the new origin, in the same order and with the same causal contexts. Their stamps are later than
 /// everything that was merged here. So every comparison of stamps in this file keeps its result, and no row
 /// changes.
-public struct ClockRepair: Sendable {
+package struct ClockRepair: Sendable {
     /// The result of a repair.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// The origin before the repair. Versions up to ``kept`` keep it.
-        public let old: OriginID
+        package let old: OriginID
         /// The origin after the repair.
-        public let new: OriginID
+        package let new: OriginID
         /// How many changes keep the old origin.
-        public let kept: Int64
+        package let kept: Int64
         /// How many changes got new stamps and the new origin.
-        public let reissued: Int64
+        package let reissued: Int64
     }
 
     /// The greatest stamp that other replicas accept at the moment of the repair.
-    public var latest: Stamp
+    package var latest: Stamp
     /// The moment of the repair, by the corrected clock.
-    public var now: Stamp
+    package var now: Stamp
     /// The highest version of this replica that a peer is known to have merged; 0 for none.
-    public var taken: Int64
+    package var taken: Int64
     /// The new origin, which no other replica has.
-    public var origin: OriginID
+    package var origin: OriginID
 
     /// - Parameters:
     ///   - now: The moment of the repair, by the corrected clock.
     ///   - latest: The greatest stamp that other replicas accept at that moment.
     ///   - taken: The highest version of this replica that a peer is known to have merged; 0 for none.
     ///   - origin: The new origin, which no other replica has.
-    public init(now: Stamp, latest: Stamp, taken: Int64, origin: OriginID = .random()) {
+    package init(now: Stamp, latest: Stamp, taken: Int64, origin: OriginID = .random()) {
         self.now = now
         self.latest = latest
         self.taken = taken
@@ -50,7 +50,7 @@ public struct ClockRepair: Sendable {
     /// - Throws: ``JournalError``: `refused` when a peer has merged such a change, because it can then not be
     ///   withdrawn, and when early changes of others were merged here, because new stamps would then lie
     ///   below merged ones; `corrupt` when the journal is damaged. Errors of SQLite.
-    public func run(_ db: Database) throws -> Outcome? {
+    package func run(_ db: Database) throws -> Outcome? {
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
         guard let early = try firstEarly(reader) else { return nil }

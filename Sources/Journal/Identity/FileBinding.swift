@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 
 /// The values of `_journal_replica` that distinguish the file itself from a copy.
-public enum FileBinding {
+package enum FileBinding {
     /// Stores the fingerprint of the file to which the identity belongs, when none is stored. Files of an
     /// earlier release have none.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    public static func bind(_ db: Database, to fingerprint: FileFingerprint) throws {
+    package static func bind(_ db: Database, to fingerprint: FileFingerprint) throws {
         try db.execute(
             sql: "UPDATE _journal_replica SET fingerprint = ? WHERE fingerprint IS NULL", arguments: [fingerprint.text])
     }
@@ -16,7 +16,7 @@ public enum FileBinding {
     ///
     /// - Returns: The number, 16 bytes.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    public static func renewInstance(_ db: Database) throws -> [UInt8] {
+    package static func renewInstance(_ db: Database) throws -> [UInt8] {
         let number = try Data.fetchOne(
             db, sql: "UPDATE _journal_replica SET instance = randomblob(16) RETURNING instance")
         return Array(number ?? Data())

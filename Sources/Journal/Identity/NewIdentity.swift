@@ -9,9 +9,9 @@ import GRDB
 /// the file fetches later versions of it from peers like any other changes.
 ///
 /// Call ``run(_:fingerprint:)`` inside of a write transaction, and roll that back after a throw.
-public struct NewIdentity: Sendable, Hashable {
+package struct NewIdentity: Sendable, Hashable {
     /// Why the replica cannot keep its origin.
-    public enum Reason: String, Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable {
         /// The file's fingerprint differs from the stored one: it is a copy or a restored backup.
         case copied
         /// The file lacks changes of its own that it sent before.
@@ -27,31 +27,31 @@ public struct NewIdentity: Sendable, Hashable {
     }
 
     /// The result of taking a new identity.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// Why the replica took a new identity.
-        public let reason: Reason
+        package let reason: Reason
         /// The origin before.
-        public let old: OriginID
+        package let old: OriginID
         /// The origin after. Ties of equal stamps are decided as with the old one, unless too little room is
         /// between the neighbouring origins.
-        public let new: OriginID
+        package let new: OriginID
         /// The cut: how many versions keep the old origin.
-        public let kept: Int64
+        package let kept: Int64
         /// How many changes have the new origin.
-        public let reissued: Int64
+        package let reissued: Int64
     }
 
     /// Why the replica takes a new identity. The reason is reported and has no effect on the cut.
-    public var reason: Reason
+    package var reason: Reason
     /// The origin to replace. When the replica no longer has it, because another process has replaced it,
     /// nothing is done.
-    public var origin: OriginID
+    package var origin: OriginID
     /// Versions up to this one are known to exist in other files under the old origin, with the same content.
-    public var shared: Int64
+    package var shared: Int64
     /// Versions above this one are known to have different content elsewhere.
-    public var mostKept: Int64
+    package var mostKept: Int64
     /// The time of the change of identity, in seconds since 1970.
-    public var time: Double
+    package var time: Double
 
     /// - Parameters:
     ///   - reason: Why the replica takes a new identity.
@@ -59,7 +59,7 @@ public struct NewIdentity: Sendable, Hashable {
     ///   - shared: Versions up to this one are known to exist elsewhere with the same content; 0 for none.
     ///   - mostKept: Versions above this one are known to have different content elsewhere.
     ///   - time: The current time, in seconds since 1970.
-    public init(
+    package init(
         _ reason: Reason, of origin: OriginID, shared: Int64 = 0, mostKept: Int64 = .max, time: Double
     ) {
         self.reason = reason
@@ -76,7 +76,7 @@ public struct NewIdentity: Sendable, Hashable {
     /// - Returns: nil when the replica does not have ``origin``.
     /// - Throws: ``JournalError``: `corrupt` when the journal is damaged, and as ``Identity/init(_:)``;
     ///   errors of SQLite. The transaction must then be rolled back.
-    public func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
+    package func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
@@ -99,7 +99,7 @@ public struct NewIdentity: Sendable, Hashable {
     /// The times at which this file replaced each of its earlier origins, in seconds since 1970.
     ///
     /// - Throws: Errors of SQLite.
-    public static func times(_ db: Database) throws -> [Double] {
+    package static func times(_ db: Database) throws -> [Double] {
         try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins").compactMap { $0["retired"] as Double? }
     }
 

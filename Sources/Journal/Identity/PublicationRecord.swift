@@ -19,21 +19,21 @@
 ///
 /// Files that begin with `tandem identity 1` have one copy and no turn. A missing or damaged record contains
 /// no evidence and is no error.
-public final class PublicationRecord: Sendable {
+package final class PublicationRecord: Sendable {
     /// The highest version that was sent under one origin, with the ``ChangeDigest`` of that change.
-    public struct Entry: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         /// The origin under which the change was sent.
-        public let origin: OriginID
+        package let origin: OriginID
         /// The highest version that was sent, 1 or more.
-        public let version: Int64
+        package let version: Int64
         /// The ``ChangeDigest`` of that version.
-        public let digest: UInt64
+        package let digest: UInt64
 
         /// - Parameters:
         ///   - origin: The origin under which the change was sent.
         ///   - version: The highest version that was sent, 1 or more.
         ///   - digest: The ``ChangeDigest`` of that version.
-        public init(origin: OriginID, version: Int64, digest: UInt64) {
+        package init(origin: OriginID, version: Int64, digest: UInt64) {
             self.origin = origin
             self.version = version
             self.digest = digest
@@ -48,12 +48,12 @@ public final class PublicationRecord: Sendable {
     private static let mostEntries = 10
 
     /// The path of the record, beside the database itself and not beside a symbolic link to it.
-    public let path: String
+    package let path: String
     private let files: any FileSystem
 
     /// - Parameter path: The database. A symbolic link is followed, so that all names of one file share one
     ///   record.
-    public init(database path: String, files: any FileSystem = SystemFiles()) {
+    package init(database path: String, files: any FileSystem = SystemFiles()) {
         self.path = files.resolved(path) + "-identity"
         self.files = files
     }
@@ -62,7 +62,7 @@ public final class PublicationRecord: Sendable {
     ///
     /// - Throws: ``JournalError/Code/readOnly`` when the record exists and cannot be read, so that its
     ///   content is unknown.
-    public func entries() throws -> [Entry] {
+    package func entries() throws -> [Entry] {
         try explaining {
             try files.withFile(path, .reading) { try PublicationRecord.newest($0) } ?? nil
         }?.entries ?? []
@@ -73,7 +73,7 @@ public final class PublicationRecord: Sendable {
     ///
     /// - Throws: ``JournalError/Code/readOnly`` when the record cannot be written. Send no changes in that
     ///   case.
-    public func raise(to entry: Entry) throws {
+    package func raise(to entry: Entry) throws {
         _ = try explaining {
             try files.withFile(path, .updating) { file in
                 let newest = try PublicationRecord.newest(file)

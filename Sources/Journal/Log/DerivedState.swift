@@ -7,7 +7,7 @@ import GRDB
 ///
 /// It runs inside of a write transaction. Readers get the same answers before and after it, because the fold
 /// is a function of the journal; except that each row found evicted gets its delete.
-public enum DerivedState {
+package enum DerivedState {
     /// True when the local tail is so long that readers would start too far back, and when rows may have been
     /// evicted without an entry.
     static func isStale(_ db: Database) throws -> Bool {
@@ -27,7 +27,7 @@ public enum DerivedState {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` when the journal is damaged; errors of SQLite. The transaction
     ///   must then be rolled back.
-    public static func materialize(_ db: Database) throws {
+    package static func materialize(_ db: Database) throws {
         try foldTail(db)
         let hasSuspects = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM _journal_suspects)"))
@@ -86,28 +86,20 @@ public enum DerivedState {
         let registry = try ShapeRegistry(db)
         let lives = try LifeReader(db)
         let suspects = try RawStatement(db, "SELECT * FROM _journal_suspects ORDER BY id")
-        var deletes: [(shape: Int64, key: [Value])] = []
-        var seen: Set<LocalFold.TableKey> = []
+        var deletes: [LocalEntry] = []
+        var seen: Set<TableKey> = []
         var shapes: [Int64: TableShape?] = [:]
         while try suspects.step() {
             guard let entry = registry[suspects.int64(1)] else { continue }
             let values = (0..<entry.shape.keyCount).map { suspects.column(2 + Int32($0)) }
-            let key = LocalFold.TableKey(table: entry.table, key: Key(values, collations: entry.collations))
+            let key = TableKey(table: entry.table, key: Key(values, collations: entry.collations))
             guard !values.contains(.null), seen.insert(key).inserted, try lives.life(of: key) % 2 == 1 else { continue }
             let shape = try shapes[entry.table] ?? currentShape(table: entry.table, db)
             shapes[entry.table] = .some(shape)
             guard let shape, shape.keyCount == values.count, try !exists(values, in: shape, db) else { continue }
-            deletes.append((entry.id, values))
+            deletes.append(.delete(values, entry))
         }
-        for (shape, key) in deletes {
-            let columns = key.indices.map { "v\($0)" }.joined(separator: ", ")
-            let insert = try RawStatement(
-                db,
-                "INSERT INTO _journal (shape, op, stamp, \(columns)) VALUES (\(shape), \(Operation.delete.rawValue), "
-                    + "julianday('now'), \(key.map { _ in "?" }.joined(separator: ", ")))")
-            for (index, value) in key.enumerated() { try insert.bind(value, at: Int32(index + 1)) }
-            try insert.run()
-        }
+        for entry in deletes { try entry.append(db) }
         try db.execute(sql: "DELETE FROM _journal_suspects")
     }
 

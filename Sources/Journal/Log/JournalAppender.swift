@@ -6,13 +6,13 @@ import GRDB
 /// Order of use: ``init(_:)``, which materializes the derived state; for each stretch
 /// ``begin(origin:firstVersion:known:)`` and ``append(_:shapes:values:)``; at the end ``finish()``. After a
 /// throw the transaction must be rolled back.
-public final class JournalAppender {
+package final class JournalAppender {
     private let db: Database
     private let own: OriginID
     /// The origins that the file knows, with what this value has appended.
-    public private(set) var origins: OriginTable
+    package private(set) var origins: OriginTable
     /// The shapes that the file knows, with those that this value has registered.
-    public private(set) var registry: ShapeRegistry
+    package private(set) var registry: ShapeRegistry
     private var nextSeq: Int64
     private var floor: Stamp
     private let localVersion: Int64
@@ -26,7 +26,7 @@ public final class JournalAppender {
     ///
     /// - Throws: As ``JournalReader/init(_:)``, and ``JournalError/Code/corrupt`` when the journal does not
     ///   end with a local run.
-    public init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         self.db = db
         try DerivedState.materialize(db)
         let reader = try JournalReader(db)
@@ -43,26 +43,26 @@ public final class JournalAppender {
     }
 
     /// The position of the next change to append.
-    public var position: Int64 { nextSeq }
+    package var position: Int64 { nextSeq }
 
     /// Returns the local shape equal to a peer's shape, and adds it when it is new.
     ///
     /// - Throws: Errors of SQLite.
-    public func register(_ shape: TableShape) throws -> ShapeRegistry.Entry {
+    package func register(_ shape: TableShape) throws -> ShapeRegistry.Entry {
         try registry.register(shape, in: db)
     }
 
     /// Records which columns of a shape the rows here show: see ``ShapeRegistry/Entry/shownColumns``.
     ///
     /// - Throws: Errors of SQLite.
-    public func show(_ columns: [String], of shape: Int64) throws {
+    package func show(_ columns: [String], of shape: Int64) throws {
         try registry.show(columns, of: shape, in: db)
     }
 
     /// Starts a stretch of consecutive versions of one origin.
     ///
     /// - Throws: Errors of SQLite.
-    public func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
+    package func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {
             hasAppended = true
             // This transaction holds the write lock, so no local transaction is open: the tail ends with a
@@ -92,7 +92,7 @@ public final class JournalAppender {
     /// - Throws: ``JournalError``: `invalid` before ``begin(origin:firstVersion:known:)``, otherwise the code
     ///   for the SQLite error.
     @discardableResult
-    public func append(
+    package func append(
         _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value]
     ) throws -> Int64 {
         guard var current else { throw JournalError(.invalid, "append before begin") }
@@ -116,7 +116,7 @@ public final class JournalAppender {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` when the journal does not end with the appended changes;
     ///   errors of SQLite.
-    public func finish() throws {
+    package func finish() throws {
         guard hasAppended else { return }
         guard try JournalReader.lastSeq(db) == nextSeq - 1 else {
             throw JournalError(.corrupt, "the journal does not end with the rows that were appended")

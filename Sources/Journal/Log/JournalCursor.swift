@@ -39,9 +39,18 @@ final class JournalCursor {
         registry: ShapeRegistry, lives: LifeReader
     ) throws {
         isLocal = run.isCaptured
-        let isUnsealed = isLocal && seq > identity.sealedSeq && run.firstSeq <= identity.sealedSeq
-        let start = !isLocal ? max(seq, run.firstSeq) : isUnsealed ? identity.sealedSeq + 1 : run.firstSeq
-        fold = LocalFold(after: isUnsealed ? identity.sealedStamp : run.floor)
+        let start: Int64
+        switch Start(run, from: seq, sealedSeq: identity.sealedSeq) {
+        case .anywhere:
+            start = max(seq, run.firstSeq)
+            fold = LocalFold(after: run.floor)
+        case .run:
+            start = run.firstSeq
+            fold = LocalFold(after: run.floor)
+        case .tail:
+            start = identity.sealedSeq + 1
+            fold = LocalFold(after: identity.sealedStamp)
+        }
         let columns = try JournalSchema.columns(of: "_journal", db)
         var valueCount = columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count
         if wanted == .keys { valueCount = min(valueCount, registry.widestKey) }
@@ -61,6 +70,27 @@ final class JournalCursor {
             id: 0, table: 0, shape: TableShape(table: "", columns: [], keyCount: 0), wireName: "", collations: [],
             isTracked: false,
             shownColumns: nil)
+    }
+
+    /// Where the rows of a run can be read from, for a caller that needs those from a position on.
+    private enum Start {
+        /// A received run: each row has its stamp and life, so reading starts where the caller needs it.
+        case anywhere
+        /// A local run: the fold starts with the run, from the run's ``JournalRun/floor``.
+        case run
+        /// A local run that contains `sealed_seq`, of which only later rows are needed: the fold starts after
+        /// `sealed_seq`, from `sealed_stamp`.
+        case tail
+
+        init(_ run: JournalRun, from seq: Int64, sealedSeq: Int64) {
+            if !run.isCaptured {
+                self = .anywhere
+            } else if run.firstSeq <= sealedSeq, sealedSeq < seq {
+                self = .tail
+            } else {
+                self = .run
+            }
+        }
     }
 
     var version: Int64 { run.version(at: seq) }
@@ -147,13 +177,13 @@ final class JournalCursor {
     }
 
     /// The lives that rows above `sealed_seq` have changed, of those visited so far.
-    var changedLives: [LocalFold.TableKey: Int64] { fold.lives }
+    var changedLives: [TableKey: Int64] { fold.lives }
 
     private var writtenLife: Int64 { statement.isNull(4) ? 1 : statement.int64(4) }
 
     private func foldedLife() throws -> Int64 {
         if operation != .delete, fold.lives.isEmpty, !lives.hasLives(table: entry.table) { return 1 }
-        let key = LocalFold.TableKey(table: entry.table, key: key)
+        let key = TableKey(table: entry.table, key: key)
         let written = try lives.life(of: key)
         return fold.life(after: operation, on: key, written: written)
     }

@@ -14,6 +14,10 @@ public struct JournalEntry: Sendable {
     public let shape: TableShape
     /// The id that all shapes of the table share.
     public let tableID: Int64
+    /// The shape's id in this file.
+    package let shapeID: Int64
+    /// What the writer had merged when it wrote the change.
+    package let known: VersionVector
     /// What was done to the row.
     public let operation: Operation
     /// As in ``Change/life``.
@@ -55,9 +59,9 @@ public struct JournalReader {
     /// Who the replica is.
     public let identity: Identity
     /// The origins that the file knows, with their highest known versions.
-    public let origins: OriginTable
+    package let origins: OriginTable
     /// The shapes of the tables that the journal knows.
-    public let registry: ShapeRegistry
+    package let registry: ShapeRegistry
     let db: Database
     let runs: RunList
     /// The position of the newest entry, 0 for an empty journal.
@@ -175,7 +179,8 @@ public struct JournalReader {
         return JournalEntry(
             seq: cursor.seq, origin: run.origin == identity.origin ? nil : run.origin, isLocal: run.isCaptured,
             version: cursor.version,
-            shape: cursor.entry.shape, tableID: cursor.entry.table, operation: cursor.operation, life: cursor.life,
+            shape: cursor.entry.shape, tableID: cursor.entry.table, shapeID: cursor.entry.id, known: run.known,
+            operation: cursor.operation, life: cursor.life,
             stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction,
             isKeyChange: cursor.isKeyChange)
     }

@@ -1,30 +1,30 @@
 import GRDB
 
 /// A journal entry without its values. Merging reads many of these.
-public struct ScannedChange: Sendable {
+package struct ScannedChange: Sendable {
     /// The position in this file, from 1 on.
-    public let seq: Int64
+    package let seq: Int64
     /// The replica that wrote the change, also when it is this one.
-    public let origin: OriginID
+    package let origin: OriginID
     /// The version of ``origin``, from 1 on.
-    public let version: Int64
+    package let version: Int64
     /// When it was written, by the clock of its writer.
-    public let stamp: Stamp
+    package let stamp: Stamp
     /// As in ``Change/life``.
-    public let life: Int64
+    package let life: Int64
     /// What was done to the row.
-    public let operation: Operation
+    package let operation: Operation
     /// As in ``Change/mask``.
-    public let mask: ColumnMask
+    package let mask: ColumnMask
     /// The table and its columns as the entry was written.
-    public let shape: ShapeRegistry.Entry
+    package let shape: ShapeRegistry.Entry
     /// The canonical bytes of the primary key, for comparing rows.
-    public let key: Key
+    package let key: Key
     /// What the writer had merged when it wrote the change.
-    public let known: VersionVector
+    package let known: VersionVector
 
     /// Creates a change that is not in a journal, for merging it.
-    public init(
+    package init(
         seq: Int64, origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Operation, mask: ColumnMask,
         shape: ShapeRegistry.Entry, key: Key, known: VersionVector
     ) {
@@ -41,24 +41,24 @@ public struct ScannedChange: Sendable {
     }
 
     /// True when the writer of this change had merged version `version` of `origin`.
-    public func knows(_ origin: OriginID, _ version: Int64) -> Bool {
+    package func knows(_ origin: OriginID, _ version: Int64) -> Bool {
         origin == self.origin ? self.version >= version : known[origin] >= version
     }
 }
 
 /// The properties that the entries of a run share.
-public struct ScannedRun: Sendable {
+package struct ScannedRun: Sendable {
     /// The replica that wrote the entries, also when it is this one.
-    public let origin: OriginID
+    package let origin: OriginID
     /// The causal context: what the writer had merged when it wrote the entries.
-    public let known: VersionVector
+    package let known: VersionVector
     /// The position of the first entry, from 1 on; the others follow without a gap.
-    public let firstSeq: Int64
+    package let firstSeq: Int64
     /// The version of the first entry, from 1 on; the others follow without a gap.
-    public let firstVersion: Int64
+    package let firstVersion: Int64
 
     /// Creates a run that is not in a journal, for merging it.
-    public init(origin: OriginID, known: VersionVector, firstSeq: Int64, firstVersion: Int64) {
+    package init(origin: OriginID, known: VersionVector, firstSeq: Int64, firstVersion: Int64) {
         self.origin = origin
         self.known = known
         self.firstSeq = firstSeq
@@ -66,34 +66,34 @@ public struct ScannedRun: Sendable {
     }
 
     /// The version of the entry at position `seq`.
-    public func version(at seq: Int64) -> Int64 { firstVersion + (seq - firstSeq) }
+    package func version(at seq: Int64) -> Int64 { firstVersion + (seq - firstSeq) }
     /// The position of the entry with `version`.
-    public func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
+    package func seq(of version: Int64) -> Int64 { firstSeq + (version - firstVersion) }
 }
 
 /// The current entry of a scan. Its parts are read on demand, and only until the scan moves on.
-public struct ScannedRow {
+package struct ScannedRow {
     let cursor: JournalCursor
 
     /// The position in this file.
-    public var seq: Int64 { cursor.seq }
+    package var seq: Int64 { cursor.seq }
     /// The id that all shapes of the table share.
-    public var tableID: Int64 { cursor.entry.table }
+    package var tableID: Int64 { cursor.entry.table }
     /// The shape's id in this file.
-    public var shapeID: Int64 { cursor.entry.id }
+    package var shapeID: Int64 { cursor.entry.id }
     /// When it was written, by the clock of its writer.
-    public var stamp: Stamp { cursor.stamp }
+    package var stamp: Stamp { cursor.stamp }
     /// As in ``Change/life``.
-    public var life: Int64 { cursor.life }
+    package var life: Int64 { cursor.life }
     /// What was done to the row.
-    public var operation: Operation { cursor.operation }
+    package var operation: Operation { cursor.operation }
 
     /// As in ``Change/mask``. For an insert it includes the key columns.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a column that the shape does not have.
-    public func mask() throws -> ColumnMask { try cursor.mask() }
+    package func mask() throws -> ColumnMask { try cursor.mask() }
     /// Appends the canonical bytes of the primary key (``Key``).
-    public func appendKey(to bytes: inout [UInt8]) { cursor.appendKey(to: &bytes) }
+    package func appendKey(to bytes: inout [UInt8]) { cursor.appendKey(to: &bytes) }
 }
 
 extension JournalReader {
@@ -101,7 +101,7 @@ extension JournalReader {
     ///
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
     ///   SQLite.
-    public func scan(from seq: Int64, _ body: (ScannedRun, ScannedRow) throws -> Void) throws {
+    package func scan(from seq: Int64, _ body: (ScannedRun, ScannedRow) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let scanned = ScannedRun(
                 origin: run.origin, known: run.known, firstSeq: run.firstSeq, firstVersion: run.firstVersion)
@@ -119,7 +119,7 @@ extension JournalReader {
     ///
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
     ///   SQLite.
-    public func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
+    package func scan(tables: Set<Int64>, from seq: Int64 = 0, _ body: (ScannedChange) throws -> Void) throws {
         for run in try runs.runs(from: seq) where run.endSeq > seq {
             let cursor = try cursor(over: run, from: max(seq, run.firstSeq), reading: .keys)
             while try cursor.next() {
@@ -135,13 +135,13 @@ extension JournalReader {
 }
 
 /// Fetches single values of journal entries by position.
-public final class JournalValues {
+package final class JournalValues {
     private let db: Database
     private var statements: [Int: RawStatement] = [:]
 
     /// Prepares statements when they are first needed. Use the value inside of the access that hands out
     /// `db`.
-    public init(_ db: Database) { self.db = db }
+    package init(_ db: Database) { self.db = db }
 
     /// Fetches the value that the entry at `seq` has for the column at index `column` of its shape. The
     /// entry's mask must contain that column.
@@ -149,7 +149,7 @@ public final class JournalValues {
     /// - Returns: The value; NULL when there is no such entry.
     /// - Throws: ``JournalError`` with the code for the SQLite error, also when `_journal` has no such
     ///   column.
-    public func value(at seq: Int64, column: Int) throws -> Value {
+    package func value(at seq: Int64, column: Int) throws -> Value {
         let statement: RawStatement
         if let known = statements[column] {
             statement = known

@@ -1,21 +1,21 @@
 import GRDB
 
 /// `_journal_lives`: the lives of the keys that were ever deleted.
-public enum Lives {
+package enum Lives {
     /// The life of one key, as in ``Change/life``.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The id that all shapes of the table share.
-        public let table: Int64
+        package let table: Int64
         /// The primary key.
-        public let key: Key
+        package let key: Key
         /// 1 or more.
-        public let life: Int64
+        package let life: Int64
 
         /// - Parameters:
         ///   - table: The id that all shapes of the table share.
         ///   - key: The primary key.
         ///   - life: 1 or more; 1 is not written.
-        public init(table: Int64, key: Key, life: Int64) {
+        package init(table: Int64, key: Key, life: Int64) {
             self.table = table
             self.key = key
             self.life = life
@@ -26,7 +26,7 @@ public enum Lives {
     ///
     /// - Throws: ``JournalError`` with the code for the SQLite error; the transaction must then be rolled
     ///   back.
-    public static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
+    package static func raise(_ entries: some Sequence<Entry>, _ db: Database) throws {
         let statement = try RawStatement(
             db,
             """
@@ -41,7 +41,7 @@ public enum Lives {
         }
     }
 
-    static func write(_ lives: [LocalFold.TableKey: Int64], _ db: Database) throws {
+    static func write(_ lives: [TableKey: Int64], _ db: Database) throws {
         // In key order, so that the pages are touched in order.
         let sorted = lives.sorted {
             $0.key.table == $1.key.table
@@ -52,7 +52,7 @@ public enum Lives {
 }
 
 /// Looks up lives in `_journal_lives`. For tables in which no key was ever deleted it needs no query.
-public final class LifeReader {
+package final class LifeReader {
     private let tables: Set<Int64>
     private let db: Database
     /// Prepared for the first key of a table that has lives.
@@ -61,7 +61,7 @@ public final class LifeReader {
     /// Reads which tables have lives. Use the value inside of the access that hands out `db`.
     ///
     /// - Throws: Errors of SQLite.
-    public init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         self.db = db
         tables = try Set(
             Int64.fetchAll(
@@ -80,11 +80,11 @@ public final class LifeReader {
     /// Returns the life of a key; 1 for a key that was never deleted.
     ///
     /// - Throws: ``JournalError`` with the code for the SQLite error.
-    public func life(table: Int64, key: Key) throws -> Int64 {
-        try life(of: LocalFold.TableKey(table: table, key: key))
+    package func life(table: Int64, key: Key) throws -> Int64 {
+        try life(of: TableKey(table: table, key: key))
     }
 
-    func life(of key: LocalFold.TableKey) throws -> Int64 {
+    func life(of key: TableKey) throws -> Int64 {
         guard tables.contains(key.table) else { return 1 }
         let statement =
             try self.statement ?? RawStatement(db, "SELECT life FROM _journal_lives WHERE tbl = ? AND key = ?")

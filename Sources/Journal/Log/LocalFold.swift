@@ -16,11 +16,6 @@ struct LocalFold {
 
     init(after stamp: Stamp) { self.stamp = stamp }
 
-    struct TableKey: Hashable {
-        let table: Int64
-        let key: Key
-    }
-
     /// Returns the stamp of the next local entry.
     ///
     /// - Parameter julianDay: The time of the capture as the trigger stored it.

@@ -68,7 +68,7 @@ extension JournalReader {
 
 /// FNV-1a with 64 bits over the stamp, operation, table and values of a change. It is the same in every file.
 /// See docs/PROTOCOL.md, "Samples".
-public enum ChangeDigest {
+package enum ChangeDigest {
     /// The number of leading bytes of a text or blob that are hashed, after its length.
     static let bytesPerValue = 1_024
 
@@ -77,7 +77,7 @@ public enum ChangeDigest {
     ///   - operation: What the change does.
     ///   - stamp: When it was written.
     ///   - values: As in ``Change/values``: key columns first, then the masked others.
-    public static func of(
+    package static func of(
         table: String, operation: Operation, stamp: Stamp, values: some Sequence<Value>
     ) -> UInt64 {
         var hash = Checksum.start

@@ -3,9 +3,9 @@ import GRDB
 /// Functions (https://sqlite.org/appfunc.html) and collations (https://sqlite.org/datatype3.html#collation)
 /// that a program adds to its own connections. Other programs cannot write, or not even read, a table whose
 /// schema uses them. The file's other tables are not affected.
-public enum ApplicationDefined {
+package enum ApplicationDefined {
     /// Returns what is missing on this connection, in SQLite's words; nil for any other error.
-    public static func missing(_ error: any Error) -> String? {
+    package static func missing(_ error: any Error) -> String? {
         let message: String
         switch error {
         case let error as DatabaseError: message = error.message ?? ""
@@ -27,7 +27,7 @@ extension TableInspection {
     ///   the schema.
     /// - Throws: ``JournalError`` when SQLite refuses for another reason than a missing function or
     ///   collation, for example a damaged schema. Nothing is written.
-    public func canBeWritten(_ db: Database) throws -> Bool {
+    package func canBeWritten(_ db: Database) throws -> Bool {
         let table = SQLText.quote(identifier: name)
         let columns = stored.map { SQLText.quote(identifier: $0.name) }
         do {

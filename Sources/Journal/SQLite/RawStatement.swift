@@ -6,12 +6,12 @@ import GRDBSQLite
 ///
 /// GRDB owns the connection and its transactions. This type is for the hot paths that move many rows. Use it
 /// only inside of the access block that handed out the connection.
-public final class RawStatement {
+package final class RawStatement {
     let handle: OpaquePointer
     private let connection: OpaquePointer
 
     /// - Throws: ``JournalError`` with the SQLite code when `sql` does not compile.
-    public convenience init(_ db: Database, _ sql: String) throws {
+    package convenience init(_ db: Database, _ sql: String) throws {
         guard let connection = db.sqliteConnection else {
             throw JournalError(.sqlite, "the connection is closed")
         }
@@ -19,7 +19,7 @@ public final class RawStatement {
     }
 
     /// - Throws: ``JournalError`` with the SQLite code when `sql` does not compile.
-    public init(_ connection: OpaquePointer, _ sql: String) throws {
+    package init(_ connection: OpaquePointer, _ sql: String) throws {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle else {
@@ -38,7 +38,7 @@ public final class RawStatement {
     /// - Throws: ``JournalError`` with the code for the SQLite error, for an index that the statement does
     ///   not have, a value that is too long, and while the statement is on a row. Bind the parameter again
     ///   then.
-    public func bind(_ value: Value, at index: Int32) throws {
+    package func bind(_ value: Value, at index: Int32) throws {
         try bind(value, at: index, destructor: unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
@@ -49,14 +49,14 @@ public final class RawStatement {
     /// the statements that write it.
     ///
     /// - Throws: As ``bind(_:at:)``.
-    public func bindBorrowed(_ value: Value, at index: Int32) throws {
+    package func bindBorrowed(_ value: Value, at index: Int32) throws {
         try bind(value, at: index, destructor: nil)
     }
 
     /// Binds consecutive values like ``bindBorrowed(_:at:)``, the first at `index`.
     ///
     /// - Throws: As ``bind(_:at:)``; the values before the failing one are then bound.
-    public func bindBorrowed(_ values: ArraySlice<Value>, from index: Int32) throws {
+    package func bindBorrowed(_ values: ArraySlice<Value>, from index: Int32) throws {
         // In place, because copying a value out of the array would retain and release its buffer.
         try values.withUnsafeBufferPointer { values in
             for position in values.indices {
@@ -80,14 +80,14 @@ public final class RawStatement {
     /// Binds an integer to the parameter at `index`, counted from 1.
     ///
     /// - Throws: As ``bind(_:at:)``.
-    public func bind(_ number: Int64, at index: Int32) throws {
+    package func bind(_ number: Int64, at index: Int32) throws {
         guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("binding a value") }
     }
 
     /// Binds NULL to the parameter at `index`, counted from 1.
     ///
     /// - Throws: As ``bind(_:at:)``.
-    public func bindNull(at index: Int32) throws {
+    package func bindNull(at index: Int32) throws {
         guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("binding a value") }
     }
 
@@ -97,7 +97,7 @@ public final class RawStatement {
     ///   again.
     /// - Throws: ``JournalError`` with the extended code of SQLite. The statement is then reset and can be
     ///   run again.
-    public func step() throws -> Bool {
+    package func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return true
         case SQLITE_DONE:
@@ -113,10 +113,10 @@ public final class RawStatement {
     /// Runs the statement to the end, ignores its rows, and resets it.
     ///
     /// - Throws: As ``step()``.
-    public func run() throws { while try step() {} }
+    package func run() throws { while try step() {} }
 
     /// Runs like ``run()``, and returns the extended result code instead of throwing.
-    public func runForResult() -> Int32 {
+    package func runForResult() -> Int32 {
         var code = sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
         if code != SQLITE_DONE { code = sqlite3_extended_errcode(connection) }
@@ -125,17 +125,17 @@ public final class RawStatement {
     }
 
     /// Resets the statement, so that it leaves its current row. Bound values stay bound.
-    public func reset() { sqlite3_reset(handle) }
+    package func reset() { sqlite3_reset(handle) }
 
     /// The number of rows that the most recently finished statement of this connection inserted, changed or
     /// deleted itself.
-    public var changesCount: Int { Int(sqlite3_changes(connection)) }
+    package var changesCount: Int { Int(sqlite3_changes(connection)) }
 
     /// The number of columns of a row; 0 for a statement without rows.
-    public var columnCount: Int32 { sqlite3_column_count(handle) }
+    package var columnCount: Int32 { sqlite3_column_count(handle) }
 
     /// The value of a column of the current row, counted from 0, with its storage class and its exact bytes.
-    public func column(_ index: Int32) -> Value {
+    package func column(_ index: Int32) -> Value {
         switch sqlite3_column_type(handle, index) {
         case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, index))
         case SQLITE_FLOAT: .real(sqlite3_column_double(handle, index))
@@ -146,7 +146,7 @@ public final class RawStatement {
     }
 
     /// The bytes of a TEXT or BLOB column; empty for NULL.
-    public func bytes(_ index: Int32) -> Bytes { withBytes(index) { Bytes($0) } }
+    package func bytes(_ index: Int32) -> Bytes { withBytes(index) { Bytes($0) } }
 
     /// Passes the bytes of a TEXT or BLOB column to `body` without a copy; empty for NULL.
     func withBytes<Result>(_ index: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
@@ -157,17 +157,17 @@ public final class RawStatement {
     }
 
     /// A column of the current row as an integer, counted from 0; SQLite converts other classes, NULL to 0.
-    public func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
+    package func int64(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
 
     /// True when a column of the current row, counted from 0, holds NULL.
-    public func isNull(_ index: Int32) -> Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
+    package func isNull(_ index: Int32) -> Bool { sqlite3_column_type(handle, index) == SQLITE_NULL }
 
     func double(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
 
     func type(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
 
     /// A column of the current row as text, counted from 0. Invalid UTF-8 is replaced.
-    public func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
+    package func string(_ index: Int32) -> String { String(decoding: bytes(index), as: UTF8.self) }
 
     private func bindBytes(
         _ bytes: Bytes, at index: Int32, asText: Bool, _ destructor: sqlite3_destructor_type?

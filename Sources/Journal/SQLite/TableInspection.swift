@@ -2,23 +2,23 @@ import GRDB
 import GRDBSQLite
 
 /// The properties of one table of the user's schema that capture and merging need, as SQLite reports them.
-public struct TableInspection: Sendable, Hashable {
+package struct TableInspection: Sendable, Hashable {
     /// One column, as `pragma_table_xinfo` reports it (https://sqlite.org/pragma.html#pragma_table_xinfo).
-    public struct Column: Sendable, Hashable {
+    package struct Column: Sendable, Hashable {
         /// The name as the schema spells it.
-        public let name: String
+        package let name: String
         /// The declared type as the schema spells it; empty when there is none.
-        public let declaredType: String
+        package let declaredType: String
         /// The collation by which the column compares text, BINARY by default.
-        public let collation: String
+        package let collation: String
         /// The position in the primary key, from 1 on; 0 for a column that is not part of it.
-        public let keyPosition: Int
+        package let keyPosition: Int
         /// True when the column is declared NOT NULL.
-        public let isNotNull: Bool
+        package let isNotNull: Bool
         /// True for a generated column, stored or virtual.
-        public let isGenerated: Bool
+        package let isGenerated: Bool
         /// The SQL text of the DEFAULT clause.
-        public let defaultSQL: String?
+        package let defaultSQL: String?
 
         /// True when two different storage classes can compare equal in this column (1 and 1.0): the column
         /// has BLOB affinity (https://sqlite.org/datatype3.html, section 3.1) or the type ANY.
@@ -31,7 +31,7 @@ public struct TableInspection: Sendable, Hashable {
         }
 
         /// False for a default that may differ from one use to the next, for example CURRENT_TIMESTAMP.
-        public var hasLiteralDefault: Bool {
+        package var hasLiteralDefault: Bool {
             guard let text = defaultSQL else { return true }
             let words = SQLToken.scan(text).map { $0.text.uppercased() }
             return words.allSatisfy { word in
@@ -41,45 +41,56 @@ public struct TableInspection: Sendable, Hashable {
                     || word.hasPrefix(".")
             }
         }
+
+        /// Evaluates the DEFAULT clause; nil when the column has none.
+        ///
+        /// - Parameter db: A connection of the file with the column's schema. SQLite has already parsed the
+        ///   clause there.
+        /// - Throws: ``JournalError`` with the code of SQLite.
+        package func defaultValue(_ db: Database) throws -> Value? {
+            guard let defaultSQL else { return nil }
+            let statement = try RawStatement(db, "SELECT \(defaultSQL)")
+            return try statement.step() ? statement.column(0) : nil
+        }
     }
 
     /// The name as the schema spells it.
-    public let name: String
+    package let name: String
     /// All columns in table order, including generated ones. Hidden columns exist only in virtual tables,
     /// which are never inspected.
-    public let columns: [Column]
+    package let columns: [Column]
     /// True for a WITHOUT ROWID table.
-    public let isWithoutRowid: Bool
+    package let isWithoutRowid: Bool
     /// True for a STRICT table.
-    public let isStrict: Bool
+    package let isStrict: Bool
 
     /// The stored columns, primary key first, in the order of ``TableShape/columns``.
-    public let stored: [Column]
+    package let stored: [Column]
     /// The number of columns in the primary key; 0 for a table without one.
-    public let keyCount: Int
+    package let keyCount: Int
 
     /// The table as journal entries describe it.
-    public var shape: TableShape {
+    package var shape: TableShape {
         TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
     }
 
     /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY.
-    public var keyCollations: [KeyCollation] {
+    package var keyCollations: [KeyCollation] {
         stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
     }
 
     /// True when keys with different content can denote one row: texts that the collation considers equal, or
     /// 1 and 1.0.
-    public var hasKeySpellings: Bool {
+    package var hasKeySpellings: Bool {
         keyCollations.contains { $0 != .binary } || stored.prefix(keyCount).contains(where: \.keepsNumericClass)
     }
 
     /// True when the only key column is an alias of the rowid, so that SQLite generates a key that an INSERT
     /// omits.
-    public let hasRowidKey: Bool
+    package let hasRowidKey: Bool
 
     /// The reason why the table cannot be tracked; nil when it can.
-    public var refusal: String? {
+    package var refusal: String? {
         if keyCount == 0 { return "it has no primary key" }
         if stored.count > JournalLimits.columnsPerTable {
             return "it has \(stored.count) columns; at most \(JournalLimits.columnsPerTable) can be journalled"
@@ -93,7 +104,7 @@ extension TableInspection {
     /// virtual and shadow tables, and views are left out.
     ///
     /// - Throws: Errors of SQLite.
-    public static func all(_ db: Database) throws -> [TableInspection] {
+    package static func all(_ db: Database) throws -> [TableInspection] {
         try Row.fetchAll(
             db,
             sql: """
@@ -111,7 +122,7 @@ extension TableInspection {
     /// them.
     ///
     /// - Throws: Errors of SQLite.
-    public static func named(_ name: String, _ db: Database) throws -> TableInspection? {
+    package static func named(_ name: String, _ db: Database) throws -> TableInspection? {
         try Row.fetchOne(
             db,
             sql: """

@@ -2,29 +2,29 @@ import GRDB
 
 /// A UNIQUE constraint or index of a table besides its primary key, in which rows with different keys can
 /// clash.
-public struct UniqueIndex: Sendable, Hashable {
+package struct UniqueIndex: Sendable, Hashable {
     /// One column or expression of the index.
-    public struct Term: Sendable, Hashable {
+    package struct Term: Sendable, Hashable {
         /// The column's quoted name, or the text of the indexed expression, as SQL.
-        public let sql: String
+        package let sql: String
         /// The column, or nil for an expression.
-        public let column: String?
+        package let column: String?
         /// The collation by which the term compares text.
-        public let collation: String
+        package let collation: String
     }
 
     /// The name that `pragma_index_list` reports; SQLite generates names for constraints.
-    public let name: String
+    package let name: String
     /// The terms in the order of the index.
-    public let terms: [Term]
+    package let terms: [Term]
     /// The WHERE clause of a partial index.
-    public let condition: String?
+    package let condition: String?
 
     /// True when a change of `column` can change which rows clash in the index.
     ///
     /// No PRAGMA reports the columns on which a generated column depends. So the result is always true for an
     /// index with a generated column.
-    public func depends(on column: String, of table: TableInspection) -> Bool {
+    package func depends(on column: String, of table: TableInspection) -> Bool {
         let folded = SQLText.foldedName(column)
         for term in terms {
             guard let name = term.column else {
@@ -50,7 +50,7 @@ extension UniqueIndex {
     /// Returns the unique indexes of `table` except that of its primary key, by name.
     ///
     /// - Throws: Errors of SQLite.
-    public static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
+    package static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
         try Row.fetchAll(
             db,
             sql: """

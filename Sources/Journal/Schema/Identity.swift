@@ -17,7 +17,7 @@ public struct Identity: Sendable, Hashable {
     let schemaVersion: Int64
 
     /// The fingerprint of the file to which the identity belongs; nil when none was stored.
-    public let fingerprint: FileFingerprint?
+    package let fingerprint: FileFingerprint?
     /// A random number that distinguishes the file from its copies; nil until one is needed. With it a
     /// replica recognizes its own address among its peers.
     public let instance: [UInt8]?

@@ -1,9 +1,9 @@
 import Foundation
 
 /// A list of names as a JSON array, as the journal's tables store it. SQLite's json_each() can read it.
-public enum NameList {
+package enum NameList {
     /// Returns the names as a JSON array, in their order.
-    public static func encode(_ names: [String]) -> String {
+    package static func encode(_ names: [String]) -> String {
         // Encoding an array of strings cannot fail.
         (try? JSONEncoder().encode(names)).map { String(decoding: $0, as: UTF8.self) } ?? "[]"
     }
@@ -11,7 +11,7 @@ public enum NameList {
     /// Returns the names in a JSON array.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` when `json` is not an array of strings.
-    public static func decode(_ json: String) throws -> [String] {
+    package static func decode(_ json: String) throws -> [String] {
         if let names = unescaped(json) { return names }
         do {
             return try JSONDecoder().decode([String].self, from: Data(json.utf8))

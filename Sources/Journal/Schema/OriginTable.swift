@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 
 /// The origins that a file knows, with the small numbers by which its journal refers to them.
-public struct OriginTable: Sendable {
+package struct OriginTable: Sendable {
     /// The numbers of the origins; 0 is the file's first origin.
-    public private(set) var numbers: [OriginID: Int64] = [:]
+    package private(set) var numbers: [OriginID: Int64] = [:]
     /// The origins by their numbers.
-    public private(set) var origins: [Int64: OriginID] = [:]
+    package private(set) var origins: [Int64: OriginID] = [:]
     /// The highest version known of each remote origin.
-    public private(set) var versions: [Int64: Int64] = [:]
+    package private(set) var versions: [Int64: Int64] = [:]
     /// The numbers of this file's earlier origins. Some of their changes were captured here, others may have
     /// been received.
     private(set) var retired: Set<Int64> = []
@@ -16,7 +16,7 @@ public struct OriginTable: Sendable {
     /// Reads what the snapshot of `db` holds.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for an id that is not valid; errors of SQLite.
-    public init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT * FROM _journal_origins"))
         while let row = try rows.next() {
             let bytes: Data = row["origin"]
@@ -31,7 +31,7 @@ public struct OriginTable: Sendable {
     /// Returns the number of `origin`, and adds the origin to the file when it is new.
     ///
     /// - Throws: Errors of SQLite; nothing is added then.
-    public mutating func number(of origin: OriginID, in db: Database) throws -> Int64 {
+    package mutating func number(of origin: OriginID, in db: Database) throws -> Int64 {
         if let number = numbers[origin] { return number }
         let number = (origins.keys.max() ?? -1) + 1
         try db.execute(
@@ -43,7 +43,7 @@ public struct OriginTable: Sendable {
     /// Records that all changes of an origin up to `version` are known; a lower version changes nothing.
     ///
     /// - Throws: Errors of SQLite; this value is then unchanged.
-    public mutating func advance(_ number: Int64, to version: Int64, in db: Database) throws {
+    package mutating func advance(_ number: Int64, to version: Int64, in db: Database) throws {
         guard version > versions[number, default: 0] else { return }
         try db.execute(sql: "UPDATE _journal_origins SET version = ? WHERE id = ?", arguments: [version, number])
         versions[number] = version
@@ -56,7 +56,7 @@ public struct OriginTable: Sendable {
     }
 
     /// The vector of all origins except `own`: what a replica has merged from others.
-    public func merged(except own: OriginID) -> VersionVector {
+    package func merged(except own: OriginID) -> VersionVector {
         VersionVector(
             versions.compactMap { number, version in
                 origins[number].flatMap { $0 == own ? nil : VersionVector.Entry(origin: $0, version: version) }

@@ -1,30 +1,30 @@
 import GRDB
 
 /// All shapes that a file's journal has used, and which of them the triggers write.
-public struct ShapeRegistry: Sendable {
+package struct ShapeRegistry: Sendable {
     /// One shape, with this file's data about its table.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The number by which journal entries refer to the shape, from 1 on.
-        public let id: Int64
+        package let id: Int64
         /// The id of the table, which all its shapes share under all names of ``TableNames``. It changes only
         /// when another name is declared.
-        public fileprivate(set) var table: Int64
+        package fileprivate(set) var table: Int64
         /// The shape, with the table's name in this file, or the name that its changes carry when this file
         /// has no such table.
-        public fileprivate(set) var shape: TableShape
+        package fileprivate(set) var shape: TableShape
         /// The name under which peers receive the entries. It never changes, so a version always has the same
         /// content.
-        public fileprivate(set) var wireName: String
+        package fileprivate(set) var wireName: String
         /// The collations of the key columns, in key order; missing ones are BINARY. All shapes of a table
         /// with the same key columns share the local table's collations, including shapes that were received
         /// before the table existed.
-        public fileprivate(set) var collations: [KeyCollation]
+        package fileprivate(set) var collations: [KeyCollation]
         /// True for the shape that the triggers of a table in this file write.
-        public var isTracked: Bool
+        package var isTracked: Bool
         /// The columns of this shape whose merged values the rows here show; nil until merging records them.
         /// Empty when rows can show none: this file has no such table, the table has another key, or only its
         /// own program can write it. While a backfill is due, the list also contains ``isDueMark``.
-        public var shownColumns: [String]?
+        package var shownColumns: [String]?
 
         /// An element of ``shownColumns`` that marks the shape for another backfill: the table is new in this
         /// file, was renamed, or compares its keys differently. No column has this name.
@@ -32,16 +32,16 @@ public struct ShapeRegistry: Sendable {
     }
 
     /// The shapes by their ids.
-    public private(set) var entries: [Int64: Entry] = [:]
+    package private(set) var entries: [Int64: Entry] = [:]
     /// The declared names of tables.
-    public let names: TableNames
+    package let names: TableNames
     /// The greatest number of key columns that a shape has.
     private(set) var widestKey = 1
 
     /// Reads what the snapshot of `db` holds.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a list of names that cannot be read; errors of SQLite.
-    public init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         try self.init(db, names: TableNames(db))
     }
 
@@ -66,22 +66,22 @@ public struct ShapeRegistry: Sendable {
     }
 
     /// The shape with the id `id`; nil when there is none.
-    public subscript(id: Int64) -> Entry? { entries[id] }
+    package subscript(id: Int64) -> Entry? { entries[id] }
 
     /// Returns the shape that the triggers of a table write. The table can be given by any of its names.
-    public func tracked(table name: String) -> Entry? {
+    package func tracked(table name: String) -> Entry? {
         let folded = names.folded(name)
         return entries.values.first { $0.isTracked && names.folded($0.shape.table) == folded }
     }
 
     /// Returns the shape that the triggers of the table with the id `table` write.
-    public func tracked(tableID table: Int64) -> Entry? {
+    package func tracked(tableID table: Int64) -> Entry? {
         entries.values.first { $0.isTracked && $0.table == table }
     }
 
     /// Returns the id that all shapes of a table share, by any of its names; nil when the journal does not
     /// know the table.
-    public func tableID(named name: String) -> Int64? {
+    package func tableID(named name: String) -> Int64? {
         let folded = names.folded(name)
         return entries.values.first { names.folded($0.wireName) == folded }?.table
     }
@@ -89,7 +89,7 @@ public struct ShapeRegistry: Sendable {
     /// Returns the registered shape equal to a peer's shape, and adds it when there is none.
     ///
     /// - Throws: Errors of SQLite; nothing is registered in memory then.
-    public mutating func register(_ shape: TableShape, in db: Database) throws -> Entry {
+    package mutating func register(_ shape: TableShape, in db: Database) throws -> Entry {
         try register(shape, wireName: shape.table, collations: nil, in: db)
     }
 
@@ -97,11 +97,11 @@ public struct ShapeRegistry: Sendable {
     ///
     /// - Returns: The shape, and whether the keys that the file stores for the table were made with other
     ///   collations. ``KeyRenewal`` must then rewrite them.
-    mutating func register(_ table: TableInspection, in db: Database) throws -> Entry {
+    mutating func register(_ table: TableInspection, in db: Database) throws -> (entry: Entry, hasOldKeys: Bool) {
         let entry = try register(
             table.shape, wireName: names.wireName(of: table.name), collations: table.keyCollations, in: db)
-        try adopt(table.keyCollations, of: entry, in: db)
-        return entries[entry.id] ?? entry
+        let hasOldKeys = try adopt(table.keyCollations, of: entry, in: db)
+        return (entries[entry.id] ?? entry, hasOldKeys)
     }
 
     /// - Parameter collations: The collations of the key columns; nil for those of the table's other shapes.
@@ -142,7 +142,7 @@ public struct ShapeRegistry: Sendable {
     /// how the key compares. Derived state must be materialized.
     ///
     /// - Returns: True when a shape had other collations.
-    private mutating func adopt(_ collations: [KeyCollation], of entry: Entry, in db: Database) throws {
+    private mutating func adopt(_ collations: [KeyCollation], of entry: Entry, in db: Database) throws -> Bool {
         // Missing collations are BINARY.
         func folding(_ collations: [KeyCollation]) -> [KeyCollation] {
             collations.contains { $0 != .binary } ? collations : []
@@ -151,7 +151,7 @@ public struct ShapeRegistry: Sendable {
             $0.table == entry.table && folding($0.collations) != folding(collations)
                 && $0.shape.hasKey(of: entry.shape)
         }
-        guard !others.isEmpty else { return }
+        guard !others.isEmpty else { return false }
         for other in others {
             entries[other.id]?.collations = collations
             try db.execute(
@@ -160,13 +160,13 @@ public struct ShapeRegistry: Sendable {
             // Entries of rows that have become one row must be merged again.
             try backfillAgain(other.id, in: db)
         }
-        try KeyRenewal(db: db, entry: entries[entry.id] ?? entry).run()
+        return true
     }
 
     /// Records which columns of a shape the rows here show.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back, and the registry read again.
-    public mutating func show(_ columns: [String], of id: Int64, in db: Database) throws {
+    package mutating func show(_ columns: [String], of id: Int64, in db: Database) throws {
         guard entries[id]?.shownColumns != columns else { return }
         entries[id]?.shownColumns = columns
         try db.execute(
@@ -207,6 +207,11 @@ public struct ShapeRegistry: Sendable {
 }
 
 extension TableShape {
+    /// True when both have the same key columns, in the same order.
+    fileprivate func hasKey(of other: TableShape) -> Bool {
+        keyColumns.map(SQLText.foldedName) == other.keyColumns.map(SQLText.foldedName)
+    }
+
     /// The same shape under another table name.
     fileprivate func named(_ name: String) -> TableShape {
         TableShape(table: name, columns: columns, keyCount: keyCount)
@@ -215,5 +220,5 @@ extension TableShape {
 
 extension ShapeRegistry.Entry {
     /// The shape as peers receive it.
-    public var wireShape: TableShape { shape.named(wireName) }
+    package var wireShape: TableShape { shape.named(wireName) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The names of each table, as operators declared them in this file. See
@@ -52,5 +53,23 @@ public struct TableNames: Sendable, Hashable {
     private mutating func add(_ old: String, _ new: String) {
         older[SQLText.foldedName(new)] = old
         newer[SQLText.foldedName(old)] = SQLText.foldedName(new)
+    }
+}
+
+extension TableNames {
+    /// The declaration of a new name for a table, before or after the table is renamed.
+    public struct Renaming: Sendable, Hashable {
+        /// The older name. Machines that have not renamed the table use it.
+        public let old: String
+        /// The newer name.
+        public let new: String
+
+        /// - Parameters:
+        ///   - old: The older name.
+        ///   - new: The newer name.
+        public init(old: String, new: String) {
+            self.old = old
+            self.new = new
+        }
     }
 }

@@ -1,5 +1,3 @@
-import GRDBSQLite
-
 /// How SQLite compares the text of a key column. The journal knows SQLite's built-in collations.
 public enum KeyCollation: String, Sendable {
     /// Compares the bytes.
@@ -41,28 +39,12 @@ public struct Key: Hashable, Sendable {
         }
     }
 
-    /// Appends the canonical bytes of a key whose values are `count` columns of a statement's current row,
-    /// from column `first` on.
-    static func append(
-        _ statement: RawStatement, from first: Int32, count: Int, collations: [KeyCollation], to bytes: inout [UInt8]
-    ) {
-        for index in 0..<count {
-            let column = first + Int32(index)
-            let collation = index < collations.count ? collations[index] : .binary
-            switch statement.type(column) {
-            case SQLITE_INTEGER: append(.integer(statement.int64(column)), collation: collation, to: &bytes)
-            case SQLITE_TEXT: statement.withBytes(column) { append(text: $0, collation: collation, to: &bytes) }
-            default: append(statement.column(column), collation: collation, to: &bytes)
-            }
-        }
-    }
-
     public func hash(into hasher: inout Hasher) {
         // Hashes all bytes at once; hashing the array would feed the hasher one byte at a time.
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
-    private static func append(_ value: Value, collation: KeyCollation, to bytes: inout [UInt8]) {
+    static func append(_ value: Value, collation: KeyCollation, to bytes: inout [UInt8]) {
         switch value {
         case .null:
             bytes.append(0)
@@ -85,7 +67,7 @@ public struct Key: Hashable, Sendable {
         }
     }
 
-    private static func append(text: UnsafeRawBufferPointer, collation: KeyCollation, to bytes: inout [UInt8]) {
+    static func append(text: UnsafeRawBufferPointer, collation: KeyCollation, to bytes: inout [UInt8]) {
         bytes.append(3)
         switch collation {
         case .binary:

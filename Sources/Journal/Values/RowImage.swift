@@ -1,10 +1,10 @@
 /// The values of a row by column name, complete or not, as `_journal_held.image` stores them.
-public struct RowImage: Hashable, Sendable {
+package struct RowImage: Hashable, Sendable {
     /// The values by the names of their columns, as the table spells them.
-    public var columns: [String: Value] = [:]
+    package var columns: [String: Value] = [:]
 
     /// Returns pairs of name and value in name order, each length-prefixed: see `docs/JOURNAL.md`.
-    public func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in columns.sorted(by: { $0.key < $1.key }) {
             RowImage.append(Array(name.utf8)[...], to: &bytes)
@@ -20,21 +20,10 @@ public struct RowImage: Hashable, Sendable {
     }
 
     /// Creates an image without values.
-    public init() {}
-
-    /// - Parameters:
-    ///   - row: The values in the order of ``TableInspection/stored``.
-    ///   - table: The table of the row.
-    public init(_ row: [Value], of table: TableInspection) {
-        for (column, value) in zip(table.stored, row) { columns[column.name] = value }
-    }
-
-    /// The value of the column at index `column` of `table`'s ``TableInspection/stored``; nil when the image
-    /// has none.
-    public subscript(table: TableInspection, column: Int) -> Value? { columns[table.stored[column].name] }
+    package init() {}
 
     /// - Returns: nil when the bytes are not in the format of ``encoded()``.
-    public init?(encoded bytes: Bytes) {
+    package init?(encoded bytes: Bytes) {
         var reader = ByteReader(rest: bytes)
         while !reader.rest.isEmpty {
             guard let name = reader.bytes(), let tag = reader.byte() else { return nil }

@@ -28,9 +28,4 @@ public struct TableShape: Hashable, Sendable {
     public var keyColumns: ArraySlice<String> { columns.prefix(keyCount) }
     /// The other columns.
     public var valueColumns: ArraySlice<String> { columns.dropFirst(keyCount) }
-
-    /// True when both have the same key columns, in the same order.
-    func hasKey(of other: TableShape) -> Bool {
-        keyColumns.map(SQLText.foldedName) == other.keyColumns.map(SQLText.foldedName)
-    }
 }

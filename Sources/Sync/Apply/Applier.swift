@@ -2,10 +2,10 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Applies changes to tables, journal and ledger inside of one transaction of the merge connection.
+/// Applies changes to tables, journal and conflict ledger, inside one transaction of the merge connection.
 ///
-/// Each change is appended to the journal whether it wins or not, so that others can get it from here. What it does to its row
-/// is decided by ``Merge``; how a row that a constraint refuses is set aside, by ``RowStore``.
+/// Each change is appended to the journal whether it wins or not, so that other replicas can get it from
+/// here. ``Merge`` decides what it does to its row, and ``RowStore`` holds rows that a constraint refuses.
 final class Applier {
     struct Outcome {
         var applied = 0
@@ -13,6 +13,7 @@ final class Applier {
     }
 
     private let session: ApplySession
+    private let concurrent: ConcurrentChanges
     private let appender: JournalAppender
     private let reader: JournalReader
     private let rows: RowStore
@@ -24,20 +25,22 @@ final class Applier {
     private let hasManyOrigins: Bool
     private let mostShapes: Int
     private var latest: (shapes: [TableShape], entries: [ShapeRegistry.Entry], targets: [ShapeTarget])?
-    /// The canonical bytes of the key of the change at hand.
+    /// The canonical bytes of the key of the current change.
     private var keyBytes: [UInt8] = []
     private(set) var outcome = Outcome()
 
     /// - Parameters:
-    ///   - hasManyOrigins: True when runs of different origins will be applied, which may conflict with each other.
-    ///   - functions: For tables whose conflicts a function decides.
-    ///   - limits: Of which ``Limits/shapesPerFile`` counts here.
-    ///   - time: For the ledger, in seconds since 1970.
+    ///   - hasManyOrigins: True when runs of different origins will be applied, which may conflict with each
+    ///     other.
+    ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
+    ///   - limits: Only ``Limits/shapesPerFile`` applies here.
+    ///   - time: The time of conflicts in the ledger, in seconds since 1970.
     init(
-        _ db: Database, session: ApplySession, hasManyOrigins: Bool, functions: ConflictFunctions, limits: Limits,
-        time: Double
+        _ db: Database, session: ApplySession, concurrent: ConcurrentChanges, hasManyOrigins: Bool,
+        functions: ConflictFunctions, limits: Limits, time: Double
     ) throws {
         self.session = session
+        self.concurrent = concurrent
         self.time = time
         self.hasManyOrigins = hasManyOrigins
         mostShapes = limits.shapesPerFile
@@ -48,14 +51,14 @@ final class Applier {
         ledger = ConflictRecorder(db: db)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
-        session.concurrent.beginTransaction()
+        concurrent.beginTransaction()
     }
 
     /// Applies the changes at `range` of a run that are new here.
     func apply(_ run: Run, changes range: Range<Int>, of batch: ChangeBatch) throws {
         let (entries, targets) = try destinations(of: batch.shapes)
         let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
-        try session.concurrent.prepare(for: run, reader: reader)
+        try concurrent.prepare(for: run, reader: reader)
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
         var next = range.lowerBound
@@ -74,21 +77,21 @@ final class Applier {
         outcome.applied += range.count
     }
 
-    /// The local entries of the shapes of a batch, and where their changes go.
+    /// The local entries of the shapes of a batch, and the targets of their changes.
     private func destinations(of shapes: [TableShape]) throws -> ([ShapeRegistry.Entry], [ShapeTarget]) {
         // The runs of a batch share its shapes.
         if let latest, latest.shapes == shapes { return (latest.entries, latest.targets) }
         let known = appender.registry.entries.count
         let entries = try shapes.map { try appender.register($0) }
         let count = appender.registry.entries.count
-        // What the file knows already is taken, also where migrations here have made more.
+        // A batch without new shapes is taken even when local migrations have exceeded the limit.
         guard count == known || count <= mostShapes else {
             throw SyncError(
-                .tooLarge, "The file would know more than \(mostShapes) forms of tables",
-                hint: "Look in _journal_tables for the names of tables that nobody made, and at who sends them.")
+                .tooLarge, "The file would hold more than \(mostShapes) table shapes",
+                hint: "Look in _journal_tables for tables that nobody created, and find the peer that sends them.")
         }
         for entry in entries where entry.shownColumns == nil {
-            // Its changes are shown as they come.
+            // The shape is new and needs no backfill: its changes are shown as they arrive.
             try appender.show(Backfill.visible(entry, session: session), of: entry.id)
         }
         let targets = entries.map(session.target)
@@ -96,7 +99,8 @@ final class Applier {
         return (entries, targets)
     }
 
-    /// Closes the journal's part; then sets rows aside and brings others back, until every constraint holds.
+    /// Completes the journal's part; then holds rows and shows held ones, until every constraint is
+    /// satisfied.
     func finish() throws {
         try lives.write()
         try appender.finish()
@@ -104,17 +108,17 @@ final class Applier {
         try rows.updateVisibility(all: false)
     }
 
-    // MARK: - Changes that meet nothing
+    // MARK: - Changes without a competing write
 
-    /// The first changes of `range` that are alike and meet no other that their writer had not seen, or only such that touch other
-    /// columns; all of them changes of the first life.
+    /// The first changes of `range` that are alike and of the first life, and whose keys have no unseen
+    /// write, or only unseen writes of other columns.
     private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) -> Range<Int> {
         let kind = batch.changes[range.lowerBound]
         let none = range.lowerBound..<range.lowerBound
         guard kind.life == 1, rows.held.isEmpty else { return none }
         let (context, entry) = (target.context, target.entry)
-        let unseenWrites = session.concurrent.reaches(inTable: entry.table)
-        // Two inserts without a column in common besides the key still differ in its spelling.
+        let unseenWrites = concurrent.reaches(inTable: entry.table)
+        // Two inserts with no common column besides the key can still differ in the key's spelling.
         if !unseenWrites.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }
         func isComparable(_ other: Int64) -> Bool {
             guard context.mergesByColumn else { return false }
@@ -130,7 +134,7 @@ final class Applier {
             guard batch.changes[index].isLike(kind) else { return false }
             if meetsNothing { return true }
             encodeKey(of: batch.changes[index], of: batch, target)
-            return session.concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
+            return concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
         }
     }
 
@@ -144,13 +148,13 @@ final class Applier {
     /// Remembers a change for later runs of other origins.
     private func note(_ change: Change, of batch: ChangeBatch, at place: Place, _ target: ShapeTarget) {
         encodeKey(of: change, of: batch, target)
-        session.concurrent.append(
+        concurrent.append(
             change, seq: place.seq, version: place.version, entry: target.entry, key: keyBytes)
     }
 
     // MARK: - One change
 
-    /// Where a change stands: in its origin's history, and in the journal here.
+    /// The position of a change in its origin's history and in the journal here.
     private struct Place {
         let run: Run
         let version: Int64
@@ -161,10 +165,10 @@ final class Applier {
         let (context, entry) = (target.context, target.entry)
         let values = batch.values[change.values]
         let key = Key(values.prefix(target.keyCount), collations: context.collations)
-        let unseenWrites = session.concurrent.unseenWrites(table: entry.table, key: key, registry: appender.registry)
+        let unseenWrites = concurrent.unseenWrites(table: entry.table, key: key, registry: appender.registry)
         let resolution = try resolve(
             change, at: place, context: context, entry: entry, values: values, key: key, unseenWrites: unseenWrites)
-        let tableKey = ConcurrentChanges.TableKey(table: entry.table, key: key)
+        let tableKey = TableKey(table: entry.table, key: key)
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         try rows.apply(
             resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
@@ -195,7 +199,7 @@ final class Applier {
             incoming, against: contenders, losesWhole: context.losesWhole,
             isConcurrent: { !unseenWrites[$0].knows(run.origin, version) },
             differs: { column, index in
-                // It is the same key, however it is spelled.
+                // Key columns do not differ: two spellings are the same key.
                 guard column >= context.keyCount else { return false }
                 let shape = unseenWrites[index].shape
                 guard let position = context.translation(of: shape).positions.firstIndex(of: column) else {
@@ -222,7 +226,8 @@ final class Applier {
 }
 
 extension Merge {
-    /// What a change does that competes with nothing: its writer had merged everything that is here of its key.
+    /// The resolution of a change without unseen writes: its writer had merged every change of the key that
+    /// is here.
     static func resolve(_ incoming: RowWrite) -> Resolution {
         Resolution(effect: incoming.isAlive ? .write(incoming.columns) : .delete)
     }

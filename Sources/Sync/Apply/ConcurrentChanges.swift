@@ -1,46 +1,37 @@
 import GRDB
 import Journal
 
-/// The changes in the journal that the writer of an incoming run had not merged, by key: all that it can conflict with.
+/// The changes in the journal that the writer of an incoming run had not merged, by key: all changes that the
+/// run can conflict with.
 ///
-/// Kept between transactions and extended as the journal grows, one index for each origin that sends, because each scan of the
-/// journal would otherwise start at the oldest concurrent change again. Costs memory for the concurrent changes only.
+/// One index for each sending origin is kept between transactions and extended as the journal grows.
+/// Otherwise each scan of the journal would start again at the oldest concurrent change. The memory is in
+/// proportion to the concurrent changes.
 final class ConcurrentChanges {
-    struct TableKey: Hashable {
-        let table: Int64
-        let key: Key
-    }
-
     private struct Index {
-        /// Positions that are in the index, without those of the origin itself.
+        /// The journal positions that the index covers, without the entries of the origin itself.
         var range: Range<Int64>
         let changes = ChangeIndex()
     }
 
-    /// An index beyond this many changes is made anew for each transaction that needs it.
+    /// An index with more changes than this is rebuilt for each run that needs it.
     private static let mostKept = 1_000_000
 
     private var indexes: [OriginID: Index] = [:]
     /// The run that is being applied.
     private var run: Run?
-    /// What competes with it: entries of the kept index, and those that this transaction appended.
+    /// The unseen writes of the run: those from the kept index, and those that this transaction appended.
     private var kept = UnseenWrites()
     private var appended = UnseenWrites()
 
-    /// Forgets what the running transaction appended; call it when one begins.
+    /// Forgets what the last transaction appended. Call it when a transaction begins.
     func beginTransaction() {
         appended = UnseenWrites()
         kept = UnseenWrites()
         run = nil
     }
 
-    /// Forgets everything; call it after a rollback, when positions may be given out again.
-    func reset() {
-        indexes = [:]
-        beginTransaction()
-    }
-
-    /// Gets ready for a run whose writer had merged `run.known`.
+    /// Prepares the lookups for a run whose writer had merged `run.known`.
     func prepare(for run: Run, reader: JournalReader) throws {
         self.run = run
         appended.compare(with: run)
@@ -72,14 +63,16 @@ final class ConcurrentChanges {
         appended.changes.add(change, seq: seq, entry: entry, key: key)
     }
 
-    /// What competes with the prepared run in one table: nothing, when there are none.
+    /// What the unseen writes of the prepared run touch in one table; empty when there are none.
     func reaches(inTable table: Int64) -> [ChangeIndex.Reach] {
         (kept.reaches[table] ?? []) + (appended.reaches[table] ?? [])
     }
 
-    /// True when nothing that competes with a change of the first life touches what it touches: it can be written unseen.
+    /// True when all unseen writes of the change's key are of the first life and touch other columns than the
+    /// change. The change can then be written without reading the row.
     ///
-    /// - Parameter isComparable: Whether a mask of the shape with that id numbers columns as the change's does.
+    /// - Parameter isComparable: True when masks of the shape with that id number the columns as the change's
+    ///   mask does.
     func leavesAlone(
         _ change: Change, entry: ShapeRegistry.Entry, key: [UInt8], isComparable: (Int64) -> Bool
     ) -> Bool {
@@ -112,25 +105,25 @@ final class ConcurrentChanges {
                 return true
             }
         }
-        // Oldest first, as they are to stand in the ledger.
+        // Oldest first: the order in which the conflict ledger records them.
         return found.sorted { $0.seq < $1.seq }
     }
 }
 
-/// An index seen from one run: only what its writer had not merged.
+/// An index as one run sees it: only the entries that the run's writer had not merged.
 private struct UnseenWrites {
     let changes: ChangeIndex
-    /// By table, each shape once: of the runs that are not known to the writer as a whole. There may be very many of these, and the
-    /// question comes for each change that is unlike the one before.
+    /// What the unseen writes touch, by table, each shape once. It is computed in advance: there may be very
+    /// many runs, and each change that is unlike the one before looks it up.
     private(set) var reaches: [Int64: [ChangeIndex.Reach]] = [:]
-    /// For each run of the index the position after which its entries are unknown to the writer.
+    /// For each run of the index, the position after which the writer does not know its entries.
     private var unknownAfter: [Int64] = []
 
     init(_ changes: ChangeIndex = ChangeIndex()) { self.changes = changes }
 
     mutating func compare(with run: Run) {
         unknownAfter = changes.runs.map { other in
-            // What a peer says it knows may be any number; it never knows more than there is.
+            // A peer can claim any version as known. The bound keeps the position from overflowing.
             other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
         }
         reaches = [:]
@@ -148,7 +141,7 @@ private struct UnseenWrites {
     }
 
     func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
-        // Most tables have no unseenWrites at all.
+        // Most tables have no unseen writes.
         guard reaches[table] != nil else { return }
         changes.forEach(table: table, key: key) { entry in
             entry.seq > unknownAfter[entry.run] ? body(entry) : true
@@ -157,7 +150,7 @@ private struct UnseenWrites {
 }
 
 extension JournalReader {
-    /// Adds the entries from position `seq` on to an index, but for those of one origin.
+    /// Adds the entries from position `seq` on to an index, without those of one origin.
     fileprivate func scan(from seq: Int64, into index: ChangeIndex, ignoring origin: OriginID) throws {
         var last: Int64?
         try scan(from: seq) { run, row in

@@ -1,19 +1,21 @@
 import GRDB
 import Journal
 
-/// The lives of keys during one transaction, written to `_journal_lives` at its end.
+/// The lives of keys during one transaction. They are written to `_journal_lives` at its end.
 final class LifeCache {
     private let db: Database
     private let reader: LifeReader
-    private var raised: [ConcurrentChanges.TableKey: Int64] = [:]
+    private var raised: [TableKey: Int64] = [:]
 
     init(_ db: Database) throws {
         self.db = db
         reader = try LifeReader(db)
     }
 
-    /// - Returns: True when `life` is greater than what the key had before.
-    func raise(_ key: ConcurrentChanges.TableKey, to life: Int64) throws -> Bool {
+    /// Raises the life of a key.
+    ///
+    /// - Returns: True when `life` is greater than the life that the key had.
+    func raise(_ key: TableKey, to life: Int64) throws -> Bool {
         let current = try raised[key] ?? reader.life(table: key.table, key: key.key)
         guard life > current else { return false }
         raised[key] = life

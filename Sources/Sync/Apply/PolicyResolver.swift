@@ -1,14 +1,15 @@
 import GRDB
 import Journal
 
-/// Rows of tables with a policy of their own that were changed by writers who had not seen each other.
+/// Resolves rows with concurrent changes in tables whose policy is not ``MergePolicy/column``.
 ///
-/// Their merged state is worked out anew from all their changes, at the end of the transaction: one pass over the journal for all.
+/// At the end of the transaction their merged state is computed again from all their changes, in one pass
+/// over the journal.
 final class PolicyResolver {
     private let db: Database
     private let session: ApplySession
     private let functions: ConflictFunctions
-    private var rows: [ConcurrentChanges.TableKey: RowStore.RowID] = [:]
+    private var rows: [TableKey: RowStore.RowID] = [:]
 
     init(_ db: Database, session: ApplySession, functions: ConflictFunctions) {
         self.db = db
@@ -18,7 +19,7 @@ final class PolicyResolver {
 
     func add(_ row: RowStore.RowID) { rows[row.key] = row }
 
-    /// Takes up the rows that were held for want of a function that is there now.
+    /// Adds the rows that are held for a missing function which is registered now.
     func addHeld(of store: RowStore) throws {
         for (key, held) in store.held.rows where held.reason == .policy {
             guard let (context, table) = session.table(key.table, registry: store.registry),
@@ -30,7 +31,7 @@ final class PolicyResolver {
         }
     }
 
-    /// Writes what the policies make of the rows.
+    /// Writes the rows as the policies merge them.
     func resolve(into store: RowStore) throws {
         guard !rows.isEmpty else { return }
         let histories = try readHistories()
@@ -59,15 +60,17 @@ final class PolicyResolver {
 
     // MARK: - Pieces
 
-    /// Makes a row show `image`, and the default in each column that only versions carry that lost: one of them may stand in the table.
+    /// Makes a row show `image`. A column that only losing versions carry gets its default, because the table
+    /// may show the value of such a version.
     private func replace(
-        _ row: RowStore.RowID, with image: KeyHistory.Image, of history: KeyHistory, isWhole: Bool, in store: RowStore
+        _ row: RowStore.RowID, with image: KeyHistory<Value>.Image, of history: KeyHistory<Value>, isWhole: Bool,
+        in store: RowStore
     ) throws {
         var image = image
         if isWhole {
             let defaults = try session.defaults(of: row.context, row.table)
             for change in history.changes {
-                for column in change.values.keys where column < defaults.count && image[column] == nil {
+                for column in change.cells.keys where column < defaults.count && image[column] == nil {
                     if let value = defaults[column] { image[column] = value }
                 }
             }
@@ -84,9 +87,9 @@ final class PolicyResolver {
     }
 
     private func decide(
-        _ function: ConflictFunctions.Function, row: RowStore.RowID, _ earlier: KeyHistory.Image,
-        _ later: KeyHistory.Image
-    ) -> KeyHistory.Image {
+        _ function: ConflictFunctions.Function, row: RowStore.RowID, _ earlier: KeyHistory<Value>.Image,
+        _ later: KeyHistory<Value>.Image
+    ) -> KeyHistory<Value>.Image {
         let key = Dictionary(
             zip(row.table.stored.map(\.name), row.values).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
         let decided = function(key, named(earlier, row), named(later, row))
@@ -97,7 +100,7 @@ final class PolicyResolver {
         return image
     }
 
-    private func named(_ image: KeyHistory.Image, _ row: RowStore.RowID) -> ConflictFunctions.Version {
+    private func named(_ image: KeyHistory<Value>.Image, _ row: RowStore.RowID) -> ConflictFunctions.Version {
         var version: ConflictFunctions.Version = [:]
         for (column, value) in image where column < row.table.stored.count {
             version[row.table.stored[column].name] = value
@@ -105,39 +108,19 @@ final class PolicyResolver {
         return version
     }
 
-    private func readHistories() throws -> [ConcurrentChanges.TableKey: (KeyHistory, isWhole: Bool)] {
-        var changes: [ConcurrentChanges.TableKey: [ScannedChange]] = [:]
-        try JournalReader(db).scan(tables: Set(rows.keys.map(\.table))) { change in
-            let key = ConcurrentChanges.TableKey(table: change.shape.table, key: change.key)
-            guard rows[key] != nil, session.context(of: change.shape).translation(of: change.shape).hasSameKey else {
-                return
-            }
-            let life = changes[key]?.first?.life ?? 0
-            if change.life > life { changes[key] = [] }
-            if change.life >= life { changes[key, default: []].append(change) }
-        }
+    /// The histories of the rows that are alive. A dead row needs no decision.
+    private func readHistories() throws -> [TableKey: (KeyHistory<Value>, isWhole: Bool)] {
+        let merged = try session.mergedRows(of: Set(rows.keys.map(\.table)), among: Set(rows.keys), in: db)
         let values = JournalValues(db)
-        // Of a dead row there is nothing to decide.
-        return try changes.filter { $0.value.first.map { $0.life % 2 == 1 } ?? false }.mapValues { changes in
-            let history = try changes.map { change in
-                let translation = session.context(of: change.shape).translation(of: change.shape)
-                var image: KeyHistory.Image = [:]
-                try change.mask.forEach { column in
-                    guard column >= change.shape.shape.keyCount else { return }
-                    image[translation.positions[column]] = try values.value(at: change.seq, column: column)
-                }
-                return KeyHistory.Change(
-                    claim: WriteOrder(stamp: change.stamp, origin: change.origin), version: change.version,
-                    known: change.known, values: image)
-            }
-            return (KeyHistory(changes: history), isWhole: changes.contains { $0.operation == .insert })
+        return try merged.filter(\.value.isAlive).mapValues { row in
+            (try row.history.map(values.value(of:)), isWhole: row.isWhole)
         }
     }
 }
 
 extension RowStore {
     /// Makes a row show `image` in all columns that it has.
-    fileprivate func replace(_ row: RowID, with image: KeyHistory.Image, isWhole: Bool) throws {
+    fileprivate func replace(_ row: RowID, with image: KeyHistory<Value>.Image, isWhole: Bool) throws {
         var columns = ColumnMask()
         var values = [Value?](repeating: nil, count: row.table.stored.count)
         for (column, value) in image where column < values.count {
@@ -148,7 +131,7 @@ extension RowStore {
         try write(columns, isWhole: isWhole, row: row, image: values)
     }
 
-    /// Sets a row aside whose conflict nobody here can decide.
+    /// Holds a row whose conflict needs a function that is not registered here.
     fileprivate func holdUndecided(_ row: RowID, function: String) throws {
         guard held[row.key]?.reason != .policy else { return }
         var image = try setAside(row)?.image
@@ -161,7 +144,7 @@ extension RowStore {
             row.key, HeldRow(reason: .policy, detail: "the function \(function) is not registered here", image: image))
     }
 
-    /// Forgets that a row was held; what it had is written anew.
+    /// Releases a held row and shows what was held.
     private func release(_ row: RowID) throws {
         guard let before = try setAside(row) else { return }
         held.release(row.key)

@@ -1,7 +1,7 @@
 import GRDB
 import Journal
 
-/// The answering side of replication: message in, message out. It knows no sockets and no HTTP.
+/// The answering side of replication: message in, message out. It knows neither sockets nor HTTP.
 public struct Endpoint: Sendable {
     let replica: Replica
     let inbox: Inbox
@@ -9,12 +9,12 @@ public struct Endpoint: Sendable {
     private let clock: any SyncClock
     private let changes: @Sendable () -> AsyncStream<Void>
 
-    /// Which replicas wait here for news at this moment.
-    public let pulls = WaitingPullers()
+    /// The replicas whose pulls are waiting here for news.
+    package let pulls = WaitingPullers()
 
     /// - Parameters:
-    ///   - changes: Gives a stream that yields when the file may have changed; see ``FileWatch``.
-    public init(
+    ///   - changes: Returns a stream that yields when the file may have changed; see ``FileWatch``.
+    package init(
         replica: Replica, inbox: Inbox, limits: Limits = .standard, clock: any SyncClock = SystemClock(),
         changes: @escaping @Sendable () -> AsyncStream<Void>
     ) {
@@ -25,13 +25,15 @@ public struct Endpoint: Sendable {
         self.changes = changes
     }
 
-    /// Answers with who this replica is, under a new name if what the caller knows of it shows that it needs one.
+    /// Answers with this replica's origin and what it knows. The replica takes a new identity first, if what
+    /// the caller knows of its history proves that it needs one.
     ///
-    /// A caller of the same identity gets an answer too: it is this very file or a copy, and finds out which by what the file says.
+    /// A caller with the same origin gets an answer too. It is this very file or a copy of it, and the
+    /// instance number in the answer tells it which.
     ///
-    /// - Throws: ``SyncError``: `otherCluster`; `fork` when the caller knows more of this replica than it holds itself,
-    ///   or when it would have to change its name too often; `storage` when the file was moved away; errors of the
-    ///   file.
+    /// - Throws: ``SyncError``: `otherCluster`; `fork` when the caller knows more of this replica than it
+    ///   holds itself, or when the replica has taken too many new identities; `storage` when the file was
+    ///   moved away; errors of the file.
     public func hello(_ theirs: Hello) async throws -> Hello {
         let mine = try await blocking { [inbox] in
             try inbox.ensureOwnIdentity()
@@ -41,7 +43,7 @@ public struct Endpoint: Sendable {
             if theirs.origin != own.origin {
                 _ = try inbox.weigh(claim)
             } else if !claim.samples.isEmpty {
-                // The same file holds the same: only a copy can hold something else, or know of more at a later look.
+                // The same file has the same history: only a copy can hold other changes.
                 _ = try inbox.weigh(HistoryEvidence(version: 0, samples: claim.samples), reason: .cloned)
             }
             return try hello(about: theirs)
@@ -54,12 +56,14 @@ public struct Endpoint: Sendable {
         return mine
     }
 
-    /// Checks what can be refused before an answer begins.
+    /// Checks everything that can be refused before an answer begins.
     ///
-    /// This replica takes a new name first, if what the caller knows of it shows that it needs one.
+    /// The replica takes a new identity first, if what the caller knows of its history proves that it needs
+    /// one.
     ///
-    /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller of the same identity; `fork` when it would have
-    ///   to change its name too often; `storage` when the file was moved away; errors of the file.
+    /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller with the same origin; `fork` when the
+    ///   replica has taken too many new identities; `storage` when the file was moved away; errors of the
+    ///   file.
     public func check(_ request: PullRequest) async throws {
         let mine = try await blocking { [inbox] in
             try inbox.ensureOwnIdentity()
@@ -72,9 +76,11 @@ public struct Endpoint: Sendable {
         try Handshake.check(cluster: request.cluster, origin: request.origin, mine: mine, peer: "The caller")
     }
 
-    /// Sends what the request does not have; waits for news if it asks for that and there are none.
+    /// Sends the changes that the request does not have. If there are none and the request allows it, waits
+    /// for news.
     ///
-    /// - Parameter send: Gets frames of changes, one after the other. The last frame of the stream is the caller's.
+    /// - Parameter send: Receives frames of changes, one after another. The caller sends the last frame of
+    ///   the stream.
     /// - Throws: ``SyncError``, and what `send` throws.
     public func pull(
         _ request: PullRequest, send: (Frame) async throws -> Void
@@ -85,7 +91,7 @@ public struct Endpoint: Sendable {
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
         let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
         let deadline = clock.steadyMilliseconds() + wait * 1_000
-        // Before the first look, so that no change falls between the look and the wait.
+        // Subscribed before the first read, so that no change falls between the read and the wait.
         let news = changes()
         let visit = wait > 0 ? pulls.enter(request.origin) : nil
         defer { visit?.leave() }
@@ -102,7 +108,7 @@ public struct Endpoint: Sendable {
                 continue
             }
             guard sent == 0, portion.frames.isEmpty else { return try await end(portion, more: false, of: request) }
-            // A signal may mean nothing: the file's watch cannot tell what was written.
+            // A signal may mean nothing: the file watch cannot tell what was written.
             repeat {
                 let left = deadline - clock.steadyMilliseconds()
                 guard left > 0 else { return try await end(portion, more: false, of: request) }
@@ -116,10 +122,10 @@ public struct Endpoint: Sendable {
         return PullEnd(vector: portion.vector, more: more, heldBack: heldBack)
     }
 
-    /// Answers what a comparison of the content asks, from one snapshot. Changes nothing.
+    /// Answers a question of a comparison of the content, from one snapshot. Changes nothing.
     ///
-    /// - Throws: ``SyncError``: `otherCluster`; `notFound` when the table is not tracked here, or has another key or
-    ///   not all of the columns; errors of the file.
+    /// - Throws: ``SyncError``: `otherCluster`; `notFound` when the table is not tracked here, or has another
+    ///   key or not all of the columns; errors of the file.
     public func digest(_ request: DigestRequest) async throws -> DigestReply {
         let mine = try await blocking { try hello(about: nil) }
         guard request.cluster.utf8.elementsEqual(mine.cluster.utf8) else {
@@ -130,7 +136,8 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// - Parameter caller: Whose history the answer tells of, as far as both know it; nil for nobody's.
+    /// - Parameter caller: The replica whose history the answer has samples of, as far as both know it; nil
+    ///   for none.
     private func hello(about caller: Hello?) throws -> Hello {
         try replica.read { db in
             var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
@@ -139,12 +146,12 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// Returns when the file may have changed, or the time is over.
+    /// Returns when the file may have changed or the time is over.
     private func waitForNews(_ news: AsyncStream<Void>, milliseconds: Int64) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [clock] in
                 for await _ in news { return }
-                // No watch, or no longer: then only the time ends the wait.
+                // There is no watch, or it has stopped: only the time ends the wait.
                 try await clock.sleep(milliseconds: milliseconds)
             }
             group.addTask { [clock] in try await clock.sleep(milliseconds: milliseconds) }
@@ -156,18 +163,18 @@ public struct Endpoint: Sendable {
 }
 
 extension Hello {
-    /// What this replica says of itself.
+    /// The hello of the replica that `db` belongs to.
     init(_ db: Database, wallMilliseconds: Int64) throws {
         let reader = try JournalReader(db)
         self.init(
             cluster: reader.identity.cluster, origin: reader.identity.origin,
             formatVersion: Int(clamping: reader.identity.format), vector: reader.vector(),
             wallMilliseconds: wallMilliseconds)
-        // Empty is what a release says that knows nothing of it.
+        // Older releases send an empty instance, so this one never does.
         instance = reader.identity.instance ?? [0]
     }
 
-    /// Tells what is known here of the history of `origin`, up to a version that both sides have.
+    /// Adds samples of the history of `origin` as it is here, up to a version that both sides have.
     mutating func addSamples(of origin: OriginID, upTo version: Int64, _ db: Database) throws {
         samples = try JournalReader(db).samples(of: origin, upTo: version)
         sampledOrigin = origin

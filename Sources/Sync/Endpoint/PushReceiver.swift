@@ -5,7 +5,7 @@ import Journal
 public struct PushReceiver: Sendable {
     private let endpoint: Endpoint
     private var parser: FrameParser
-    private var intake: FrameIntake
+    private let intake: FrameIntake
     private var received = 0
     private var isOpen = false
     private var isEnded = false
@@ -66,7 +66,7 @@ public struct PushReceiver: Sendable {
             // Only what is in the file is confirmed: a pull may add more to memory meanwhile.
             return (try endpoint.inbox.durable(), try endpoint.inbox.deferred(from: theirs))
         }
-        return PushReply(vector: have, applied: intake.tally.applied, heldBack: heldBack)
+        return PushReply(vector: have, applied: await intake.tally.applied, heldBack: heldBack)
     }
 
     private mutating func nextFrame() throws(SyncError) -> Frame? {

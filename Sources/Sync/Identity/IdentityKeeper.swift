@@ -2,19 +2,21 @@ import GRDB
 import Journal
 import Synchronization
 
-/// Watches that one file alone publishes under this replica's name: its fingerprint, and the record of what was published.
+/// Checks that only one file publishes changes under this replica's origin, by the file's fingerprint and by
+/// the publication record.
 ///
-/// One for an open file and process. See docs/decisions/0006-identity.md.
+/// One for each open file and process. See docs/decisions/0006-identity.md.
 final class IdentityKeeper: Sendable {
     private struct State {
-        /// What the record is known to say of the present name, and the file to hold.
+        /// The entry of the current origin that the record holds and that the file was found to fit; nil
+        /// before the first check.
         var published: PublicationRecord.Entry?
         var lastRekey: NewIdentity.Outcome?
     }
 
     private let replica: Replica
     private let record: PublicationRecord
-    /// Of the file that is open; nil for one that has no place on a disk.
+    /// The fingerprint of the open file; nil for a database without a file.
     private let opened: FileFingerprint?
     private let state = Mutex(State())
 
@@ -25,18 +27,18 @@ final class IdentityKeeper: Sendable {
         opened = files.fingerprint(of: replica.path)
     }
 
-    /// The file as it is at its path now.
+    /// The fingerprint of the file that is at the path now.
     var fingerprint: FileFingerprint? { opened.flatMap { _ in replica.options.files.fingerprint(of: replica.path) } }
 
-    /// The last new name that this process gave the file.
+    /// The last new identity that this process gave the file.
     var lastRekey: NewIdentity.Outcome? { state.withLock { $0.lastRekey } }
 
     // MARK: - Evidence in the file's surroundings
 
-    /// What speaks against the file being the one for which its name was taken; nil when nothing does. Two looks at files and two
-    /// short queries, as long as nothing was published since the last time.
+    /// Evidence that this is not the file for which its origin was created; nil when there is none. While
+    /// nothing is published, it costs two file lookups and two short queries.
     ///
-    /// - Throws: ``SyncError/Code/storage`` when another file has come to the path of the open one.
+    /// - Throws: ``SyncError/Code/storage`` when another file was moved to the path of the open one.
     func evidence(time: Double) throws -> NewIdentity? {
         guard let opened else { return nil }
         guard let present = fingerprint, present.canBeSameFile(as: opened) else {
@@ -57,7 +59,8 @@ final class IdentityKeeper: Sendable {
         }
         guard let newest = entries.last, newest != verified else { return nil }
         guard let entry = entries.last(where: { $0.origin == identity.origin }) else {
-            // A record of another file that stood here before, or of a name before the present one.
+            // The record belongs to another file that was here before, or to an origin before the current
+            // one.
             return nil
         }
         let (head, digest) = try replica.read { db in
@@ -70,13 +73,14 @@ final class IdentityKeeper: Sendable {
         if entry.version > 0, let digest, digest != entry.digest {
             return NewIdentity(.rolledBack, of: entry.origin, mostKept: entry.version - 1, time: time)
         }
-        // The file bears a name that it had given up already.
+        // The file has an origin that it had replaced already, so it is an older copy.
         if entry != newest { return NewIdentity(.rolledBack, of: entry.origin, shared: entry.version, time: time) }
         state.withLock { $0.published = entry }
         return nil
     }
 
-    /// How much of `origin` this file published by its record, if the record fits the file.
+    /// The highest version of `origin` that the publication record names, if the record fits this file;
+    /// otherwise 0.
     func sharedByRecord(_ origin: OriginID) throws -> Int64 { try sharedByRecord(try record.entries(), origin) }
 
     private func sharedByRecord(_ entries: [PublicationRecord.Entry], _ origin: OriginID) throws -> Int64 {
@@ -87,16 +91,18 @@ final class IdentityKeeper: Sendable {
 
     // MARK: - Publishing
 
-    /// True when changes of `origin` up to `version` may be handed out without a further note.
+    /// True when the record already covers changes of `origin` up to `version`, so that they may be sent.
     func hasPublished(_ origin: OriginID, through version: Int64) -> Bool {
         state.withLock { state in
             state.published.map { $0.origin == origin && $0.version >= version } ?? false
         }
     }
 
-    /// Records that changes up to `entry` are about to be handed to a peer. On the disk when this returns.
+    /// Records that changes up to `entry` are about to be sent to a peer. The record is on the disk when this
+    /// returns.
     ///
-    /// - Throws: ``SyncError/Code/busy`` when the replica bears another name by now: what was read before must be read again.
+    /// - Throws: ``SyncError/Code/busy`` when the replica has another origin by now: what was read before
+    ///   must be read again.
     func willPublish(_ entry: PublicationRecord.Entry) throws {
         guard !hasPublished(entry.origin, through: entry.version) else { return }
         guard try replica.identity().origin == entry.origin else {
@@ -107,7 +113,8 @@ final class IdentityKeeper: Sendable {
         state.withLock { $0.published = entry }
     }
 
-    /// Notes a new name beside the old one, so that a file that bears the old one again is known to be older.
+    /// Records a new origin after the old one. A file that has the old origin later is then known to be an
+    /// older copy.
     func note(_ outcome: NewIdentity.Outcome) throws {
         state.withLock { state in
             state.published = nil

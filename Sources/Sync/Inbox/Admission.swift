@@ -36,80 +36,121 @@ struct Admission: Hashable {
         clocks: DeferredOrigins = DeferredOrigins(),
         stamp: (OriginID, Int64) -> Stamp? = { _, _ in nil }
     ) throws(SyncError) -> Admission {
-        var admission = Admission()
-        var last: [OriginID: Stamp] = [:]
-        var have = have
-        var clocks = clocks
-        for (index, run) in batch.runs.enumerated() {
-            let known = have[run.origin]
-            guard run.lastVersion > known else {
-                admission.duplicates += run.changes.count
-                continue
-            }
-            if run.origin == own, run.firstVersion <= known + 1 {
+        var decision = Decision(batch: batch, own: own, latest: latest, have: have, clocks: clocks)
+        for (index, run) in batch.runs.enumerated() { try decision.decide(run, at: index, stamp: stamp) }
+        return decision.admission
+    }
+}
+
+/// The decision about the runs of a batch, one after the other.
+private struct Decision {
+    let batch: ChangeBatch
+    let own: OriginID
+    /// The greatest stamp to accept from an origin without an allowance.
+    let latest: Stamp
+    /// What is here, together with what the earlier runs bring.
+    var have: VersionVector
+    /// What was deferred before, together with what the earlier runs deferred.
+    var clocks: DeferredOrigins
+    var admission = Admission()
+    /// The stamp of the last change that was taken, by origin.
+    private var last: [OriginID: Stamp] = [:]
+
+    init(batch: ChangeBatch, own: OriginID, latest: Stamp, have: VersionVector, clocks: DeferredOrigins) {
+        self.batch = batch
+        self.own = own
+        self.latest = latest
+        self.have = have
+        self.clocks = clocks
+    }
+
+    /// The place of a run in the history of its origin, compared with what is here.
+    private enum Place {
+        /// All of its changes are here.
+        case known
+        /// It follows deferred changes of the same origin. Stamps of one origin ascend, so it is deferred too.
+        case afterDeferred(DeferredOrigin)
+        /// Its first `skipped` changes are here, and the change after them comes next.
+        case next(skipped: Int)
+    }
+
+    mutating func decide(
+        _ run: Run, at index: Int, stamp: (OriginID, Int64) -> Stamp?
+    ) throws(SyncError) {
+        switch try place(of: run) {
+        case .known:
+            admission.duplicates += run.changes.count
+        case .afterDeferred(var hold):
+            guard run.lastVersion > hold.lastVersion else { return }
+            hold.lastVersion = run.lastVersion
+            record(hold)
+        case .next(let skipped):
+            admission.duplicates += skipped
+            take(run.changes.dropFirst(skipped), of: run, at: index, stamp: stamp)
+        }
+    }
+
+    private func place(of run: Run) throws(SyncError) -> Place {
+        let known = have[run.origin]
+        if run.lastVersion <= known { return .known }
+        if run.firstVersion <= known + 1 {
+            guard run.origin != own else {
                 throw SyncError(
                     .fork, "a peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
                     hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."
                 )
             }
-            if run.firstVersion > known + 1, var hold = clocks[run.origin], run.firstVersion <= hold.lastVersion + 1 {
-                // The run follows deferred changes of the same origin. Stamps of one origin ascend, so it is
-                // deferred too.
-                if run.lastVersion > hold.lastVersion {
-                    hold.lastVersion = run.lastVersion
-                    clocks.set(hold)
-                    admission.hold(hold)
-                }
-                continue
-            }
-            guard run.firstVersion <= known + 1 else {
-                throw SyncError(
-                    .gap,
-                    "changes of \(run.origin.short) start at version \(run.firstVersion), but \(known + 1) comes next",
-                    hint: "The exchange starts over from what is known here.")
-            }
-            let skipped = Int(known + 1 - run.firstVersion)
-            admission.duplicates += skipped
-            var changes = (run.changes.lowerBound + skipped)..<run.changes.upperBound
-            if let cause = clocks.cause(in: run.known, have: have) {
-                let hold = DeferredOrigin(
-                    origin: run.origin, firstVersion: known + 1, lastVersion: run.lastVersion, cause: cause)
-                clocks.set(hold)
-                admission.hold(hold)
-                continue
-            }
-            let latest = clocks.latest(of: run.origin, latest)
-            let before = last[run.origin] ?? stamp(run.origin, known) ?? .zero
-            let wrong = contradiction(in: changes, after: before, firstVersion: known + 1, run, batch)
-            let early = changes.first { batch.changes[$0].stamp > latest } ?? changes.upperBound
-            if let wrong, wrong < early {
-                // The writer of these changes stays deferred. No other origin waits for it, because no
-                // correct replica merges them.
-                let hold = DeferredOrigin(
-                    origin: run.origin, firstVersion: known + 1 + Int64(wrong - changes.lowerBound),
-                    lastVersion: run.lastVersion, stamp: DeferredOrigin.never)
-                clocks.set(hold)
-                admission.hold(hold)
-                let cut = (changes.lowerBound..<wrong).last { batch.changes[$0].endsTransaction }
-                changes = changes.lowerBound..<(cut.map { $0 + 1 } ?? changes.lowerBound)
-            } else if early < changes.upperBound {
-                // Only whole transactions are taken.
-                let end = changes.lowerBound..<early
-                let cut = end.last { batch.changes[$0].endsTransaction }.map { $0 + 1 } ?? changes.lowerBound
-                let hold = DeferredOrigin(
-                    origin: run.origin, firstVersion: known + 1 + Int64(early - changes.lowerBound),
-                    lastVersion: run.lastVersion, stamp: batch.changes[early].stamp)
-                clocks.set(hold)
-                admission.hold(hold)
-                changes = changes.lowerBound..<cut
-            }
-            if !changes.isEmpty {
-                admission.parts.append(Part(run: index, changes: changes, firstVersion: known + 1))
-                have.advance(run.origin, to: known + Int64(changes.count))
-                last[run.origin] = batch.changes[changes.upperBound - 1].stamp
-            }
+            return .next(skipped: Int(known + 1 - run.firstVersion))
         }
-        return admission
+        if let hold = clocks[run.origin], run.firstVersion <= hold.lastVersion + 1 { return .afterDeferred(hold) }
+        throw SyncError(
+            .gap,
+            "changes of \(run.origin.short) start at version \(run.firstVersion), but \(known + 1) comes next",
+            hint: "The exchange starts over from what is known here.")
+    }
+
+    /// Takes `changes`, which come next of their origin, up to the first one that has to wait. The origin is
+    /// deferred from that one on.
+    private mutating func take(
+        _ changes: Range<Int>, of run: Run, at index: Int, stamp: (OriginID, Int64) -> Stamp?
+    ) {
+        let firstVersion = have[run.origin] + 1
+        if let cause = clocks.cause(in: run.known, have: have) {
+            return record(
+                DeferredOrigin(
+                    origin: run.origin, firstVersion: firstVersion, lastVersion: run.lastVersion, cause: cause))
+        }
+        var end = changes.upperBound
+        let before = last[run.origin] ?? stamp(run.origin, firstVersion - 1) ?? .zero
+        if let waiting = firstWaiting(in: changes, after: before, firstVersion: firstVersion, run) {
+            record(
+                DeferredOrigin(
+                    origin: run.origin, firstVersion: firstVersion + Int64(waiting.index - changes.lowerBound),
+                    lastVersion: run.lastVersion, stamp: waiting.stamp))
+            // Only whole transactions are taken.
+            let whole = (changes.lowerBound..<waiting.index).last { batch.changes[$0].endsTransaction }
+            end = whole.map { $0 + 1 } ?? changes.lowerBound
+        }
+        let taken = changes.lowerBound..<end
+        guard !taken.isEmpty else { return }
+        admission.parts.append(Admission.Part(run: index, changes: taken, firstVersion: firstVersion))
+        have.advance(run.origin, to: firstVersion - 1 + Int64(taken.count))
+        last[run.origin] = batch.changes[end - 1].stamp
+    }
+
+    /// The first change that cannot be taken now, with the stamp to record for it; nil when all can.
+    private func firstWaiting(
+        in changes: Range<Int>, after before: Stamp, firstVersion: Int64, _ run: Run
+    ) -> (index: Int, stamp: Stamp)? {
+        let latest = clocks.latest(of: run.origin, latest)
+        let early = changes.first { batch.changes[$0].stamp > latest }
+        let wrong = contradiction(in: changes, after: before, firstVersion: firstVersion, run)
+        if let wrong, wrong < early ?? changes.upperBound {
+            // The writer of these changes stays deferred. No other origin waits for it, because no correct
+            // replica merges them.
+            return (wrong, DeferredOrigin.never)
+        }
+        return early.map { ($0, batch.changes[$0].stamp) }
     }
 
     /// The first change that no history can have produced: its stamp is not later than that of the change
@@ -118,8 +159,8 @@ struct Admission: Hashable {
     /// A life rises by one with a delete, and by one with an insert after it. So it exceeds 1 by at most the
     /// number of changes that its writer had seen or made. Without this bound, a single fault could make a
     /// row that no other change can beat.
-    private static func contradiction(
-        in changes: Range<Int>, after stamp: Stamp, firstVersion: Int64, _ run: Run, _ batch: ChangeBatch
+    private func contradiction(
+        in changes: Range<Int>, after stamp: Stamp, firstVersion: Int64, _ run: Run
     ) -> Int? {
         var stamp = stamp
         var bound = firstVersion
@@ -136,8 +177,10 @@ struct Admission: Hashable {
         return nil
     }
 
-    private mutating func hold(_ hold: DeferredOrigin) {
-        deferred.removeAll { $0.origin == hold.origin }
-        deferred.append(hold)
+    /// Defers an origin, or more of one that is deferred.
+    private mutating func record(_ hold: DeferredOrigin) {
+        clocks.set(hold)
+        admission.deferred.removeAll { $0.origin == hold.origin }
+        admission.deferred.append(hold)
     }
 }

@@ -3,31 +3,31 @@ import GRDB
 import Journal
 
 /// The clock differences that the file knows of, for `syncd clock` and for the status.
-public struct ClockReport: Sendable {
+package struct ClockReport: Sendable {
     /// An origin that is deferred, or that an operator allows to be ahead.
-    public struct Origin: Sendable {
+    package struct Origin: Sendable {
         /// The replica.
-        public let origin: OriginID
+        package let origin: OriginID
         /// The deferred changes; nil when the origin is not deferred.
-        public let hold: DeferredOrigin?
+        package let hold: DeferredOrigin?
         /// How far the first deferred stamp lies ahead of this machine's clock, in milliseconds; negative
         /// once its time has come. nil when the origin is not deferred, or only waits for changes that its
         /// writer had merged.
-        public let aheadMilliseconds: Int64?
+        package let aheadMilliseconds: Int64?
         /// When the origin was deferred, in seconds since 1970; nil when it is not.
-        public let since: Double?
+        package let since: Double?
         /// How much further ahead than other origins an operator allows this one to be, in milliseconds; 0
         /// for no further.
-        public let allowedMilliseconds: Int64
+        package let allowedMilliseconds: Int64
     }
 
     /// How far the stamp of the next local write will lie ahead of this machine's clock, in milliseconds; 0
     /// when it will not.
-    public let ownAheadMilliseconds: Int64
+    package let ownAheadMilliseconds: Int64
     /// True when that is more than other replicas accept, so that they defer this replica's changes.
-    public let isHeldBackByOthers: Bool
+    package let isHeldBackByOthers: Bool
     /// The deferred and the allowed origins, ordered by id.
-    public let origins: [Origin]
+    package let origins: [Origin]
 
     /// Reads the report from the snapshot of `db`.
     ///
@@ -36,7 +36,7 @@ public struct ClockReport: Sendable {
     ///   - now: The time by this machine's clock.
     ///   - limits: Only ``Limits/clockSkewMilliseconds`` is used: what other replicas accept.
     /// - Throws: ``JournalError`` with `notAReplica`, `unsupportedFormat` or `corrupt`; errors of SQLite.
-    public init(_ db: Database, now: Stamp, limits: Limits = .standard) throws {
+    package init(_ db: Database, now: Stamp, limits: Limits = .standard) throws {
         let reader = try JournalReader(db)
         ownAheadMilliseconds = max(0, try reader.latestStamp().milliseconds - now.milliseconds)
         isHeldBackByOthers = ownAheadMilliseconds > limits.clockSkewMilliseconds
@@ -58,7 +58,7 @@ public struct ClockReport: Sendable {
 }
 
 /// An operator's decisions about origins whose clocks are ahead.
-public enum ClockDecision {
+package enum ClockDecision {
     /// Accepts the changes of `origins` from now on, as far ahead as their stamps are, instead of deferring
     /// them.
     ///
@@ -69,7 +69,7 @@ public enum ClockDecision {
     /// - Parameter now: The time by this machine's clock.
     /// - Throws: ``JournalError`` with `unknownOrigin` when one of the origins is not deferred. The
     ///   transaction must be rolled back then.
-    public static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
+    package static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
         let holds = try DeferredOrigins(db)
         for origin in origins {
             guard let hold = holds[origin] else { throw unknown(origin) }
@@ -86,7 +86,7 @@ public enum ClockDecision {
     /// and the usual bound applies.
     ///
     /// - Throws: ``JournalError`` with `unknownOrigin`. The transaction must be rolled back then.
-    public static func reset(_ origins: [OriginID], _ db: Database) throws {
+    package static func reset(_ origins: [OriginID], _ db: Database) throws {
         for origin in origins {
             try db.execute(sql: "DELETE FROM _journal_clocks WHERE origin = ?", arguments: [Data(origin.bytes)])
             guard db.changesCount > 0 else { throw unknown(origin) }
@@ -98,7 +98,7 @@ public enum ClockDecision {
     ///
     /// - Returns: nil when no stamp of this replica is ahead.
     /// - Throws: ``JournalError`` with `refused`; the transaction must then be rolled back.
-    public static func repair(
+    package static func repair(
         now: Stamp, limits: Limits = .standard, origin: OriginID = .random(), _ db: Database
     ) throws -> ClockRepair.Outcome? {
         let own = try Identity(db).origin

@@ -2,7 +2,9 @@ import Journal
 
 /// Takes the frames of one stream into the inbox. A frame whose ranges of versions are known here is skipped
 /// unread.
-struct FrameIntake: Sendable {
+///
+/// The frames of a stream come one after another: the next call begins when the one before has returned.
+actor FrameIntake {
     let inbox: Inbox
     let limits: Limits
 
@@ -35,7 +37,7 @@ struct FrameIntake: Sendable {
     /// Takes one frame.
     ///
     /// - Throws: ``SyncError``; nothing of the frame is applied then.
-    mutating func take(_ frame: Frame) async throws {
+    func take(_ frame: Frame) async throws {
         let known: VersionVector
         if let have { known = have } else { known = try await blocking { [inbox] in try inbox.have() } }
         tally.frames += 1
@@ -68,11 +70,11 @@ struct FrameIntake: Sendable {
     /// Applies staged transactions that the sender proves to be complete. Call it at the end of the stream.
     ///
     /// - Parameter theirs: What the sender knows.
-    mutating func finish(theirs: VersionVector) async throws {
+    func finish(theirs: VersionVector) async throws {
         count(try await blocking { [inbox] in try inbox.finishUnfinished(knownTo: theirs) })
     }
 
-    private mutating func count(_ report: ReceiveReport) {
+    private func count(_ report: ReceiveReport) {
         tally.applied += report.applied
         tally.duplicates += report.duplicates
         tally.conflicts += report.conflicts

@@ -3,19 +3,19 @@ import Journal
 import Synchronization
 
 extension Inbox {
-    /// Makes tables show what the merged state says after local changes and migrations: held rows return whose parent came back or
-    /// whose UNIQUE value was given up, rows that were written past a constraint are set aside, and what the journal holds of tables
-    /// and columns that became known is joined.
+    /// Makes tables show what the merged state says after local changes and migrations. Held rows return if
+    /// their parent came back or their UNIQUE value became free, rows that were written in violation of a
+    /// constraint are held, and what the journal holds of new tables and columns is backfilled.
     ///
-    /// Call it at each contact with the file; it reads only, when nothing is held, the schema is as it was and no table with
-    /// foreign keys or CHECK constraints was written to.
+    /// Call it at each contact with the file. It only reads when no row is held, the schema is unchanged and
+    /// no table with foreign keys or CHECK constraints was written to.
     ///
-    /// - Returns: How many rows are held still; 0 also when there was nothing to do.
-    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly`, `busy` or `corrupt`, and
-    ///   those of SQLite. Tables, held rows and journal are as before then. What was only in memory of transactions whose ends
-    ///   have not come is gone; peers send it again.
+    /// - Returns: How many rows are still held; 0 also when there was nothing to do.
+    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly`, `busy`
+    ///   or `corrupt`, and those of SQLite. Tables, held rows and journal are unchanged then. Parts of
+    ///   unfinished transactions that were only in memory are lost; peers send them again.
     @discardableResult
-    public func bringBackHeldRows() throws -> Int {
+    package func bringBackHeldRows() throws -> Int {
         try replica.refreshDerivedState()
         return try session.withLock { box in
             let isDue = try replica.read { db in
@@ -35,7 +35,8 @@ extension Inbox {
 
     private func lookAround(_ box: inout SessionBox, _ db: Database) throws -> Int {
         let session = try current(&box, db)
-        // Seals first: a row that is set aside must not look like one that REPLACE evicted.
+        // The appender materializes the derived state first: a row that is held afterwards must not look like
+        // one that REPLACE evicted.
         let appender = try JournalAppender(db)
         let checked = max(box.checkedSeq, try LocalRows.checkedSeq(db))
         let local = LocalRows(db: db, session: session, registry: appender.registry)
@@ -45,12 +46,12 @@ extension Inbox {
         if isDue || !rows.held.isEmpty {
             let contested = PolicyResolver(db, session: session, functions: functions)
             try contested.addHeld(of: rows)
-            try rows.showFittingKeys(contested: contested)
+            for row in try rows.showFittingKeys() { contested.add(row) }
             try contested.resolve(into: rows)
             try rows.updateVisibility(all: true)
         }
         box.checkedSeq = appender.position - 1
-        // Written down now and then only: looking again does no harm.
+        // Recorded only from time to time: checking rows again does no harm.
         if box.checkedSeq - (try LocalRows.checkedSeq(db)) >= Inbox.changesPerCheck {
             try LocalRows.setCheckedSeq(box.checkedSeq, db)
         }

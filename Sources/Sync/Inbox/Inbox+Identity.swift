@@ -11,7 +11,7 @@ extension Inbox {
     ///
     /// - Throws: ``SyncError/Code/fork`` when the file has taken too many new identities; errors of the file.
     @discardableResult
-    public func ensureOwnIdentity() throws -> NewIdentity.Outcome? {
+    package func ensureOwnIdentity() throws -> NewIdentity.Outcome? {
         guard let evidence = try keeper.evidence(time: now) else { return nil }
         return try rekey(evidence)
     }
@@ -61,12 +61,12 @@ extension Inbox {
     /// - Throws: ``JournalError`` and errors of SQLite, after a rollback; ``JournalError/Code/readOnly`` when
     ///   the publication record cannot be written. The file has its new identity then, and nothing is sent
     ///   under it before the record can be written.
-    public func rekey() throws -> NewIdentity.Outcome? {
+    package func rekey() throws -> NewIdentity.Outcome? {
         try rekey(NewIdentity(.manual, of: replica.identity().origin, time: now))
     }
 
     /// The last new identity that this process gave the file.
-    public var lastRekey: NewIdentity.Outcome? { keeper.lastRekey }
+    package var lastRekey: NewIdentity.Outcome? { keeper.lastRekey }
 
     private var now: Double { Double(wallClock().milliseconds) / 1_000 }
 
@@ -123,7 +123,7 @@ extension NewIdentity.Reason {
 
 extension NewIdentity.Outcome {
     /// The outcome in one sentence, for people and logs.
-    public var sentence: String {
+    package var sentence: String {
         "\(reason.sentence). This replica is \(new) from now on; \(kept) changes stay those of \(old), "
             + "\(reissued) are sent under the new identity"
     }

@@ -4,14 +4,16 @@ import Journal
 import Synchronization
 
 extension Inbox {
-    /// Applies staged beginnings of transactions that are whole, because a peer knows their origins exactly up to there: whole
-    /// transactions is all that is ever known.
+    /// Applies staged beginnings of transactions that turn out to be complete: a peer knows their origins
+    /// exactly up to there, and a vector covers whole transactions only.
     ///
-    /// The end of a transaction without a mark is the journal's end in a snapshot, so a beginning that was read later than a whole has the
-    /// same changes and no end. Nobody sends these again, and the writer may be gone, or have given up its name there.
+    /// A transaction without a transaction mark ends where the journal ended in its reader's snapshot. If
+    /// this replica read it later than another one, the same changes are a whole transaction there and only a
+    /// beginning here. Peers do not send again what is staged here, and the writer may be gone or may have a
+    /// new identity.
     ///
     /// - Parameter theirs: What a peer knows.
-    /// - Returns: What was applied; what is staged beyond goes on waiting.
+    /// - Returns: What was applied; changes beyond that stay staged.
     func finishUnfinished(knownTo theirs: VersionVector) throws -> ReceiveReport {
         let now = wallClock()
         return try session.withLock { box in
@@ -31,7 +33,7 @@ extension Inbox {
         }
     }
 
-    /// For each origin the version in what is staged or pending up to which a peer knows it.
+    /// For each origin with staged or pending changes, the version up to which a peer knows them.
     private func ends(
         in theirs: VersionVector, pending: PendingParts, _ db: Database
     ) throws -> [VersionVector.Entry] {
@@ -50,15 +52,15 @@ extension Inbox {
         for end in ends { for part in box.pending.take(end.origin) { try staging.put(part) } }
         let lastConflict = try ConflictLedger.lastID(db)
         let applier = try Applier(
-            db, session: current(&box, db), hasManyOrigins: ends.count > 1, functions: functions, limits: limits,
-            time: time)
-        // A writer's stamps are later than all that it had seen.
+            db, session: current(&box, db), concurrent: box.concurrent, hasManyOrigins: ends.count > 1,
+            functions: functions, limits: limits, time: time)
+        // A writer's stamps are later than everything that it had seen, so this order applies causes first.
         let beginnings = try ends.map { (end: $0, stamp: try staging.firstStamp(of: $0.origin, limits: limits)) }
         for (end, _) in beginnings.sorted(by: { $0.stamp < $1.stamp }) {
             try staging.take(end.origin, through: end.version, limits: limits) { part in
                 var part = part
                 for run in part.runs {
-                    // Peers of this replica are to be told, too.
+                    // Marked, so that peers of this replica receive a whole transaction too.
                     if run.lastVersion == end.version {
                         part.changes[run.changes.upperBound - 1].endsTransaction = true
                     }
@@ -70,11 +72,12 @@ extension Inbox {
     }
 }
 
-// MARK: - What nobody will finish
+// MARK: - Beginnings that stopped growing
 
 extension Inbox {
-    /// Lets go of beginnings of transactions that did not grow for ``Limits/unfinishedMilliseconds``: their writer has lost the rest, for
-    /// instance with a backup that was restored there. If it has not, they are fetched again from the start.
+    /// Drops beginnings of transactions that did not grow for ``Limits/unfinishedMilliseconds``: their writer
+    /// has lost the rest, for example because a backup was restored there. If it has not, they are requested
+    /// again from the start.
     ///
     /// The time is counted in this process only.
     ///
@@ -89,7 +92,7 @@ extension Inbox {
             for entry in staged.entries {
                 let known = box.waiting[entry.origin].flatMap { $0.version == entry.version ? $0 : nil }
                 let since = known?.since ?? now
-                // A clock that was set back is no reason to wait longer.
+                // A clock that was set back must not extend the time.
                 if (0..<limits.unfinishedMilliseconds).contains(now - since) {
                     waiting[entry.origin] = Waiting(version: entry.version, since: since)
                 } else {

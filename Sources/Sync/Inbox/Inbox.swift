@@ -3,50 +3,59 @@ import Journal
 import Logging
 import Synchronization
 
-/// The way into a replica for the changes of others: batches in, exactly once, whole transactions only.
+/// Takes in the changes of other replicas: whole transactions only, each exactly once.
 ///
-/// Data, journal, ledger and knowledge move in one SQLite transaction: after a crash at any moment either all of a batch's
-/// complete transactions are here, or none. One inbox for a file and process; any thread may call it.
-public final class Inbox: Sendable {
+/// Rows, journal, conflict ledger and vector change in one SQLite transaction. After a crash, either all
+/// complete transactions of a batch are here or none. There is one inbox for a file and process; any thread
+/// may call it.
+package final class Inbox: Sendable {
     let replica: Replica
     let limits: Limits
     let wallClock: @Sendable () -> Stamp
     let logger: Logger?
-    /// Watches the name under which this file's changes go out.
+    /// Checks that this file alone publishes changes under its origin.
     let keeper: IdentityKeeper
     let functions: ConflictFunctions
     let connection: MergeConnection
     let session = Mutex(SessionBox())
 
-    /// `ApplySession` holds statements of one connection, which only that connection's queue touches.
+    /// The state of the merge connection between transactions.
+    ///
+    /// Unchecked: `ApplySession` holds statements of one connection, and only that connection's queue uses
+    /// them.
     struct SessionBox: @unchecked Sendable {
         var session: ApplySession?
+        /// The index of concurrent changes. It is made and dropped with ``session``.
+        var concurrent = ConcurrentChanges()
         var pending = PendingParts()
-        /// What was staged or pending at the last look for beginnings that nobody finishes.
+        /// What was staged or pending at the last sweep, to find beginnings that stopped growing.
         var waiting: [OriginID: Waiting] = [:]
-        /// Local changes up to this position were looked at; see ``LocalRows``.
+        /// Local changes up to this position were checked; see ``LocalRows``.
         var checkedSeq: Int64 = 0
     }
 
-    /// A beginning of a transaction that ended with `version` at every look since a time, in milliseconds since 1970.
+    /// The beginning of a transaction whose last version has been `version` since a time, in milliseconds
+    /// since 1970.
     struct Waiting: Sendable {
         var version: Int64
         var since: Int64
     }
 
-    /// Opens the way in. What the file shows is durable from here on, and a file that turns out to be a copy, or restored from a backup,
-    /// takes a new name.
+    /// Opens the inbox. Everything that the file shows is durable afterwards. A file that turns out to be a
+    /// copy, or restored from a backup, takes a new identity.
     ///
     /// - Parameters:
-    ///   - replica: A file that may be written. It stays open when the inbox is closed.
-    ///   - limits: What is taken and kept at most; those of peers should be the same.
-    ///   - functions: For tables whose conflicts a function decides (``MergePolicy/custom(_:)``).
-    ///   - logger: For what is held back, dropped or renamed; nil for that of the replica's options.
-    ///   - wallClock: The time of day, to tell stamps that lie too far ahead.
-    /// - Throws: ``JournalError``: `readOnly` for a replica in memory or for reading only, and when the log or the record beside
-    ///   the file cannot be synced or written; `displaced`. ``SyncError`` with `fork` when the file changes its name too often
-    ///   to be believed. Errors of SQLite. There is no inbox then; a new name that the file has taken stays.
-    public init(
+    ///   - replica: A file that may be written to. It stays open when the inbox is closed.
+    ///   - limits: The limits of what is received and kept; peers should use the same.
+    ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
+    ///   - logger: For deferred origins, dropped entries and new identities; nil for the logger of the
+    ///     replica's options.
+    ///   - wallClock: Returns the time of day, to find stamps that lie too far ahead.
+    /// - Throws: ``JournalError``: `readOnly` for a replica in memory or for reading only, and when the log
+    ///   or the publication record cannot be synced or written; `displaced`. ``SyncError`` with `fork` when
+    ///   the file has taken too many new identities. Errors of SQLite. No inbox is opened then; a new
+    ///   identity that the file has taken stays.
+    package init(
         replica: Replica, limits: Limits = .standard, functions: ConflictFunctions = ConflictFunctions(),
         logger: Logger? = nil, wallClock: @escaping @Sendable () -> Stamp
     ) throws {
@@ -61,11 +70,12 @@ public final class Inbox: Sendable {
         try ensureOwnIdentity()
     }
 
-    /// Applies the complete transactions of `batch` that are new here, and stages the beginning of one that is not complete.
+    /// Applies the complete transactions of `batch` that are new here, and stages the beginning of an
+    /// incomplete one.
     ///
-    /// - Throws: ``SyncError`` with `gap` or `fork` before anything is applied; errors of the file after a rollback. In each
-    ///   case nothing of the batch is here then, and the same batch may come again.
-    public func receive(_ batch: ChangeBatch) throws -> ReceiveReport {
+    /// - Throws: ``SyncError`` with `gap` or `fork` before anything is applied; errors of the file after a
+    ///   rollback. In each case nothing of the batch is here, and the same batch may come again.
+    package func receive(_ batch: ChangeBatch) throws -> ReceiveReport {
         let now = wallClock()
         let latest = latestStamp(now)
         return try session.withLock { box in
@@ -75,7 +85,7 @@ public final class Inbox: Sendable {
             do {
                 try replica.refreshDerivedState()
                 return try connection.write { db in
-                    // Looked at again under the write lock: another process may have applied the same changes.
+                    // Decided again under the write lock: another process may have applied the same changes.
                     let admission = try decide(batch, pending: box.pending, latest: latest, db)
                     let time = Double(now.milliseconds) / 1_000
                     try holdBack(admission, now: now, time: time, db)
@@ -83,22 +93,23 @@ public final class Inbox: Sendable {
                     return try apply(admission, batch, box: &box, time: time, db)
                 }
             } catch {
-                // Positions may be given out again, and parts may be gone: start from what the file holds.
+                // Positions may be assigned again, and parts may be lost: start again from what the file
+                // holds.
                 box = SessionBox()
                 throw error
             }
         }
     }
 
-    /// What is applied here, this replica's own changes included.
+    /// The versions that are applied here, this replica's own changes included.
     ///
     /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
-    public func vector() throws -> VersionVector {
+    package func vector() throws -> VersionVector {
         try replica.read { try JournalReader($0).vector() }
     }
 
-    /// Writes down what is in memory of transactions whose ends have not come: before a peer is told that it is here. What comes into
-    /// memory afterwards is not part of ``durable()``.
+    /// Writes pending parts of transactions from memory to the file, before a peer is told that they are
+    /// here. Parts that come into memory afterwards are not part of ``durable()``.
     func makePendingDurable() throws {
         try session.withLock { box in
             guard !box.pending.isEmpty else { return }
@@ -116,39 +127,42 @@ public final class Inbox: Sendable {
         }
     }
 
-    /// What is applied or staged in the file: what a peer may be told that it need not keep for this replica.
+    /// What is applied or staged in the file. A peer may be told that it need not keep these changes for this
+    /// replica.
     func durable() throws -> VersionVector {
         try replica.read { db in try Staging(db: db).raise(JournalReader(db).vector()) }
     }
 
-    /// What need not be sent any more: what is applied or staged here, and what is in memory (``makePendingDurable()``).
+    /// What need not be sent again: what is applied or staged here, and what is in memory
+    /// (``makePendingDurable()``).
     ///
     /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
-    public func have() throws -> VersionVector {
+    package func have() throws -> VersionVector {
         let pending = session.withLock { $0.pending }
         return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
     }
 
-    /// What a peer that has `theirs` need not send now: ``have()``, and what is held back for its stamps.
+    /// What a peer that has `theirs` need not send now: ``have()`` and what is deferred.
     func covered(from theirs: VersionVector) throws -> VersionVector {
         var have = try have()
         have.merge(try deferred(from: theirs))
         return have
     }
 
-    /// What was seen, is not here, and need not be sent again now by a peer that has `theirs`; see ``DeferredOrigins/deferred(latest:from:)``.
+    /// What was seen and deferred, and need not be sent again now by a peer that has `theirs`; see
+    /// ``DeferredOrigins/deferred(latest:from:)``.
     func deferred(from theirs: VersionVector? = nil) throws -> VersionVector {
         let latest = latestStamp(wallClock())
         return try replica.read { try DeferredOrigins($0).deferred(latest: latest, from: theirs) }
     }
 
-    /// Drops entries of the ledger that are older than the limit; reads only, when there are none.
+    /// Drops entries of the conflict ledger that are older than the limit. It only reads when there are none.
     ///
     /// - Returns: How many were dropped.
-    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly` or `busy`, and those of
-    ///   SQLite. No entry is dropped then.
+    /// - Throws: Errors of the file, after a rollback: ``JournalError`` with `displaced`, `readOnly` or
+    ///   `busy`, and those of SQLite. No entry is dropped then.
     @discardableResult
-    public func dropOldConflicts() throws -> Int {
+    package func dropOldConflicts() throws -> Int {
         let time = Double(wallClock().milliseconds) / 1_000
         let retention = limits.conflictRetention
         guard try replica.read({ try ConflictLedger.isAgeDue(retention, time: time, $0) }) else { return 0 }
@@ -160,17 +174,18 @@ public final class Inbox: Sendable {
         let dropped = try ConflictLedger.retain(limits.conflictRetention, time: time, newSince: newSince, db)
         if dropped.total > 0 {
             logger?.notice(
-                "the ledger dropped \(dropped.byAge) conflicts for their age and \(dropped.byCap) beyond the most of one row"
+                "the conflict ledger dropped \(dropped.byAge) entries for their age and \(dropped.byCap) beyond the limit of a row"
             )
         }
         return dropped.total
     }
 
-    /// Closes the way in; the replica stays open. What was only in memory of transactions whose ends have not come is dropped, and
-    /// peers send it again. Every use from then on that writes throws; closing again does nothing.
+    /// Closes the inbox; the replica stays open. Parts of unfinished transactions that were only in memory
+    /// are dropped, and peers send them again. Every later use that writes throws; closing again does
+    /// nothing.
     ///
     /// - Throws: `DatabaseError` when SQLite cannot close the connection.
-    public func close() throws {
+    package func close() throws {
         session.withLock { $0 = SessionBox() }
         try connection.close()
     }
@@ -193,7 +208,7 @@ public final class Inbox: Sendable {
         Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
     }
 
-    /// Notes what is held back, and says so once for each origin.
+    /// Records the deferred origins, and logs each of them once.
     private func holdBack(_ admission: Admission, now: Stamp, time: Double, _ db: Database) throws {
         guard admission.isDeferred else { return }
         let before = try DeferredOrigins(db)
@@ -240,13 +255,14 @@ public final class Inbox: Sendable {
     }
 
     func current(_ box: inout SessionBox, _ db: Database) throws -> ApplySession {
-        // Local programs may have written held rows anew: what is held is read after that.
+        // Local programs may have rewritten held rows. This drops what was held of them, before it is read.
         try DerivedState.materialize(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
         try Backfill(db: db, session: session, functions: functions).run()
         try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session
+        box.concurrent = ConcurrentChanges()
         return session
     }
 
@@ -268,8 +284,8 @@ public final class Inbox: Sendable {
                 let current =
                     try applier
                     ?? Applier(
-                        db, session: session, hasManyOrigins: origins.count > 1, functions: functions, limits: limits,
-                        time: time)
+                        db, session: session, concurrent: box.concurrent, hasManyOrigins: origins.count > 1,
+                        functions: functions, limits: limits, time: time)
                 applier = current
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
@@ -280,7 +296,8 @@ public final class Inbox: Sendable {
                 try current.apply(run, changes: complete, of: batch)
             }
             if !tail.isEmpty {
-                // What is in memory comes before this part, and the file's parts are read back first.
+                // The parts in memory precede this one, so they go to the file first. Parts in the file are
+                // read before those in memory.
                 for staged in box.pending.take(run.origin) { try staging.put(staged) }
                 try staging.put(batch.part(of: run, changes: tail))
                 report.staged += tail.count
@@ -289,9 +306,9 @@ public final class Inbox: Sendable {
         return try report + finish(applier, lastConflict: lastConflict, time: time, db)
     }
 
-    /// Closes what was applied, and counts it.
+    /// Completes what was applied, and counts it.
     ///
-    /// - Parameter lastConflict: The ledger's newest entry before.
+    /// - Parameter lastConflict: The newest entry of the conflict ledger before.
     func finish(
         _ applier: Applier?, lastConflict: Int64, time: Double, _ db: Database
     ) throws -> ReceiveReport {

@@ -2,21 +2,21 @@ import Journal
 
 /// One change of one row as merging sees it: a value whose columns are positions in the table's common column
 /// space.
-public struct RowWrite: Hashable, Sendable {
+package struct RowWrite: Hashable, Sendable {
     /// The replica that wrote the change.
-    public let origin: OriginID
+    package let origin: OriginID
     /// The change's number among those of ``origin``, 1 or more. Not part of the write order.
-    public let version: Int64
+    package let version: Int64
     /// When it was written, by its writer's hybrid logical clock. The pair (stamp, ``origin``) is the write
     /// order.
-    public let stamp: Stamp
+    package let stamp: Stamp
     /// The life of the key after the change, 1 or more: odd alive, even dead.
-    public let life: Int64
+    package let life: Int64
     /// What the change did. ``life`` alone says whether the row is alive.
-    public let operation: Journal.Operation
+    package let operation: Journal.Operation
     /// The columns that the change sets. An insert also sets the key columns when the key's spelling is part
     /// of the merged row.
-    public let columns: ColumnMask
+    package let columns: ColumnMask
 
     /// - Parameters:
     ///   - origin: The replica that wrote the change.
@@ -25,7 +25,7 @@ public struct RowWrite: Hashable, Sendable {
     ///   - life: The life of the key after the change, 1 or more.
     ///   - operation: What it did.
     ///   - columns: The columns that it sets, in the numbering that all writes of the row share.
-    public init(
+    package init(
         origin: OriginID, version: Int64, stamp: Stamp, life: Int64, operation: Journal.Operation, columns: ColumnMask
     ) {
         self.origin = origin
@@ -46,7 +46,7 @@ public struct RowWrite: Hashable, Sendable {
 }
 
 /// How two concurrent changes of one row conflict.
-public enum ConflictKind: String, Sendable, Hashable {
+package enum ConflictKind: String, Sendable, Hashable {
     /// Both wrote different values to the same columns, and at most one of them inserted the row.
     case updateUpdate = "update/update"
     /// One wrote the row; the other deleted it, or deleted it and inserted it again.
@@ -56,9 +56,9 @@ public enum ConflictKind: String, Sendable, Hashable {
 }
 
 /// The result of merging one change into a row.
-public struct Resolution: Hashable, Sendable {
+package struct Resolution: Hashable, Sendable {
     /// What becomes of the row in its table.
-    public enum Effect: Hashable, Sendable {
+    package enum Effect: Hashable, Sendable {
         /// The row stays as it is.
         case none
         /// The row is deleted.
@@ -68,22 +68,22 @@ public struct Resolution: Hashable, Sendable {
     }
 
     /// A pair of changes of which one lost values to the other.
-    public struct Conflict: Hashable, Sendable {
+    package struct Conflict: Hashable, Sendable {
         /// What the two changes did.
-        public let kind: ConflictKind
+        package let kind: ConflictKind
         /// The position of the other change among the unseen writes.
-        public let unseenWrite: Int
+        package let unseenWrite: Int
         /// True when the incoming change lost; false when the unseen write lost.
-        public let incomingLost: Bool
+        package let incomingLost: Bool
         /// What was lost: the columns whose values differ, or all columns of the loser when the lives differ.
-        public let columns: ColumnMask
+        package let columns: ColumnMask
     }
 
     /// What becomes of the row in its table.
-    public var effect: Effect
+    package var effect: Effect
     /// What was lost, in the order of the unseen writes, at most one entry for each; empty when nothing was
     /// lost.
-    public var conflicts: [Conflict] = []
+    package var conflicts: [Conflict] = []
 }
 
 /// The rules of `docs/CONFLICTS.md` for one key, as a pure function.
@@ -94,7 +94,7 @@ public struct Resolution: Hashable, Sendable {
 /// great (see ``Stamp/next(after:now:)`` and ``LocalFold``), so the incoming change wins against them without
 /// a comparison. Hence the result depends only on the set of changes, and the cost only on the concurrent
 /// ones.
-public enum Merge {
+package enum Merge {
     /// Decides what `incoming` does to its row and which values are lost.
     ///
     /// - Parameters:
@@ -105,7 +105,7 @@ public enum Merge {
     ///   - isConcurrent: True when the writer of that unseen write had not seen `incoming` either. Only then
     ///     is a loss a conflict: a relay can deliver an overwrite before the change that it overwrote.
     ///   - differs: True when the two changes carry different values for a column that both have.
-    public static func resolve(
+    package static func resolve(
         _ incoming: RowWrite, against unseenWrites: [RowWrite], losesWhole: Bool = false,
         isConcurrent: (Int) throws -> Bool, differs: (_ column: Int, _ unseenWrite: Int) throws -> Bool
     ) rethrows -> Resolution {

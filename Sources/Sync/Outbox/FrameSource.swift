@@ -2,28 +2,29 @@ import Foundation
 import GRDB
 import Journal
 
-/// Frames of what a peer lacks, read from the local journal a bounded portion at a time.
+/// Reads the changes that a peer lacks from the local journal, as frames, in bounded portions.
 struct FrameSource: Sendable {
     let replica: Replica
     let limits: Limits
     let encoding: PayloadEncoding
-    /// Keeps the record of what is published; nil when nothing leaves the process.
+    /// Keeps the publication record; nil when nothing leaves the process.
     var keeper: IdentityKeeper?
 
-    /// Where the journal ends and under which name: what tells that there may be something new to send.
+    /// The end of the journal and the replica's origin. When either differs, there may be something new to
+    /// send.
     struct Position: Sendable, Hashable {
         var seq: Int64
         var origin: Data
     }
 
-    /// What one snapshot gave.
+    /// The frames from one snapshot.
     struct Portion: Sendable {
         var frames: [Frame] = []
 
         /// What the peer has once it has these frames.
         var have: VersionVector
 
-        /// What this replica knew in the snapshot.
+        /// What this replica knows in the snapshot.
         var vector = VersionVector()
         var changes = 0
 
@@ -33,11 +34,12 @@ struct FrameSource: Sendable {
         /// Bytes of the frames' payloads.
         var bytes = 0
 
-        /// True when the snapshot holds more than the frames.
+        /// True when the snapshot holds more changes than the frames.
         var more: Bool { !have.covers(vector) }
     }
 
-    /// The journal's end: cheaper than a portion, for a look after a signal that may mean nothing.
+    /// Reads the current position. It is cheaper than a portion, for a check after a signal that may mean
+    /// nothing.
     func position() async throws -> Position {
         try await blocking {
             try replica.refreshDerivedState()
@@ -48,9 +50,12 @@ struct FrameSource: Sendable {
         }
     }
 
+    /// Reads the next portion of what the peer lacks, and records it as published before it is returned.
+    ///
     /// - Parameters:
     ///   - have: What the peer has.
-    ///   - bytes: About how many bytes of frames to make; at least one frame, if there is anything.
+    ///   - bytes: The size of the portion in bytes of frames, approximately; at least one frame if the peer
+    ///     lacks anything.
     func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
         try await blocking {
             try replica.refreshDerivedState()
@@ -65,7 +70,7 @@ struct FrameSource: Sendable {
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
                     if let refusal = refusal(of: frame, batch) {
-                        // What comes before it goes out first.
+                        // The frames before it are sent first.
                         guard !portion.frames.isEmpty else { throw refusal }
                         return false
                     }
@@ -83,7 +88,8 @@ struct FrameSource: Sendable {
         }
     }
 
-    /// Why no peer would take a frame: named here, where it is known whose change it is. Only a single change can be that large.
+    /// The error for a frame that is too large for every peer; nil for others. Only a single change can be
+    /// that large, and its table and version are known here.
     private func refusal(of frame: Frame, _ batch: ChangeBatch) -> SyncError? {
         guard case .batch(_, _, let size) = frame.body, size > limits.rawBatchBytes, let run = batch.runs.first,
             let change = batch.changes.first
@@ -93,11 +99,11 @@ struct FrameSource: Sendable {
             "A change of table \(batch.shapes[change.shape].table), version \(run.firstVersion) of \(run.origin.short), has "
                 + "\(size) bytes, and peers take at most \(limits.rawBatchBytes)",
             hint:
-                "What was written after it waits behind it. Keep such values in files, and their names in the database."
+                "Later changes wait behind it. Keep such values in files, and the names of the files in the database."
         )
     }
 
-    /// The newest own change, when it is about to be published for the first time.
+    /// The newest change of this replica, if the publication record does not cover it yet.
     private func unpublishedHead(_ reader: JournalReader) throws -> PublicationRecord.Entry? {
         let own = reader.identity.origin
         let version = reader.vector()[own]

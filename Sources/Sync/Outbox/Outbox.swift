@@ -2,7 +2,7 @@ import GRDB
 import Journal
 
 /// Reads the journal as batches for a peer.
-public enum Outbox {
+package enum Outbox {
     /// Calls `body` with batches of all changes in the snapshot that `have` does not cover, in journal order,
     /// until it returns false.
     ///
@@ -14,7 +14,7 @@ public enum Outbox {
     ///
     /// - Throws: As ``JournalReader/init(_:)`` and ``JournalReader/forEachBatch(after:changes:bytes:_:)``,
     ///   and what `body` throws.
-    public static func forEachBatch(
+    package static func forEachBatch(
         in db: Database, after have: VersionVector, limits: Limits, _ body: (ChangeBatch) throws -> Bool
     ) throws {
         try JournalReader(db).forEachBatch(

@@ -7,9 +7,9 @@ public struct ContentMismatch: Sendable, Hashable {
     /// A range of consecutive rows that contains a difference, given by the keys around it.
     public struct KeyRange: Sendable, Hashable {
         /// The key before the first row; nil when the range starts at the first row of the table.
-        public let after: RowImage?
+        package let after: RowImage?
         /// The key of the last row; nil when the range ends at the last row of the table.
-        public let through: RowImage?
+        package let through: RowImage?
 
         /// The range in words: `after id 10 up to id 20`.
         public var summary: String {

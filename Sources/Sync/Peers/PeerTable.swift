@@ -3,37 +3,37 @@ import GRDB
 import Journal
 
 /// What the file records about one peer, for `syncd status` and for other processes.
-public struct PeerRecord: Sendable, Hashable {
+package struct PeerRecord: Sendable, Hashable {
     /// The peer's address, without secrets.
-    public var name: String
+    package var name: String
     /// The origin that last answered at the address; nil when no replica ever answered.
-    public var origin: OriginID?
+    package var origin: OriginID?
 
     /// What the peer confirmed to hold durably.
-    public var confirmed: VersionVector
+    package var confirmed: VersionVector
 
     /// Milliseconds since 1970 of the last successful exchange.
-    public var lastContactMilliseconds: Int64?
+    package var lastContactMilliseconds: Int64?
 
     /// The last failure, until the next success.
-    public var lastError: String?
+    package var lastError: String?
 
     /// Milliseconds since 1970 of the last comparison of the whole content that had a result.
-    public var comparedMilliseconds: Int64?
+    package var comparedMilliseconds: Int64?
 
     /// The tables that differed in that comparison.
-    public var mismatches: [ContentMismatch] = []
+    package var mismatches: [ContentMismatch] = []
 }
 
 /// The table `_journal_peers`.
 ///
 /// `confirmed` holds 24 bytes for each origin: 16 of its id and 8 of the version, big-endian, ascending by
 /// origin.
-public enum PeerTable {
+package enum PeerTable {
     private static let entryBytes = 24
 
     /// All peers of earlier exchanges, in the order of their addresses.
-    public static func all(_ db: Database) throws -> [PeerRecord] {
+    package static func all(_ db: Database) throws -> [PeerRecord] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM _journal_peers ORDER BY url"
         ).map { row in

@@ -9,7 +9,7 @@
 ///
 /// When a machine comes back and its peers retry, full jitter spreads their requests best (Brooker,
 /// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015). Pure: the random number is a parameter.
-public enum Backoff {
+package enum Backoff {
     /// Returns the delay before the next attempt.
     ///
     /// - Parameters:
@@ -17,7 +17,7 @@ public enum Backoff {
     ///   - entropy: 64 random bits.
     ///   - minimumMilliseconds: The delay that the peer asked for; the drawn delay is added to it.
     /// - Returns: Milliseconds.
-    public static func delay(
+    package static func delay(
         failures: Int, entropy: UInt64, minimumMilliseconds: Int64 = 0, limits: Limits
     ) -> Int64 {
         let doublings = failures > 1 ? min(failures - 1, 40) : 0
@@ -32,7 +32,7 @@ public enum Backoff {
 
     /// Returns the delay after a failure that needs an operator: between half of the longest delay and all of
     /// it. The peer is found again after its repair, and there is no hot loop until then.
-    public static func slowDelay(entropy: UInt64, limits: Limits) -> Int64 {
+    package static func slowDelay(entropy: UInt64, limits: Limits) -> Int64 {
         let half = max(limits.backoffCeilingMilliseconds, 2) / 2
         return half + Int64(entropy.multipliedFullWidth(by: UInt64(half) + 1).high)
     }

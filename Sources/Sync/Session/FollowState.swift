@@ -12,9 +12,9 @@ import Journal
 ///                        +-- resting
 ///
 /// Pure: no clock, no randomness, nothing asynchronous; the random bits of each event are a parameter.
-public struct FollowState: Sendable, Hashable {
+package struct FollowState: Sendable, Hashable {
     /// One of the two lanes.
-    public enum Lane: Sendable, Hashable {
+    package enum Lane: Sendable, Hashable {
         /// Changes of the peer for this replica: greetings and pulls.
         case pull
         /// Changes of this replica for the peer: pushes.
@@ -22,7 +22,7 @@ public struct FollowState: Sendable, Hashable {
     }
 
     /// Something that happened.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// Following the peer begins.
         case started
         /// The peer answered a hello; it knows `vector`.
@@ -42,7 +42,7 @@ public struct FollowState: Sendable, Hashable {
     }
 
     /// Something to do. Its end is reported as an event.
-    public enum Effect: Sendable, Hashable {
+    package enum Effect: Sendable, Hashable {
         /// Send a hello.
         case greet
         /// Pull once. If `waits` is true, the endpoint waits for news when there are none.
@@ -56,7 +56,7 @@ public struct FollowState: Sendable, Hashable {
     }
 
     /// What a lane is doing.
-    public enum Phase: Sendable, Hashable {
+    package enum Phase: Sendable, Hashable {
         /// Not started, stopped, or (push) not opened yet.
         case closed
         /// Push lane: the peer is not known to lack anything.
@@ -68,30 +68,30 @@ public struct FollowState: Sendable, Hashable {
     }
 
     /// What the pull lane is doing.
-    public private(set) var pull = Phase.closed
+    package private(set) var pull = Phase.closed
     /// What the push lane is doing.
-    public private(set) var push = Phase.closed
+    package private(set) var push = Phase.closed
 
     /// Failures in a row of the pull lane; a pull that succeeds makes it 0.
-    public private(set) var pullFailures = 0
+    package private(set) var pullFailures = 0
     /// Failures in a row of the push lane; a push that succeeds makes it 0.
-    public private(set) var pushFailures = 0
+    package private(set) var pushFailures = 0
 
     /// What the peer is known to have or to defer.
-    public private(set) var theirs = VersionVector()
+    package private(set) var theirs = VersionVector()
     /// What this replica has.
-    public private(set) var ours = VersionVector()
+    package private(set) var ours = VersionVector()
 
     private let limits: Limits
 
     /// Creates a state with both lanes closed until ``Event/started``. Only the limits of delays are used.
-    public init(limits: Limits = .standard) { self.limits = limits }
+    package init(limits: Limits = .standard) { self.limits = limits }
 
     /// Handles one event.
     ///
     /// - Parameter entropy: 64 random bits, new ones for each event.
     /// - Returns: What to do, in this order. An event that does not fit the state is ignored.
-    public mutating func handle(_ event: Event, entropy: UInt64) -> [Effect] {
+    package mutating func handle(_ event: Event, entropy: UInt64) -> [Effect] {
         switch event {
         case .started:
             guard pull == .closed else { return [] }

@@ -1,6 +1,5 @@
 import Journal
 import Logging
-import Synchronization
 
 /// The steps of an exchange with one peer. A session has no state besides the file's, so steps may run at the
 /// same time.
@@ -96,10 +95,10 @@ package struct SyncSession: Sendable {
         let request = PullRequest(
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
             maxBytes: limits.bytesPerPull)
-        let intake = AsyncBox(FrameIntake(inbox: inbox, limits: limits))
+        let intake = FrameIntake(inbox: inbox, limits: limits)
         let end = try await transport.pull(request) { frame in try await intake.take(frame) }
         try await intake.finish(theirs: end.vector)
-        let tally = intake.tally
+        let tally = await intake.tally
         if tally.frames > 0 || end.more {
             let after = try await blocking { [inbox] in try inbox.covered(from: end.vector.merged(with: theirs)) }
             guard after != have else {
@@ -255,27 +254,5 @@ package struct SyncSession: Sendable {
             if let peer { try hello.addSamples(of: peer, upTo: .max, db) }
             return hello
         }
-    }
-}
-
-/// The intake for the frames of one pull, which come one after another.
-private final class AsyncBox: Sendable {
-    private let state: Mutex<FrameIntake>
-
-    init(_ intake: FrameIntake) { state = Mutex(intake) }
-
-    var tally: FrameIntake.Tally { state.withLock { $0.tally } }
-
-    /// A transport passes on the next frame only after this returns.
-    func take(_ frame: Frame) async throws {
-        var intake = state.withLock { $0 }
-        defer { state.withLock { [intake] in $0 = intake } }
-        try await intake.take(frame)
-    }
-
-    func finish(theirs: VersionVector) async throws {
-        var intake = state.withLock { $0 }
-        defer { state.withLock { [intake] in $0 = intake } }
-        try await intake.finish(theirs: theirs)
     }
 }

@@ -2,7 +2,7 @@ import Journal
 import Synchronization
 
 /// The replicas whose pulls wait for news at an endpoint. They receive new changes without a push.
-public final class WaitingPullers: Sendable {
+package final class WaitingPullers: Sendable {
     private let counts = Mutex<[OriginID: Int]>([:])
 
     /// One waiting pull, from its start until ``leave()``.
@@ -24,5 +24,5 @@ public final class WaitingPullers: Sendable {
     }
 
     /// True while a pull of that replica is waiting for news, or may start to wait.
-    public func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
+    package func isWaiting(_ origin: OriginID) -> Bool { counts.withLock { $0[origin] != nil } }
 }

@@ -1,10 +1,14 @@
 import GRDB
 import Journal
 
-/// What applying keeps between transactions on one merge connection: tables, statements, the index of concurrent changes, the
-/// claims of rows that clash.
+/// The state that applying keeps between transactions on one merge connection.
 ///
-/// Belongs to one connection, and is thrown away when the schema changes or a transaction fails.
+/// How long the objects that apply changes live:
+/// - As long as the schema stays and no transaction fails: `ApplySession` with ``ForeignKeyMap`` and
+///   ``ClaimReader``, and beside it ``ConcurrentChanges``. For each table ``TableContext``, ``RowWriter`` and
+///   ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
+/// - One transaction: ``Applier`` with `JournalAppender`, ``LifeCache``, ``ConflictRecorder`` and
+///   ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end ``VisibleRows``.
 final class ApplySession {
     private let db: Database
     private let schemaVersion: Int64
@@ -18,14 +22,13 @@ final class ApplySession {
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var defaults: [Int64: [Value?]] = [:]
     private var uniqueRivals: [Int64: [UniqueConflictFinder]] = [:]
-    /// Folded names of the tables that may have CHECK constraints: the word stands in their definitions.
+    /// The folded names of the tables that may have CHECK constraints, because their definitions contain the
+    /// word.
     private let checked: Set<String>
     let foreignKeys: ForeignKeyMap
-    /// By what all names of a table have in common (``TableNames/folded(_:)``).
-    private let policies: [String: MergePolicy]
-    /// What ``policies`` were made of.
+    private let policies: MergePolicies
+    /// The rows from which ``policies`` were made.
     private let policyRows: [Row]
-    let concurrent = ConcurrentChanges()
     let claims: ClaimReader
 
     init(_ db: Database) throws {
@@ -35,9 +38,10 @@ final class ApplySession {
         origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
         names = registry.names
-        // By this very name: a table that took an older name of another one is not tracked.
+        // By exactly this name: a table that took an older name of another table is not tracked.
         let tracked = Set(registry.entries.values.filter(\.isTracked).map { SQLText.foldedName($0.shape.table) })
-        // What only its own program can write is like a table that is not here: its changes stay in the journal, and travel on.
+        // A table that only its own program can write counts as missing: its changes stay in the journal and
+        // are passed on.
         let tables = try TableInspection.all(db).filter {
             try tracked.contains(SQLText.foldedName($0.name)) && $0.canBeWritten(db)
         }
@@ -45,20 +49,15 @@ final class ApplySession {
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
         policyRows = try ApplySession.policyRows(db)
-        policies = Dictionary(
-            try MergePolicy.all(db).sorted { $0.key < $1.key }.map { [names] in (names.folded($0.key), $0.value) },
-            // Set under two names: the same one on every machine.
-            uniquingKeysWith: { first, _ in first })
+        policies = try MergePolicies(db, names: names)
         checked = Set(
             try String.fetchAll(
                 db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND upper(sql) LIKE '%CHECK%'"
             ).map(SQLText.foldedName))
     }
 
-    /// False after a schema change, when a table got another name or another policy, and when another process gave the replica a new
-    /// name: changes are remembered by name.
-    ///
-    /// - Parameter db: Any connection of the same file.
+    /// False after a schema change, when a table got another name or another policy, and when another process
+    /// gave the replica a new identity, because changes are indexed by origin.
     func isCurrent(in db: Database) throws -> Bool {
         try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
             && ApplySession.policyRows(db) == policyRows
@@ -76,13 +75,13 @@ final class ApplySession {
         return context
     }
 
-    func policy(ofTable name: String) -> MergePolicy { policies[names.folded(name)] ?? .column }
+    func policy(ofTable name: String) -> MergePolicy { policies[name] }
 
     func context(ofTable name: String, registry: ShapeRegistry) -> TableContext? {
         registry.tracked(table: name).map(context)
     }
 
-    /// The tracked table with the id `id`; nil when there is none here.
+    /// The tracked table with the id `id`; nil when this file has none.
     func table(_ id: Int64, registry: ShapeRegistry) -> (context: TableContext, table: TableInspection)? {
         guard let entry = registry.tracked(tableID: id) else { return nil }
         let context = context(of: entry)
@@ -107,7 +106,8 @@ final class ApplySession {
         return target
     }
 
-    /// The columns of a table by which its rows can clash, besides the primary key.
+    /// The columns of a table in UNIQUE constraints and indexes besides the primary key: its rows can clash
+    /// on them.
     func uniqueColumns(of context: TableContext, _ table: TableInspection) throws -> ColumnMask {
         if let known = uniqueColumns[context.tableID] { return known }
         var columns = ColumnMask()
@@ -121,22 +121,19 @@ final class ApplySession {
         return columns
     }
 
-    /// What a row shows in each stored column that no change carries; nil where it cannot be stored without a value, or where SQLite
-    /// works one out at each insert.
+    /// What a row shows in each stored column that no change carries. nil where the row cannot be stored
+    /// without a value, or where SQLite computes the default at each insert.
     func defaults(of context: TableContext, _ table: TableInspection) throws -> [Value?] {
         if let known = defaults[context.tableID] { return known }
         let values = try table.stored.map { column -> Value? in
-            guard let text = column.defaultSQL else { return column.isNotNull ? nil : .null }
-            guard column.hasLiteralDefault else { return nil }
-            // The text stands in this file's own schema, which SQLite has parsed.
-            let statement = try RawStatement(db, "SELECT \(text)")
-            return try statement.step() ? statement.column(0) : nil
+            guard column.defaultSQL != nil else { return column.isNotNull ? nil : .null }
+            return column.hasLiteralDefault ? try column.defaultValue(db) : nil
         }
         defaults[context.tableID] = values
         return values
     }
 
-    /// What finds the rows in the way of another, one for each unique index of a table.
+    /// The finders of conflicting rows, one for each unique index of a table.
     func uniqueRivals(of context: TableContext, _ table: TableInspection) throws -> [UniqueConflictFinder] {
         if let known = uniqueRivals[context.tableID] { return known }
         let rivals = try UniqueIndex.all(db, table: table.name).compactMap {
@@ -146,14 +143,14 @@ final class ApplySession {
         return rivals
     }
 
-    /// True when rows of a table can be written here that others would hold.
+    /// True when local programs can write rows of the table that other replicas would hold.
     func hasRowConstraints(_ context: TableContext) -> Bool {
         !context.foreignKeys.isEmpty || !context.references.isEmpty || context.inspection.map(hasCheck) ?? false
     }
 
     func hasCheck(_ table: TableInspection) -> Bool { checked.contains(SQLText.foldedName(table.name)) }
 
-    /// `_journal_policies`, which moves no schema version.
+    /// The rows of `_journal_policies`; a change of them does not change the schema version.
     private static func policyRows(_ db: Database) throws -> [Row] {
         try Row.fetchAll(
             db.cachedStatement(sql: "SELECT name, policy FROM _journal_policies ORDER BY name"))

@@ -1,11 +1,12 @@
 import GRDB
 import Journal
 
-/// One foreign key of a table, with the positions of its columns and the query that looks for the parent.
+/// One foreign key of a table, with the positions of its columns and the query that finds the parent.
 struct ForeignKey {
-    /// What a child shows whose parent is not shown (decision 0008, rule 3).
+    /// What a child shows while its parent is not shown (decision 0008, rule 3).
     enum Substitute: Hashable {
-        /// Nothing: the child is held until its parent comes. For every action but SET NULL and SET DEFAULT.
+        /// No substitute: the child is held until its parent is there. The case of every action but SET NULL
+        /// and SET DEFAULT.
         case none
         /// These values, one for each of ``ForeignKey/childColumns``.
         case values([Value])
@@ -18,16 +19,14 @@ struct ForeignKey {
     let childColumns: [Int]
     let parent: String
     let parentColumns: [String]
-    /// How the parent's columns compare text.
+    /// The collations of the parent's columns.
     let parentCollations: [KeyCollation]
     let substitute: Substitute
     /// Finds the parent by the values of ``parentColumns``.
     let parentSQL: String
-
-    var isSoft: Bool { substitute != .none }
 }
 
-/// The foreign keys of all tables here, from both sides.
+/// The foreign keys of all tables in this file, by child and by parent.
 final class ForeignKeyMap {
     private let db: Database
     private var byChild: [String: [ForeignKey]] = [:]
@@ -53,13 +52,14 @@ final class ForeignKeyMap {
         }
     }
 
-    /// In an order that depends on the schema only.
+    /// All foreign keys, in an order that depends only on the schema.
     var all: [ForeignKey] { byChild.values.joined().sorted { $0.id < $1.id } }
 
     func foreignKeys(of table: String) -> [ForeignKey] { byChild[SQLText.foldedName(table)] ?? [] }
     func references(to table: String) -> [ForeignKey] { byParent[SQLText.foldedName(table)] ?? [] }
 
-    /// A name that all tables share which foreign keys connect, directly or through others.
+    /// The name of a table's group: the same for all tables that foreign keys connect, directly or through
+    /// others.
     func group(of table: String) -> String {
         var name = SQLText.foldedName(table)
         while let next = groups[name] { name = next }
@@ -71,7 +71,8 @@ final class ForeignKeyMap {
         if a != b { groups[max(a, b)] = min(a, b) }
     }
 
-    /// The values with which a row refers through `key`; nil when one is NULL, so that there is no parent to find.
+    /// The values by which a row refers to a parent through `key`; nil when one is NULL, because then there
+    /// is no parent.
     func reference(_ key: ForeignKey, row: (Int) -> Value?) -> [Value]? {
         let values = key.childColumns.map { row($0) ?? .null }
         return values.contains(.null) ? nil : values
@@ -80,7 +81,7 @@ final class ForeignKeyMap {
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
         let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
-        // The parent's collation counts, whatever the child's column has (https://sqlite.org/foreignkeys.html, section 3).
+        // The parent's collation applies, not the child's (https://sqlite.org/foreignkeys.html, section 3).
         let conditions = zip(key.childColumns, key.parentCollations).map { column, collation in
             "\(SQLText.quote(identifier: table.stored[column].name)) = ? COLLATE \(collation.rawValue)"
         }
@@ -93,11 +94,12 @@ final class ForeignKeyMap {
         return keys
     }
 
-    /// The primary keys of the visible rows that refer through `key` to a parent that is not visible. Walks through the child's table.
+    /// The primary keys of the visible rows that refer through `key` to a parent that is not visible. Walks
+    /// through the child table.
     func orphans(of key: ForeignKey, table: TableInspection) throws -> [[Value]] {
         let columns = table.stored.prefix(table.keyCount).map { "c.\(SQLText.quote(identifier: $0.name))" }
         let children = key.childColumns.map { "c.\(SQLText.quote(identifier: table.stored[$0].name))" }
-        // `+` takes the child's affinity away: the parent's counts, as in ``parentExists(_:values:)``.
+        // `+` removes the child's affinity, so that the parent's applies, as in ``parentExists(_:values:)``.
         let parents = zip(key.parentColumns, children).map { "p.\(SQLText.quote(identifier: $0)) = +\($1)" }
         let statement = try RawStatement(
             db,
@@ -110,7 +112,7 @@ final class ForeignKeyMap {
         return keys
     }
 
-    /// True when `values` stand in a row of the parent.
+    /// True when a visible row of the parent has `values`.
     func parentExists(_ key: ForeignKey, values: [Value]) throws -> Bool {
         let statement = try statement(key.parentSQL)
         for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
@@ -126,11 +128,11 @@ final class ForeignKeyMap {
     }
 }
 
-/// A foreign key as `PRAGMA foreign_key_list` tells it.
+/// A foreign key as `PRAGMA foreign_key_list` describes it.
 private struct ForeignKeyDefinition {
     let parent: String
     let from: [String]
-    /// Empty when the key names no columns: the parent's primary key is meant.
+    /// Empty when the key names no parent columns and so refers to the parent's primary key.
     let to: [String]
     let onDelete: String
 
@@ -148,7 +150,10 @@ private struct ForeignKeyDefinition {
         }
     }
 
-    /// - Returns: nil when the parent is no table here, or one that only its own program can read: the key cannot be checked then.
+    /// Finds the parent table and the positions of the columns.
+    ///
+    /// - Returns: nil when the parent is not a table in this file, or only its own program can read it. The
+    ///   key cannot be checked then.
     func resolve(_ db: Database, id: Int, child: TableInspection) throws -> ForeignKey? {
         guard let parentTable = try TableInspection.named(parent, db), try parentTable.canBeWritten(db) else {
             return nil
@@ -174,7 +179,8 @@ private struct ForeignKeyDefinition {
         return table.stored.firstIndex { SQLText.foldedName($0.name) == name }
     }
 
-    /// A key column, a UNIQUE column, or NULL for NOT NULL cannot be substituted.
+    /// The substitute for a missing parent. A key column, a UNIQUE column and NULL in a NOT NULL column rule
+    /// it out.
     private func substitute(_ db: Database, child: TableInspection, columns: [Int]) throws -> ForeignKey.Substitute {
         guard onDelete == "SET NULL" || onDelete == "SET DEFAULT", columns.allSatisfy({ $0 >= child.keyCount }) else {
             return .none
@@ -184,10 +190,8 @@ private struct ForeignKeyDefinition {
         }
         guard !isUnique else { return .none }
         let values = try columns.map { column -> Value in
-            guard onDelete == "SET DEFAULT", let text = child.stored[column].defaultSQL else { return .null }
-            // The text stands in this file's own schema, which SQLite has parsed.
-            let statement = try RawStatement(db, "SELECT \(text)")
-            return try statement.step() ? statement.column(0) : .null
+            guard onDelete == "SET DEFAULT" else { return .null }
+            return try child.stored[column].defaultValue(db) ?? .null
         }
         let breaksNotNull = zip(columns, values).contains { child.stored[$0].isNotNull && $1 == .null }
         return breaksNotNull ? .none : .values(values)

@@ -3,29 +3,30 @@ import GRDB
 import Journal
 
 extension HoldReason {
-    /// True when a change of other rows can bring the row back.
+    /// True when a change of other rows can make the row visible.
     var dependsOnOthers: Bool { self != .incomplete && self != .policy && self != .key }
 
-    /// True when the table refuses the row whatever other rows there are.
+    /// True when the table refuses the row regardless of other rows.
     var isOfTheRow: Bool { self == .notNull || self == .check || self == .datatype }
 }
 
-/// A row that is set aside, with all that merging has made of it so far.
+/// A held row, with everything that merging has made of it so far.
 struct HeldRow: Hashable {
     var reason: HoldReason
     var detail: String
-    /// The merged values: of the whole row, or when ``isShown`` of the columns that the table shows otherwise.
+    /// The merged values of the whole row. When ``isShown`` is true, only the key and the columns that the
+    /// table shows with other values.
     var image: RowImage
-    /// True for a row that stands in its table with a substitute for a parent that is not there.
+    /// True for a row that its table shows with a substitute for a missing parent.
     var isShown = false
 }
 
-/// `_journal_held`, read once a transaction; what changed is written at its end.
+/// The held rows, `_journal_held`. They are read once per transaction, and changes are written at its end.
 final class HeldRows {
     private let db: Database
-    /// As the file has them.
-    private(set) var stored: [ConcurrentChanges.TableKey: HeldRow] = [:]
-    private(set) var rows: [ConcurrentChanges.TableKey: HeldRow] = [:]
+    /// The rows as the file has them.
+    private(set) var stored: [TableKey: HeldRow] = [:]
+    private(set) var rows: [TableKey: HeldRow] = [:]
 
     init(_ db: Database) throws {
         self.db = db
@@ -46,19 +47,19 @@ final class HeldRows {
     var isEmpty: Bool { rows.isEmpty }
 
     /// The rows that differ from the file.
-    var changedKeys: [ConcurrentChanges.TableKey] {
+    var changedKeys: [TableKey] {
         rows.keys.filter { stored[$0] != rows[$0] } + stored.keys.filter { rows[$0] == nil }
     }
 
-    subscript(key: ConcurrentChanges.TableKey) -> HeldRow? { rows.isEmpty ? nil : rows[key] }
+    subscript(key: TableKey) -> HeldRow? { rows.isEmpty ? nil : rows[key] }
 
-    func hold(_ key: ConcurrentChanges.TableKey, _ row: HeldRow) { rows[key] = row }
+    func hold(_ key: TableKey, _ row: HeldRow) { rows[key] = row }
 
-    func release(_ key: ConcurrentChanges.TableKey) {
+    func release(_ key: TableKey) {
         if !rows.isEmpty { rows[key] = nil }
     }
 
-    /// Writes what differs from the file.
+    /// Writes the differences to the file.
     func write() throws {
         for key in stored.keys.sorted() where rows[key] == nil {
             try db.cachedStatement(sql: "DELETE FROM _journal_held WHERE tbl = ? AND key = ?")
@@ -76,12 +77,5 @@ final class HeldRows {
             ])
         }
         stored = rows
-    }
-}
-
-extension ConcurrentChanges.TableKey: Comparable {
-    /// By table and the bytes of the key: an order that is the same in every process.
-    static func < (a: Self, b: Self) -> Bool {
-        a.table == b.table ? a.key.bytes.lexicographicallyPrecedes(b.key.bytes) : a.table < b.table
     }
 }

@@ -2,17 +2,18 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Finds what programs wrote here past the constraints: rows without a parent, written while `PRAGMA foreign_keys` was off, and rows
-/// that break a CHECK, written with `PRAGMA ignore_check_constraints`.
+/// Finds rows that local programs wrote in violation of constraints: rows without a parent, written while
+/// `PRAGMA foreign_keys` was off, and rows that break a CHECK, written under `PRAGMA
+/// ignore_check_constraints`.
 ///
-/// Other replicas hold such rows, so they are held here too (decision 0008). Only rows that the journal names since the last
-/// look are looked at, and only in tables that have such constraints.
+/// Other replicas hold such rows, so they are held here too (decision 0008). Only rows that new journal
+/// entries name are checked, and only in tables that have such constraints.
 struct LocalRows {
     let db: Database
     let session: ApplySession
     let registry: ShapeRegistry
 
-    /// Up to here everything written locally was looked at, as far as the file tells.
+    /// The position up to which local entries have been checked, as recorded in the file.
     static func checkedSeq(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT checked_seq FROM _journal_replica") ?? 0
     }
@@ -21,10 +22,12 @@ struct LocalRows {
         try db.execute(sql: "UPDATE _journal_replica SET checked_seq = ?", arguments: [seq])
     }
 
-    /// True when local changes after position `seq` touch tables that have constraints. ``db`` may be any connection of the file.
+    /// True when local changes after position `seq` touch tables that have constraints. ``db`` may be any
+    /// connection of the file.
     func isDue(after seq: Int64) throws -> Bool { try !shapes(after: seq).isEmpty }
 
-    /// Sets aside the rows that break a CHECK, and notes the others for ``RowStore/updateVisibility(all:)``.
+    /// Holds the rows that break a CHECK, and notes those that may lack a parent for
+    /// ``RowStore/updateVisibility(all:)``.
     func note(after seq: Int64, in rows: RowStore) throws {
         var searched: [Int: ForeignKey] = [:]
         var removed: [Int: (key: ForeignKey, values: [[Value]])] = [:]
@@ -35,14 +38,14 @@ struct LocalRows {
             try forEachRow(of: entry, after: seq) { operation, values in
                 guard context.translation(of: entry).hasSameKey else { return }
                 if operation != .delete {
-                    let key = ConcurrentChanges.TableKey(
+                    let key = TableKey(
                         table: entry.table, key: Key(values, collations: context.collations))
                     let row = RowStore.RowID(key: key, context: context, table: table, values: values)
                     if hasCheck, try rows.holdIfRefused(row) { return }
                     if !context.foreignKeys.isEmpty { rows.unchecked[key] = row }
                 }
                 for key in context.references where operation != .insert {
-                    // The journal keeps the old values of the primary key only.
+                    // Of a row that was changed or deleted, the journal has only the old primary key.
                     guard operation == .delete, key.refersToPrimaryKey(of: table) else {
                         searched[key.id] = key
                         continue
@@ -88,7 +91,7 @@ struct LocalRows {
         }
     }
 
-    /// Each key once, with what was last done to it.
+    /// Calls `body` once for each pair of an operation and a key.
     private func forEachRow(
         of entry: ShapeRegistry.Entry, after seq: Int64, _ body: (Journal.Operation, [Value]) throws -> Void
     ) throws {
@@ -115,14 +118,14 @@ extension ForeignKey {
 }
 
 extension RowStore {
-    /// Sets a visible row aside that could not be stored now.
+    /// Holds a visible row that its table would refuse if it were inserted now.
     ///
     /// - Returns: False when there is no such row, or nothing is wrong with it.
     fileprivate func holdIfRefused(_ row: RowID) throws -> Bool {
         let writer = session.writer(of: row.context, row.table)
         guard let visible = try writer.select(key: row.values) else { return false }
-        // SQLite looks at CHECK and types before it finds that the key is taken, which it always is
-        // (https://sqlite.org/lang_createtable.html, section 3.7).
+        // SQLite evaluates CHECK constraints and column types before it finds that the key is taken, which it
+        // always is here (https://sqlite.org/lang_createtable.html, section 3.7).
         let code = try writer.insert(ColumnMask(all: row.table.stored.count), values: visible[...])
         guard code != SQLITE_DONE, HoldReason(code) != .unique else { return false }
         let image = try setAside(row)?.image ?? RowImage(visible, of: row.table)

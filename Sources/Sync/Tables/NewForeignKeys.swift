@@ -1,17 +1,19 @@
 import GRDB
 import Journal
 
-/// Finds the rows that a foreign key forbids which has come into force: with the table of its parents, or by a migration of the children.
+/// Finds the rows that a new foreign key forbids. A key takes effect when its parent table is created, or
+/// when a migration adds it to the children.
 ///
-/// Machines that had the key before hold such rows, so they are held here too (decision 0008). Nothing else would look at them: they
-/// stand in their tables, and no change names them. The file remembers by which keys its rows were looked at, so that each walk
-/// through the children is made once.
+/// Machines that had the key before hold such rows, so they are held here too (decision 0008). Nothing else
+/// would find them: the rows are in their tables, and no change names them. The file records the keys for
+/// which its rows were checked, so the walk through the children happens once for each key.
 struct NewForeignKeys {
     let db: Database
     let session: ApplySession
     let registry: ShapeRegistry
 
-    /// Call it when the schema may have changed, inside of a transaction of the merge connection, after ``Backfill``.
+    /// Holds the rows that a new key forbids. Call it when the schema may have changed, inside a transaction
+    /// of the merge connection, after ``Backfill``.
     func run() throws {
         let before = try Set(
             (String.fetchOne(db, sql: "SELECT checked_keys FROM _journal_replica") ?? "").split(separator: "\n"))
@@ -28,7 +30,7 @@ struct NewForeignKeys {
             sql: "UPDATE _journal_replica SET checked_keys = ?", arguments: [keys.map(\.text).joined(separator: "\n")])
     }
 
-    /// What decides which rows the key forbids, in one line.
+    /// Everything that determines which rows the key forbids, on one line.
     private func text(of key: ForeignKey) -> String {
         let child = ([key.child] + key.childColumns.map(String.init)).map(SQLText.quote(identifier:))
         let parentColumns = zip(key.parentColumns, key.parentCollations).map { column, collation in
@@ -46,10 +48,11 @@ struct NewForeignKeys {
 }
 
 extension RowStore {
-    /// Notes the visible rows that refer through `key` to no row, for ``updateVisibility(all:)``. Walks through the children.
+    /// Notes the visible rows whose parent by `key` is missing, for ``updateVisibility(all:)``. Walks through
+    /// the child table.
     func noteOrphans(of key: ForeignKey, context: TableContext, table: TableInspection) throws {
         for values in try session.foreignKeys.orphans(of: key, table: table) {
-            let tableKey = ConcurrentChanges.TableKey(
+            let tableKey = TableKey(
                 table: context.tableID, key: Key(values, collations: context.collations))
             unchecked[tableKey] = RowID(key: tableKey, context: context, table: table, values: values)
         }

@@ -1,23 +1,23 @@
 import Journal
 
 extension RowStore {
-    /// Tells whoever follows the journal which rows the settlement shows otherwise than before: their own journal entries, if they have
-    /// any in this transaction, do not say so.
+    /// Writes visibility notices for followers of the journal: one for each row whose visibility has changed.
+    /// Journal entries of these rows in the same transaction do not show that.
     ///
-    /// Call it before what is held is written.
+    /// Call it before the held rows are written.
     func noteVisibility() throws {
         let changed = held.changedKeys.sorted()
         guard !changed.isEmpty else { return }
         var perTable: [Int64: Int64] = [:]
         for key in changed { perTable[key.table, default: 0] += 1 }
-        // Beyond that, readers would find the first ones gone.
+        // With more notices for one table, the first ones could be pruned before a reader sees them.
         let many = Set(perTable.filter { $0.value > VisibilityNotice.limit / 4 }.keys)
         for table in many.sorted() { try VisibilityNotice.append(table: table, .update, key: nil, to: db) }
         for key in changed where !many.contains(key.table) { try noteVisibility(key) }
         try VisibilityNotice.prune(db)
     }
 
-    private func noteVisibility(_ key: ConcurrentChanges.TableKey) throws {
+    private func noteVisibility(_ key: TableKey) throws {
         let (before, after) = (held.stored[key], held[key])
         guard let image = after?.image ?? before?.image,
             let (context, table) = session.table(key.table, registry: registry)
@@ -29,7 +29,7 @@ extension RowStore {
         switch (before.map { !$0.isShown } ?? false, isVisible) {
         case (true, true): operation = .insert
         case (false, true): operation = .update
-        // One that is neither held nor there was deleted, which the journal tells.
+        // A row that is neither held nor visible was deleted, and the journal has that change.
         case (false, false) where after != nil: operation = .delete
         default: return
         }

@@ -1,12 +1,14 @@
 import GRDBSQLite
 import Journal
 
-/// Changes that compete with nothing: what they carry is written without a look at the row.
+/// Changes without unseen writes: their values are written without reading the row.
 extension RowStore {
-    /// Applies inserts or updates that compete with nothing, in a file in which nothing is held.
+    /// Applies inserts or updates without competing writes, in a file without held rows.
     ///
-    /// - Parameter stretch: Positions in ``ChangeBatch/changes``, of changes that are alike (``Change/isLike(_:)``).
-    /// - Returns: The position after the last that was applied: the end, or that after the first row that had to be held.
+    /// - Parameter stretch: Positions in ``ChangeBatch/changes`` of changes that are alike
+    ///   (``Change/isLike(_:)``).
+    /// - Returns: The position after the last change that was applied: the end of `stretch`, or the position
+    ///   after the first row that had to be held.
     func applyUncontested(_ stretch: Range<Int>, of batch: ChangeBatch, to target: ShapeTarget) throws -> Int {
         guard let writer = target.writer else { return stretch.upperBound }
         let kind = batch.changes[stretch.lowerBound]
@@ -52,7 +54,7 @@ extension RowStore {
         return next
     }
 
-    /// A statement that does all that a change does.
+    /// A statement that does everything that a change does.
     private enum DirectWrite {
         case insert
         case update(RawStatement)
@@ -60,9 +62,10 @@ extension RowStore {
 
     /// Inserts the first rows of `stretch` with one statement.
     ///
-    /// - Parameter isUseful: Becomes false when a row was refused. Some rows before it may be in then; to write them once more is no harm,
-    ///   and most often the rows that follow are refused as well.
-    /// - Returns: The position after the last row; nil when there are too few rows, or when one of them cannot be inserted.
+    /// - Parameter isUseful: Set to false when a row was refused. Some rows before it may have been inserted
+    ///   then. Writing them again does no harm, and most often the rows that follow are refused as well.
+    /// - Returns: The position after the last inserted row; nil when there are too few rows, or when one of
+    ///   them cannot be inserted.
     private func insertBatch(
         _ stretch: Range<Int>, of batch: ChangeBatch, to target: ShapeTarget, _ writer: RowWriter,
         _ isUseful: inout Bool
@@ -72,7 +75,7 @@ extension RowStore {
         guard rows.count == RowWriter.batchSize(width: width), rows.count > 1,
             rows.allSatisfy({ target.context.keeps(batch.values[batch.changes[$0].values]) })
         else { return nil }
-        // The values of consecutive changes follow one another.
+        // The values of consecutive changes are adjacent.
         let first = batch.changes[rows.startIndex].values.lowerBound
         guard try writer.insertBatch(batch.values[first..<(first + rows.count * width)], width: width) else {
             isUseful = false
@@ -89,13 +92,14 @@ extension RowStore {
         }
     }
 
-    /// Applies a change for which a statement of its own is not enough: the row is there already or is not, is refused, or its
-    /// columns are not those of the table here.
+    /// Applies a change that one statement cannot apply: the row to insert is there already, the row to
+    /// update is missing, a constraint refuses it, or the shape's columns differ from those of the local
+    /// table.
     private func writeUncontested(_ change: Change, values: ArraySlice<Value>, to target: ShapeTarget) throws {
         let (context, entry) = (target.context, target.entry)
         guard let table = context.inspection else { return }
         let keys = values.prefix(target.keyCount)
-        let key = ConcurrentChanges.TableKey(table: entry.table, key: Key(keys, collations: context.collations))
+        let key = TableKey(table: entry.table, key: Key(keys, collations: context.collations))
         guard context.keeps(keys) else {
             let columns = context.columns(change.mask, of: entry)
             return apply(

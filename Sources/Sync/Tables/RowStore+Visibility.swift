@@ -1,10 +1,11 @@
 import Journal
 
 extension RowStore {
-    /// Makes the tables show what the merged state and the constraints say; the last step of a transaction.
+    /// Makes the tables show what the merged state and the constraints say. This is the last step of a
+    /// transaction.
     ///
-    /// - Parameter all: True to look at every held row, because a local writer may have made room for it; false for those
-    ///   whose tables this transaction has touched.
+    /// - Parameter all: True to evaluate every held row, because a local writer may have removed what kept it
+    ///   from being shown; false to evaluate the rows of tables that this transaction has touched.
     func updateVisibility(all: Bool) throws {
         var groups = touchedGroups
         if !all {
@@ -21,12 +22,14 @@ extension RowStore {
             try complete(all ? Array(held.rows.keys) : held.changedKeys)
         }
         try noteVisibility()
+        try checkInvariants()
         try held.write()
     }
 
-    /// Gives held rows the defaults of columns that came to their table after they were written: what they will show when they
-    /// return. So `_journal_held` is the same on a machine that set the row aside before the migration and on one that did after it.
-    private func complete(_ keys: [ConcurrentChanges.TableKey]) throws {
+    /// Gives held rows the defaults of columns that were added to their tables, as the tables will show them
+    /// when the rows return. So `_journal_held` is the same on a machine that held the row before the
+    /// migration and on one that held it afterwards.
+    private func complete(_ keys: [TableKey]) throws {
         for key in keys {
             guard var row = held[key], !row.isShown, row.reason != .incomplete,
                 let (context, table) = session.table(key.table, registry: registry)

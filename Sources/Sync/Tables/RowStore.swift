@@ -2,15 +2,23 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Puts merged rows into their tables, and sets aside those that a constraint refuses.
+/// Writes merged rows to their tables, and holds the rows that a constraint refuses.
 ///
-/// A row of the merged state stands in its table, or in `_journal_held`, or, with a substitute for a missing parent, in both. What
-/// is in neither is dead, or belongs to a table that is not here. While changes are applied a row may be set aside for a
-/// moment; ``updateVisibility(all:)`` decides at the end of the transaction what is shown.
+/// A row of the merged state is in its table, or in `_journal_held`, or, with a substitute for a missing
+/// parent, in both. A row in neither is dead, or belongs to a table that is not in this file. While changes
+/// are applied, a row may be held temporarily; ``updateVisibility(all:)`` decides at the end of the
+/// transaction what the tables show. See ``VisibleRows``, the other part of this mechanism.
+///
+/// Invariants at the end of a transaction, checked in debug builds for the held rows that it changed:
+/// 1. A held row is in its table when it shows substitutes (``HeldRow/isShown``), and only then.
+/// 2. Only a row without a parent shows substitutes: its reason is ``HoldReason/foreignKey``.
+/// 3. The image of a held row contains the values of its key.
+/// 4. ``unchecked`` and ``removedParents`` are empty: every foreign key that the transaction could break was
+///    looked at.
 final class RowStore {
-    /// A row of a table by its key as this file spells it.
+    /// A row of a table, named by its key as this file spells it.
     struct RowID {
-        let key: ConcurrentChanges.TableKey
+        let key: TableKey
         let context: TableContext
         let table: TableInspection
         let values: [Value]
@@ -20,11 +28,12 @@ final class RowStore {
     let session: ApplySession
     let registry: ShapeRegistry
     let held: HeldRows
-    /// Visible rows whose foreign keys have to be looked at when the transaction is complete.
-    var unchecked: [ConcurrentChanges.TableKey: RowID] = [:]
-    /// Values that rows of other tables may refer to, and that are gone.
+    /// Visible rows whose foreign keys have to be checked at the end of the transaction.
+    var unchecked: [TableKey: RowID] = [:]
+    /// Values that were removed and that rows of other tables may refer to.
     var removedParents: [(key: ForeignKey, values: [Value])] = []
-    /// The groups of tables (``ForeignKeyMap/group(of:)``) that this transaction changed, while rows are held.
+    /// The groups of tables (``ForeignKeyMap/group(of:)``) that this transaction changed while rows were
+    /// held.
     var touchedGroups: Set<String> = []
 
     init(_ db: Database, session: ApplySession, registry: ShapeRegistry) throws {
@@ -34,10 +43,13 @@ final class RowStore {
         held = try HeldRows(db)
     }
 
-    // MARK: - With what merging decided
+    // MARK: - Applying what merging decided
 
-    /// - Returns: nil when the table is not here, has another key, or would store this one as another.
-    func id(of key: ConcurrentChanges.TableKey, entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> RowID? {
+    /// The row that a change names.
+    ///
+    /// - Returns: nil when the table is not in this file, has another primary key, or would convert this key
+    ///   to another one.
+    func id(of key: TableKey, entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> RowID? {
         let context = session.context(of: entry)
         guard let table = context.inspection, context.translation(of: entry).hasSameKey,
             context.keeps(values.prefix(entry.shape.keyCount))
@@ -46,7 +58,7 @@ final class RowStore {
     }
 
     func apply(
-        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: ConcurrentChanges.TableKey,
+        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: TableKey,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let row = id(of: key, entry: entry, values: values) else {
@@ -61,7 +73,7 @@ final class RowStore {
             try remove(row)
         case .write(let columns):
             if isNewLife {
-                // Nothing of an earlier life may shine through.
+                // No value of an earlier life may remain.
                 held.release(key)
                 try remove(row)
             }
@@ -71,9 +83,10 @@ final class RowStore {
         }
     }
 
-    /// Merges into a row that cannot be shown, because its key would become another one.
+    /// Merges a change into a row that cannot be shown, because the local table would convert its key to
+    /// another one.
     func apply(
-        _ effect: Resolution.Effect, toMisfit key: ConcurrentChanges.TableKey, isNewLife: Bool, _ change: Change,
+        _ effect: Resolution.Effect, toMisfit key: TableKey, isNewLife: Bool, _ change: Change,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) {
         guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
@@ -87,14 +100,16 @@ final class RowStore {
                 row: RowID(key: key, context: context, table: table, values: keys), columns: columns,
                 of: context.row(change, of: entry, values: values))
             held.hold(
-                key, HeldRow(reason: .key, detail: "the table here stores its key as another one", image: image))
+                key, HeldRow(reason: .key, detail: "the local table converts its key to another one", image: image))
         }
     }
 
-    /// Shows the rows whose keys a migration has made possible.
+    /// Shows held rows whose keys the table can store since a migration.
     ///
-    /// - Parameter contested: Gets those of tables with a policy: what came for them meanwhile was merged by the column.
-    func showFittingKeys(contested: PolicyResolver) throws {
+    /// - Returns: The rows of tables with a policy. The policy has to merge them again, because changes that
+    ///   arrived while they were held were merged by the column.
+    func showFittingKeys() throws -> [RowID] {
+        var contested: [RowID] = []
         for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
             guard let (context, table) = session.table(key.table, registry: registry) else { continue }
             let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
@@ -102,13 +117,15 @@ final class RowStore {
             held.release(key)
             let fitting = RowID(key: key, context: context, table: table, values: values)
             try show(fitting, row.image)
-            if !context.mergesByColumn { contested.add(fitting) }
+            if !context.mergesByColumn { contested.append(fitting) }
         }
+        return contested
     }
 
-    /// Writes the winning columns over whatever there is of the row.
+    /// Writes the winning columns to the row, visible or held.
     ///
-    /// - Parameter isWhole: True when an insert of the row's life is among what is merged: it may be shown then.
+    /// - Parameter isWhole: True when the merged changes include an insert of the row's life. Only then may
+    ///   the row be shown.
     func write(_ columns: ColumnMask, isWhole: Bool, row: RowID, image: [Value?]) throws {
         if let before = try setAside(row) {
             var merged = before.image
@@ -131,10 +148,11 @@ final class RowStore {
         }
     }
 
-    /// What is held of a row, after taking it out of its table when it stands there with a substitute.
+    /// Takes a row out of its table if the table shows it with a substitute, so that it is only held.
     ///
-    /// - Returns: nil when nothing is held of the row, or no longer: a local writer that has made the same key anew, or has
-    ///   changed or deleted what was shown, wrote after it had seen all that is held.
+    /// - Returns: The held row with all its merged values; nil when nothing is held of the row. What was held
+    ///   is dropped when a local writer inserted the same key again, or changed or deleted the row that was
+    ///   shown: that writer had seen it.
     func setAside(_ row: RowID) throws -> HeldRow? {
         guard var before = held[row.key] else { return nil }
         let visible = try session.writer(of: row.context, row.table).select(key: row.values)
@@ -191,7 +209,7 @@ final class RowStore {
 
     // MARK: - Rows in the table
 
-    /// Inserts a complete row, or sets it aside until the end of the transaction.
+    /// Inserts a complete row, or holds it until the end of the transaction.
     func show(_ row: RowID, _ image: RowImage) throws {
         let code = try insert(row, image)
         if code == SQLITE_DONE {
@@ -204,7 +222,9 @@ final class RowStore {
         }
     }
 
-    /// - Returns: The result code; `SQLITE_DONE` when the row is in.
+    /// Inserts a row.
+    ///
+    /// - Returns: The result code; `SQLITE_DONE` when the row was inserted.
     func insert(_ row: RowID, _ image: RowImage) throws -> Int32 {
         var mask = ColumnMask()
         var values: [Value] = []
@@ -222,7 +242,7 @@ final class RowStore {
             HeldRow(reason: .init(code), detail: db.lastErrorMessage ?? "refused by a constraint", image: image))
     }
 
-    /// Takes a visible row out of its table, and notes what others may have referred to.
+    /// Deletes a visible row from its table, and notes the values that other rows may have referred to.
     func remove(_ row: RowID) throws {
         let writer = session.writer(of: row.context, row.table)
         unchecked[row.key] = nil
@@ -256,7 +276,8 @@ final class RowStore {
         return values.count == key.parentColumns.count && !values.contains(.null) ? values : nil
     }
 
-    /// Looks for the parents of a row that has just become visible; a missing one may still come in this transaction.
+    /// Notes a row that has just become visible if one of its parents is missing. The parent may still arrive
+    /// in this transaction.
     func noteIfOrphan(
         _ table: TableInspection, context: TableContext, keys: ArraySlice<Value>, row: (Int) -> Value?
     ) throws {
@@ -264,14 +285,14 @@ final class RowStore {
             guard let values = session.foreignKeys.reference(foreignKey, row: row),
                 try !session.foreignKeys.parentExists(foreignKey, values: values)
             else { continue }
-            let key = ConcurrentChanges.TableKey(
+            let key = TableKey(
                 table: context.tableID, key: Key(keys, collations: context.collations))
             unchecked[key] = RowID(key: key, context: context, table: table, values: Array(keys))
             return
         }
     }
 
-    /// True when a visible row still shows substitutes where `image` has the merged values.
+    /// True when a visible row still shows the substitutes of the columns whose merged values are in `image`.
     func showsSubstitutes(_ row: RowID, _ visible: [Value], _ image: RowImage) throws -> Bool {
         for key in row.context.foreignKeys {
             guard case .values(let substitutes) = key.substitute,
@@ -299,8 +320,8 @@ extension HoldReason {
 }
 
 extension RowImage {
-    /// Takes over those of `columns` that the table has here, and the key of `row` where there is none yet: a row keeps the spelling of
-    /// its key until a change decides it.
+    /// Sets the columns of `mask` that the local table has. Also sets the key columns of `row` that the image
+    /// lacks: a row keeps the spelling of its key until a change sets it.
     mutating func overlay(row: RowStore.RowID, columns mask: ColumnMask, of image: [Value?]) {
         for (column, value) in row.values.enumerated() where columns[row.table.stored[column].name] == nil {
             columns[row.table.stored[column].name] = value

@@ -1,43 +1,38 @@
 import GRDB
 import Journal
 
-/// One table of this file as merging needs it: the columns of every machine in one numbering, and its prepared statements.
+/// One table of this file as merging needs it: the columns of all machines in one numbering.
 ///
-/// The common column space starts with the columns that the table has here, primary key first, in the order of
-/// ``TableInspection/stored``; columns that only other machines have follow as they turn up.
+/// The common column space starts with the columns of the local table, primary key first, in the order of
+/// ``TableInspection/stored``. Columns that only other machines have follow in the order of their first
+/// appearance.
 final class TableContext {
     let tableID: Int64
-    /// nil when there is no such table here, or one that is not tracked.
+    /// nil when this file has no such table, or does not track it.
     let inspection: TableInspection?
     let collations: [KeyCollation]
-    /// The foreign keys of the table, and those of others that refer to it.
+    /// The foreign keys of the table.
     let foreignKeys: [ForeignKey]
+    /// The foreign keys of all tables that refer to this one.
     let references: [ForeignKey]
-    /// The columns that ``foreignKeys`` consist of, and those that ``references`` refer to.
+    /// The columns of ``foreignKeys``.
     let childColumns: ColumnMask
+    /// The columns that ``references`` refer to.
     let referencedColumns: ColumnMask
-    /// True when the merged state decides how a key is spelled: see ``decided(_:by:of:)``.
+    /// True when the spelling of a key is part of the merged state: see ``decided(_:by:of:)``.
     let hasKeySpellings: Bool
+    /// How concurrent changes of the table merge.
+    let policy: MergePolicy
     /// False for a table with a ``MergePolicy`` of its own.
     let mergesByColumn: Bool
-    /// One for each key column of the table here.
+    /// One for each key column of the local table.
     private let keyStorage: [KeyStorage]
-    /// True for ``MergePolicy/row``: what loses loses all it wrote.
+    /// True for ``MergePolicy/row``: the change that loses, loses all its columns.
     let losesWhole: Bool
-    /// Both of them: a change of other columns leaves foreign keys as they are.
+    /// ``childColumns`` and ``referencedColumns``. A change of other columns cannot affect a foreign key.
     let linkedColumns: ColumnMask
-    private(set) var names: [String]
-    private var positions: [String: Int]
-    private var translations: [Int64: Translation] = [:]
-
-    /// How the columns of a shape map into the common space.
-    struct Translation {
-        let positions: [Int]
-        /// True when every column stands at its own number.
-        let isIdentity: Bool
-        /// False when the shape's primary key is not this table's.
-        let hasSameKey: Bool
-    }
+    /// The columns of all machines, those of the table here first.
+    private var space: ColumnSpace
 
     init(
         tableID: Int64, inspection: TableInspection?, collations: [KeyCollation], foreignKeys: [ForeignKey],
@@ -52,6 +47,7 @@ final class TableContext {
             inspection.map { table in
                 table.stored.prefix(table.keyCount).map { KeyStorage($0, isStrict: table.isStrict) }
             } ?? []
+        self.policy = policy
         mergesByColumn = policy == .column
         losesWhole = policy == .row
         hasKeySpellings = inspection?.hasKeySpellings ?? false
@@ -66,16 +62,14 @@ final class TableContext {
         var linkedColumns = childColumns
         linkedColumns.formUnion(referencedColumns)
         self.linkedColumns = linkedColumns
-        names = inspection?.stored.map(\.name) ?? []
-        positions = Dictionary(
-            names.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
+        space = ColumnSpace(columns: inspection?.stored.map(\.name) ?? [], keyCount: inspection?.keyCount ?? 0)
     }
 
-    /// The number of the columns that the table has here.
+    /// The number of columns of the local table.
     var storedCount: Int { inspection?.stored.count ?? 0 }
-    var keyCount: Int { inspection?.keyCount ?? 0 }
+    var keyCount: Int { space.keyCount }
 
-    /// False when the table here would store a key as another one.
+    /// False when the local table would convert the key to another one.
     ///
     /// - Parameter values: The key; other values may follow.
     func keeps(_ values: ArraySlice<Value>) -> Bool {
@@ -86,24 +80,12 @@ final class TableContext {
         }
     }
 
-    func translation(of entry: ShapeRegistry.Entry) -> Translation {
-        if let known = translations[entry.id] { return known }
-        let mapped = entry.shape.columns.map { name -> Int in
-            let folded = SQLText.foldedName(name)
-            if let position = positions[folded] { return position }
-            positions[folded] = names.count
-            names.append(name)
-            return names.count - 1
-        }
-        let translation = Translation(
-            positions: mapped, isIdentity: mapped == Array(mapped.indices),
-            hasSameKey: inspection != nil && entry.shape.keyCount == keyCount
-                && Array(mapped.prefix(keyCount)) == Array(0..<keyCount))
-        translations[entry.id] = translation
-        return translation
-    }
+    var names: [String] { space.names }
 
-    /// The non-key columns of `mask`, a mask of the shape `entry`, in the common space.
+    /// How the columns of a shape map into the common space.
+    func translation(of entry: ShapeRegistry.Entry) -> ColumnSpace.Translation { space.translation(of: entry) }
+
+    /// The non-key columns of `mask`, which is a mask of the shape `entry`, in the common space.
     func columns(_ mask: ColumnMask, of entry: ShapeRegistry.Entry) -> ColumnMask {
         let translation = translation(of: entry)
         var result = ColumnMask()
@@ -113,8 +95,9 @@ final class TableContext {
         return result
     }
 
-    /// What a change with `mask` decides of its row, in the common space: the columns that it carries; and with an insert how the
-    /// key is spelled, where keys of different content stand for one row ('a' and 'A' under NOCASE).
+    /// The columns of its row that a change with `mask` sets, in the common space: the columns that it
+    /// carries, and for an insert also the key columns where keys with different bytes name one row ('a' and
+    /// 'A' under NOCASE).
     func decided(
         _ mask: ColumnMask, by operation: Journal.Operation, of entry: ShapeRegistry.Entry
     ) -> ColumnMask {
@@ -125,7 +108,7 @@ final class TableContext {
         return result
     }
 
-    /// The values of a change by position in the common space; nil where the change carries none.
+    /// The values of a change by position in the common space; nil where the change carries no value.
     func row(_ change: Change, of entry: ShapeRegistry.Entry, values: ArraySlice<Value>) -> [Value?] {
         let translation = translation(of: entry)
         var row = [Value?](repeating: nil, count: names.count)

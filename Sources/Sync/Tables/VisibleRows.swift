@@ -2,18 +2,26 @@ import GRDB
 import GRDBSQLite
 import Journal
 
-/// Decides at the end of a transaction what tables show: decision 0008, evaluated near the held rows only.
+/// Decides at the end of a transaction which rows the tables show: decision 0008, evaluated only near the
+/// held rows.
 ///
-/// Visible rows never clash, so only these can be shown otherwise than they are: the held rows, the visible rows in the way of an
-/// earlier claim, and those that refer to one of them. They are the *involved* rows. They leave their tables, the definition is
-/// evaluated on them with every other visible row as given, and what it shows goes back. When the evaluation meets another row
-/// that could be affected, that row joins and the evaluation starts over; rows only ever join, so it ends.
+/// `VisibleRows` (this file, +Orphans, +Substitutes) and ``RowStore`` (RowStore.swift, +Notices,
+/// +Uncontested, +Visibility) are one mechanism in several files, and they call each other.
+/// ``RowStore/updateVisibility(all:)`` runs `VisibleRows`, and `VisibleRows` moves rows in and out of their
+/// tables with ``RowStore/setAside(_:)``, ``RowStore/insert(_:_:)`` and ``RowStore/remove(_:)``.
+///
+/// Visible rows never clash with each other, so only these rows can change their visibility: the held rows,
+/// the visible rows that hold a UNIQUE value of a row with an earlier claim, and the visible rows that refer
+/// to one of those. They are the *involved* rows. They are taken out of their tables, the definition is
+/// evaluated on them with all other visible rows given, and the rows that it shows are inserted again. When
+/// the evaluation finds another row that could be affected, that row becomes involved too and the evaluation
+/// starts over. An involved row stays involved, so this ends.
 final class VisibleRows {
-    /// A row that takes part.
+    /// An involved row.
     final class Member {
         let row: RowStore.RowID
         let image: RowImage
-        /// Why the row cannot be stored by itself, when that has shown.
+        /// Why its table refuses the row regardless of other rows; nil while no attempt has shown that.
         var refusal: (reason: HoldReason, detail: String)?
         /// True when the row cannot be stored with substitutes, so that all its foreign keys are hard.
         var isHardened = false
@@ -26,14 +34,12 @@ final class VisibleRows {
         }
     }
 
-    typealias TableKey = ConcurrentChanges.TableKey
-
     let store: RowStore
     let foreignKeys: ForeignKeyMap
     var involved: [TableKey: Member] = [:]
-    /// Those of the involved rows that stand in their tables.
+    /// The involved rows that are in their tables.
     var shown: Set<TableKey> = []
-    /// Rows of tables with soft keys that may have to change between value and substitute.
+    /// Visible rows that may have to switch between a soft parent's key and its substitute.
     var softRows: [TableKey: RowStore.RowID] = [:]
 
     init(_ store: RowStore) {
@@ -41,7 +47,9 @@ final class VisibleRows {
         foreignKeys = store.session.foreignKeys
     }
 
-    /// - Parameter isInGroup: Whether rows of a table have to be looked at.
+    /// Makes the tables show what the definition says.
+    ///
+    /// - Parameter isInGroup: True for a table whose held rows have to be evaluated.
     func run(isInGroup: (TableInspection) -> Bool) throws {
         try setAsideOrphans()
         for (key, held) in store.held.rows.sorted(by: { $0.key < $1.key }) where held.reason.dependsOnOthers {
@@ -52,7 +60,7 @@ final class VisibleRows {
             try involve(key, held, context: context, table: table)
         }
         repeat { try evaluate() } while try !substitute()
-        // Who referred to a row that was taken out has been looked at.
+        // The evaluation has handled the children of the rows that it took out.
         store.removedParents = []
     }
 
@@ -68,12 +76,15 @@ final class VisibleRows {
         }
         guard let held = try store.setAside(row) else { return }
         let member = Member(row: row, image: held.image)
-        // That a row cannot be stored comes before that its parents are missing, and these keep it from being tried.
+        // A row that is itself refused reports that reason and not a missing parent. Without its parent it
+        // would never be tried.
         if held.reason.isOfTheRow { member.refusal = try refusal(of: member) }
         involved[key] = member
     }
 
-    /// - Returns: Why the row cannot be stored whatever else is there; nil when it can. It is in its table neither before nor after.
+    /// Tries to insert the row, and takes it out again.
+    ///
+    /// - Returns: Why its table refuses the row regardless of other rows; nil when it does not.
     private func refusal(of member: Member) throws -> (reason: HoldReason, detail: String)? {
         let code = try store.insert(member.row, member.image)
         if code == SQLITE_DONE { try takeOut([member]) }
@@ -81,14 +92,14 @@ final class VisibleRows {
         return refusal(code)
     }
 
-    /// The refusal of the statement that ran last.
+    /// The reason for which the last statement was refused with `code`.
     private func refusal(_ code: Int32) -> (reason: HoldReason, detail: String) {
         (HoldReason(code), store.db.lastErrorMessage ?? "refused by a constraint")
     }
 
     // MARK: - The definition
 
-    /// Puts those of the involved rows into their tables that the definition shows, and notes why the others are not.
+    /// Inserts the involved rows that the definition shows, and holds the others with their reasons.
     private func evaluate() throws {
         guard !involved.isEmpty else { return }
         while true {
@@ -107,10 +118,10 @@ final class VisibleRows {
         }
     }
 
-    /// One evaluation over the rows that are involved now.
+    /// Evaluates the definition once, on the rows that are involved so far.
     ///
-    /// - Returns: The rows that it put into their tables; nil when it found another row to involve, or that one cannot be
-    ///   stored by itself: all of them are out again then.
+    /// - Returns: The rows that it inserted; nil when it found another row to involve, or a row that its
+    ///   table refuses by itself. All involved rows are out of their tables then.
     private func attempt() throws -> Set<TableKey>? {
         var remaining = involved.values.filter { $0.refusal == nil }.sorted { $0.row.key < $1.row.key }
         var shown: [Member] = []
@@ -140,11 +151,12 @@ final class VisibleRows {
         return Set(shown.map(\.row.key))
     }
 
-    /// Takes the rows of `candidates` into their tables, those with the earlier claims first.
+    /// Inserts the rows of `candidates`. Where they clash, rows with earlier claims come first.
     ///
-    /// - Returns: The rows taken; nil when a row turned out to be in the way, or not to be a candidate. None is taken then.
+    /// - Returns: The rows inserted; nil when a visible row became involved, or a table refuses a row by
+    ///   itself. None is inserted then.
     private func take(_ candidates: [Member], isFirstRound: Bool) throws -> [Member]? {
-        // When nothing clashes the order means nothing, and claims need not be read.
+        // Without a clash the order does not matter, and claims need not be read.
         var taken: [Member] = []
         var clashes = false
         for member in candidates {
@@ -190,7 +202,9 @@ final class VisibleRows {
         }
     }
 
-    /// - Returns: True when visible rows with later claims stood in the way, and are involved now.
+    /// Involves the visible rows with later claims that hold a UNIQUE value of `member`.
+    ///
+    /// - Returns: True when there was such a row.
     private func involveLaterClaims(than claim: WriteOrder, inTheWayOf member: Member) throws -> Bool {
         let row = member.row
         var rivals: [TableKey: RowStore.RowID] = [:]
@@ -214,13 +228,13 @@ final class VisibleRows {
         try store.session.claims.claims(of: rows, session: store.session)
     }
 
-    /// Makes a visible row take part.
+    /// Takes a visible row out of its table and makes it involved.
     private func join(_ row: RowStore.RowID) throws {
         let writer = store.session.writer(of: row.context, row.table)
         var image = try store.setAside(row)?.image
         if image == nil, let values = try writer.select(key: row.values) {
             image = RowImage(values, of: row.table)
-            // Who referred to the row is looked at when it is clear whether it comes back.
+            // Its children are handled when the evaluation knows whether the row is shown again.
             _ = try writer.delete(key: row.values)
         }
         guard let image else { return }
@@ -228,9 +242,12 @@ final class VisibleRows {
         softRows[row.key] = nil
     }
 
-    /// Involves the visible rows that refer to one that the first round does not show.
+    /// Involves the visible rows that refer to a row that the first round does not show.
     ///
-    /// Rows that it shows at once are as good as never touched. Rows referring by a soft key stay, and get their substitute later.
+    /// A row that the first round shows counts as unchanged. A child with a soft key stays in its table and
+    /// gets its substitute later.
+    ///
+    /// - Returns: True when a row became involved.
     private func joinChildren(notShownIn firstRound: Set<TableKey>) throws -> Bool {
         var isChanged = false
         for member in involved.values.sorted(by: { $0.row.key < $1.row.key })
@@ -273,7 +290,8 @@ final class VisibleRows {
         "no row of \(key.parent) for \(key.parentColumns.joined(separator: ", "))"
     }
 
-    /// True when a row can do without the parent that `key` names: it shows a substitute that needs none, or one that is there.
+    /// True when a row can show a substitute for the parent that `key` names: NULL, or a default whose parent
+    /// is visible.
     func isSatisfied(softly key: ForeignKey) throws -> Bool {
         guard case .values(let values) = key.substitute else { return false }
         return try values.contains(.null) || foreignKeys.parentExists(key, values: values)
@@ -284,7 +302,8 @@ final class VisibleRows {
         let values: Key
     }
 
-    /// The greatest subset of `members` of which each finds its hard parents in the subset or in the tables.
+    /// The greatest subset of `members` in which each row finds its hard parents in the subset or in the
+    /// tables.
     private func closed(_ members: [Member]) throws -> [Member] {
         var members = members
         while true {
@@ -307,7 +326,9 @@ final class VisibleRows {
         }
     }
 
-    /// Takes rows out of their tables again until each finds its hard parents there.
+    /// Takes rows out of their tables again until each of the others finds its hard parents there.
+    ///
+    /// - Returns: The rows that stay.
     private func keepClosed(_ members: [Member]) throws -> [Member] {
         var members = members
         while true {
@@ -323,7 +344,8 @@ final class VisibleRows {
         }
     }
 
-    /// The first hard foreign key of a row without a parent in the tables or, by `isProvided`, elsewhere.
+    /// The first foreign key that forbids the row: its parent is neither in the tables nor, by `isProvided`,
+    /// elsewhere, and no substitute is possible.
     private func violation(
         of member: Member, isProvided: (ForeignKey, [Value]) -> Bool
     ) throws -> ForeignKey? {
@@ -343,6 +365,6 @@ final class VisibleRows {
     }
 
     private func missingParent(of member: Member) throws -> String {
-        try violation(of: member) { _, _ in false }.map(detail) ?? "the row it refers to is held"
+        try violation(of: member) { _, _ in false }.map(detail) ?? "the row that it refers to is held"
     }
 }

@@ -1,11 +1,10 @@
-import Crypto
 import Journal
 
-/// SHA-256 over rows in their canonical form, the same on every machine that holds the same values.
+/// SHA-256 over rows in their canonical form, which is the same on every machine that holds the same values.
 ///
-/// Each value is a tag byte (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB) and its content, numbers as 8 bytes big-endian,
-/// text and blob after their length as such a number. -0.0 counts as 0.0, as everywhere else (see ``Value``).
-struct RowDigest {
+/// Each value is a tag byte (0 NULL, 1 INTEGER, 2 REAL, 3 TEXT, 4 BLOB) and its content: numbers in 8 bytes,
+/// big-endian; text and blobs after their length in the same form. -0.0 counts as 0.0 (see ``Value``).
+struct RowDigest: ~Copyable {
     private var hash = SHA256()
     private var buffer: [UInt8] = []
     private(set) var rows = 0
@@ -33,7 +32,7 @@ struct RowDigest {
 
     mutating func finish() -> [UInt8] {
         flush()
-        return Array(hash.finalize())
+        return hash.finish()
     }
 
     private mutating func append(_ tag: UInt8, _ number: UInt64) {
@@ -42,7 +41,7 @@ struct RowDigest {
     }
 
     private mutating func flush() {
-        hash.update(data: buffer)
+        hash.update(buffer)
         buffer.removeAll(keepingCapacity: true)
     }
 }

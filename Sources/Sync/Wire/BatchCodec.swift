@@ -7,13 +7,13 @@ import SwiftProtobuf
 /// the same batch gives the same bytes on every machine. Decoding is total: for any bytes it returns a batch
 /// that keeps the invariants of ``ChangeBatch`` or throws, within memory that ``Limits`` bounds, and never
 /// traps.
-public enum BatchCodec {
+package enum BatchCodec {
     /// Encodes `batch`.
     ///
     /// - Parameter batch: A batch that keeps its invariants. A REAL that is not a number is written as NULL,
     ///   as SQLite itself stores it.
     /// - Throws: ``WireError/Code/malformed`` when the batch breaks an invariant.
-    public static func encode(_ batch: ChangeBatch) throws(WireError) -> [UInt8] {
+    package static func encode(_ batch: ChangeBatch) throws(WireError) -> [UInt8] {
         var encoder = BatchEncoder()
         try encoder.append(batch)
         do {
@@ -27,7 +27,7 @@ public enum BatchCodec {
     ///
     /// - Returns: A batch whose text and blob values are slices of one shared buffer.
     /// - Throws: ``WireError``; nothing of the bytes is used then.
-    public static func decode(_ bytes: [UInt8], limits: Limits) throws(WireError) -> ChangeBatch {
+    package static func decode(_ bytes: [UInt8], limits: Limits) throws(WireError) -> ChangeBatch {
         guard bytes.count <= limits.rawBatchBytes else { throw .tooLarge("a batch of \(bytes.count) bytes") }
         try BatchScan(bytes).check(limits)
         let message: Tandem_V1_ChangeBatch

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Foundation
-import GRDB
-import Journal
 import Logging
 import Sync
 
@@ -46,38 +44,3 @@ extension PeerConfiguration {
 
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Logger.Level: @retroactive ExpressibleByArgument {}
-
-/// A logger to standard error. Tokens and row values are never logged.
-func makeLogger(level: Logger.Level) -> Logger {
-    var logger = Logger(label: "syncd", factory: { StreamLogHandler.standardError(label: $0) })
-    logger.logLevel = level
-    return logger
-}
-
-extension Replica {
-    /// Opens the file for a command that only reads. It writes nothing, and ``closeReader()`` leaves no
-    /// trace.
-    static func openReader(at path: String) throws -> Replica {
-        var options = Options()
-        options.maximumReaders = 1
-        return try open(at: path, options: options)
-    }
-
-    /// Returns the name of a table as the journal spells it.
-    ///
-    /// - Throws: ``Failure`` for a table that the journal does not know.
-    func knownTable(_ name: String) throws -> String {
-        let names = try read { db in Set(try ShapeRegistry(db).entries.values.map(\.shape.table)).sorted() }
-        let folded = SQLText.foldedName(name)
-        guard let known = names.first(where: { SQLText.foldedName($0) == folded }) else {
-            throw Failure(
-                "the journal knows no table named \(name)",
-                hint: names.isEmpty
-                    ? "nothing is tracked in this file" : "it knows: \(names.prefix(20).joined(separator: ", "))")
-        }
-        return known
-    }
-
-    /// Closes the connections without a checkpoint: checkpointing is the task of programs that write.
-    func closeReader() throws { try connections.close() }
-}

@@ -25,7 +25,7 @@ struct RekeyCommand: AsyncParsableCommand {
     func run() async throws {
         let replica = try Replica.open(at: database.path)
         let lock = try FileLock(database: database.path, for: .maintenance)
-        let inbox = try Inbox(replica: replica, logger: makeLogger(level: .warning)) {
+        let inbox = try Inbox(replica: replica, logger: Logger.standardError(level: .warning)) {
             Stamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
         }
         // A copied or restored file has its new identity already, by being opened.

@@ -32,7 +32,7 @@ struct VerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try connection.peer(peer)
         let replica = try Replica.open(at: database.path)
-        let replicator = try Replicator(replica: replica, logger: makeLogger(level: .warning))
+        let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
         var report: VerifyReport
         var mended: RepairReport?
         do {

@@ -41,7 +41,7 @@ struct Daemon {
                 hint: "Give a token with --token-file, or listen on 127.0.0.1.")
         }
         tls = try Daemon.tls(configuration)
-        logger = makeLogger(level: configuration.logLevel ?? .info)
+        logger = Logger.standardError(level: configuration.logLevel ?? .info)
         replica = try Replica.open(at: path, options: Daemon.options(logger))
         lock = try FileLock(database: path)
         replicator = try Replicator(

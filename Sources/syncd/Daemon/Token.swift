@@ -1,10 +1,10 @@
-import Crypto
 import Foundation
 import Journal
+import Sync
 
-/// The bearer token that a daemon asks for and sends. Never printed: it has no description but a placeholder.
+/// The bearer token that a daemon asks for and sends. It is never printed: its description is a placeholder.
 struct Token: Sendable {
-    /// The characters as they travel in the `Authorization` header.
+    /// The characters that are sent in the `Authorization` header.
     let secret: String
     private let digest: [UInt8]
 
@@ -12,16 +12,13 @@ struct Token: Sendable {
     init?(_ secret: String) {
         guard !secret.isEmpty, secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         self.secret = secret
-        self.digest = Array(SHA256.hash(data: Data(secret.utf8)))
+        self.digest = SHA256.digest(of: Array(secret.utf8))
     }
 
-    /// True when `candidate` is this token. Takes the same time for every candidate of one length: what is compared are
-    /// digests of 32 bytes, all of them, so timing tells nothing about how much of a guess was right.
+    /// True when `candidate` is this token. It takes the same time for all candidates of one length, because
+    /// it compares all 32 bytes of two digests. So the time does not tell how much of a guess is right.
     func matches(_ candidate: some StringProtocol) -> Bool {
-        let other = Array(SHA256.hash(data: Data(candidate.utf8)))
-        var difference: UInt8 = 0
-        for (a, b) in zip(digest, other) { difference |= a ^ b }
-        return difference == 0
+        SHA256.areEqual(digest, SHA256.digest(of: Array(candidate.utf8)))
     }
 }
 
@@ -31,14 +28,16 @@ extension Token: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension Token {
-    /// Longer files are not tokens.
+    /// The size of the largest file that is read as a token.
     static let maximumBytes = 4_096
 
     /// Reads the token from the first line of a file that only its owner can read.
     ///
-    /// A file, not a flag: arguments are visible to every user of the machine in `ps`.
+    /// The token is given by a file and not by a flag, because `ps` shows arguments to every user of the
+    /// machine.
     ///
-    /// - Throws: ``Failure`` when the file is missing, not a regular file, readable by others, empty or too long.
+    /// - Throws: ``Failure`` when the file is missing, not a regular file, readable by others, empty or too
+    ///   long.
     static func load(from path: String) throws -> Token {
         // O_NONBLOCK: opening a FIFO must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -66,7 +65,7 @@ extension Token {
         guard count <= maximumBytes else {
             throw Failure(
                 "the token file \(path) is longer than \(maximumBytes) bytes",
-                hint: "it must hold only the token: one line, as of (umask 077; openssl rand -hex 32 > \(path))")
+                hint: "it must hold only the token: one line, as made by (umask 077; openssl rand -hex 32 > \(path))")
         }
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -2,7 +2,7 @@ import GRDB
 import Journal
 import Sync
 
-/// Counts the changes of others that come into a file while an exchange is under way, for the ``ProgressLine``.
+/// Counts the changes of other replicas that reach a file during an exchange, for the ``ProgressLine``.
 actor Arrivals {
     private let replica: Replica
     private var seq: Int64
@@ -15,7 +15,7 @@ actor Arrivals {
 
     /// `3 503 changes received`
     func text() async -> String {
-        // A file that cannot be read now is asked again the next time.
+        // A file that cannot be read at this moment is read again the next time.
         if let news = try? await blocking({ [replica, seq] in try Arrivals.news(in: replica, after: seq) }) {
             self.seq = news.seq
             changes += news.changes

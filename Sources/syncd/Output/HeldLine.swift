@@ -6,29 +6,41 @@ import Journal
 extension HeldEntry {
     var json: JSONValue {
         .object([
-            "id": .optional(id) { .integer($0) },
+            "id": .optional(row?.id) { .integer($0) },
             "table": .string(table),
-            "key": id == nil ? .null : .columns(key.map { (name: $0.column, value: $0.value) }),
+            "key": .optional(row) { .columns($0.key.map { (name: $0.column, value: $0.value) }) },
             "reason": .string(reason),
             "detail": .string(detail),
-            "columns": .columns(columns.map { (name: $0.column, value: $0.value) }),
-            "shown": .bool(isShown),
-            "changes": .optional(changes) { .integer(Int64($0)) },
+            "columns": .columns(namedColumns),
+            "shown": .bool(row?.isShown ?? false),
+            "changes": .optional(changes) { .integer(Int64($0.count)) },
         ])
     }
 
-    var text: String {
-        guard let id else {
-            let count = changes.map { "  \(ConsoleText.count($0, "change"))" } ?? ""
-            return "-  \(ConsoleText.printable(table))\(count)  \(reason): \(ConsoleText.printable(detail))"
+    /// The columns of the row, or the names of the missing ones with NULL.
+    private var namedColumns: [(name: String, value: Value)] {
+        switch subject {
+        case .row(let row): row.columns.map { (name: $0.column, value: $0.value) }
+        case .changes(let changes): changes.columns.map { (name: $0, value: .null) }
         }
-        let substituted = isShown ? "  (shown without it)" : ""
-        let fields = columns.map { "\(ConsoleText.printable($0.column))=\($0.value.shown)" }.joined(separator: "  ")
-        return """
-            \(id)  \(ConsoleText.printable(table)) [\(key.map(\.value.shown).joined(separator: ", "))]\(substituted)
-                \(reason): \(ConsoleText.printable(detail))
-                \(fields)
-            """
+    }
+
+    var text: String {
+        switch subject {
+        case .changes(let changes):
+            let count = ConsoleText.count(changes.count, "change")
+            return "-  \(ConsoleText.printable(table))  \(count)  \(reason): \(ConsoleText.printable(detail))"
+        case .row(let row):
+            let substituted = row.isShown ? "  (shown without it)" : ""
+            let fields = row.columns.map { "\(ConsoleText.printable($0.column))=\($0.value.shown)" }
+                .joined(separator: "  ")
+            let key = row.key.map(\.value.shown).joined(separator: ", ")
+            return """
+                \(row.id)  \(ConsoleText.printable(table)) [\(key)]\(substituted)
+                    \(reason): \(ConsoleText.printable(detail))
+                    \(fields)
+                """
+        }
     }
 }
 
@@ -39,8 +51,8 @@ struct HeldCount: Hashable, Sendable {
     private var changes = 0
 
     mutating func add(_ entry: HeldEntry) {
-        if entry.id != nil { rows += 1 }
-        changes += entry.changes ?? 0
+        if entry.row != nil { rows += 1 }
+        changes += entry.changes?.count ?? 0
     }
 
     /// `2 rows are held, and 14 changes wait in the journal.`

@@ -3,7 +3,8 @@ import GRDB
 import Journal
 import Sync
 
-/// What `syncd status`, `GET /v1/status`, `/metrics` and the dashboard tell about a replica: one snapshot of its file.
+/// What `syncd status`, `GET /v1/status`, `/metrics` and the dashboard show of a replica: one snapshot of its
+/// file.
 struct StatusReport: Sendable {
     struct Table: Sendable {
         let name: String
@@ -19,11 +20,11 @@ struct StatusReport: Sendable {
         let lag: Int64?
         let lastContact: Date?
         let lastError: String?
-        /// Milliseconds by which its clock was ahead at the last greeting; only a running daemon knows.
+        /// Milliseconds by which its clock was ahead at the last hello; known to a running daemon only.
         var clockOffset: Int64?
-        /// When the content was last compared while both knew the same; nil for never.
+        /// When the content was last compared while both knew the same changes; nil for never.
         var compared: Date?
-        /// Where it differed then.
+        /// Where the content differed in that comparison.
         var mismatches: [ContentMismatch] = []
     }
 
@@ -34,11 +35,11 @@ struct StatusReport: Sendable {
     let vector: VersionVector
     let tables: [Table]
     let journalRows: Int64
-    /// Rows that are set aside, by reason.
+    /// Held rows, by reason.
     let heldByReason: [(reason: String, rows: Int)]
     /// Open entries of the ledger.
     let conflicts: Int
-    /// Entries that the ledger ever dropped for their age, or because a row had too many.
+    /// All entries that the ledger has dropped because of their age, or because a row had too many.
     let droppedConflicts: Int
     let clocks: ClockReport
     private(set) var peers: [Peer]
@@ -50,13 +51,15 @@ struct StatusReport: Sendable {
     var held: Int { heldByReason.reduce(0) { $0 + $1.rows } }
 
     /// - Parameters:
-    ///   - countingRows: Counting takes a walk through each table; a page that is fetched every few seconds does without.
-    ///   - live: What a running daemon knows of the peers that it follows; fresher than what the file remembers.
+    ///   - countingRows: False for pages that are fetched every few seconds: counting reads each table from
+    ///     end to end.
+    ///   - live: What a running daemon knows of the peers that it follows. It is more recent than what the
+    ///     file holds.
     init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
         self = try replica.read { try StatusReport($0, path: replica.path, sizes, countingRows: countingRows) }
         guard let live else { return }
-        // The file holds the outcome of comparisons, whichever process made them.
+        // The file holds the results of comparisons by all programs.
         let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
         peers = live.peers.map { status in
             var peer = Peer(status, behind: vector)
@@ -79,7 +82,8 @@ struct StatusReport: Sendable {
             let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
             return Table(name: name, rows: rows)
         }
-        // Positions have no holes, so the ends tell the number of rows without a walk.
+        // Positions have no gaps, so the first and the last give the number of rows without reading the
+        // journal.
         journalRows =
             try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
         heldByReason = try HeldEntries.counts(db)
@@ -92,7 +96,7 @@ struct StatusReport: Sendable {
         walBytes = sizes.log
     }
 
-    /// How many changes of `vector` lie beyond `confirmed`; nil when nothing is confirmed.
+    /// Returns how many changes of `vector` lie beyond `confirmed`; nil when nothing is confirmed.
     static func lag(of confirmed: VersionVector, behind vector: VersionVector) -> Int64? {
         guard !confirmed.isEmpty else { return nil }
         return vector.entries.reduce(into: Int64(0)) { lag, entry in
@@ -138,7 +142,7 @@ extension StatusReport {
             ["software", "syncd \(Version.current), SQLite \(sqliteVersion), format \(formatVersion)"],
         ]
         if droppedConflicts > 0 {
-            rows.append(["conflicts", ConsoleText.number(droppedConflicts) + " dropped for age or number"])
+            rows.append(["conflicts", ConsoleText.number(droppedConflicts) + " dropped because of age or number"])
         }
         if clocks.isHeldBackByOthers {
             rows.append([
@@ -164,7 +168,8 @@ extension StatusReport {
             peer.mismatches.map {
                 [
                     "DIFFERENT",
-                    ConsoleText.printable("\(peer.url) holds other rows though both know the same: \($0.summary)"),
+                    ConsoleText.printable(
+                        "\(peer.url) holds other rows although both know the same changes: \($0.summary)"),
                 ]
             }
         }

@@ -1,9 +1,10 @@
-/// What a run over many seeds found.
-public struct CampaignReport: Sendable {
-    /// Counts in one line.
-    public let summary: String
-    /// Each with what differs, the shortest story that was found, and a command that repeats it.
-    public let failures: [String]
-    /// True when every seed ran to its end; false also when the run stopped after some failures.
-    public let isComplete: Bool
+/// The findings of a run over many seeds.
+package struct CampaignReport: Sendable {
+    /// The counts in one line.
+    package let summary: String
+    /// One text for each failure: the difference, the shortest history that shows it, and a command that
+    /// repeats it.
+    package let failures: [String]
+    /// True when every seed ran to its end. False also when the run stopped after some failures.
+    package let isComplete: Bool
 }

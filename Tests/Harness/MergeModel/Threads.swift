@@ -1,12 +1,12 @@
 import Synchronization
 import TestSupport
 
-/// Runs `body` for each seed, on a thread for each processor: SQLite blocks, and others need the few threads that tasks share.
+/// Runs `body` for each seed, on a thread for each processor: SQLite blocks, and tasks share few threads.
 ///
 /// - Parameters:
-///   - body: Gets clocks for seven machines, which the process keeps for ever.
+///   - body: Gets clocks for seven machines, which the process keeps until it ends.
 ///   - isFailure: After three failures no further seed is started.
-///   - onProgress: Hears, on any of the threads, how many seeds are done.
+///   - onProgress: Gets the number of seeds that are done, on any of the threads.
 func inThreads<T: Sendable>(
     seeds: Range<UInt64>, _ body: @escaping @Sendable (UInt64, [TestClock]) -> T,
     isFailure: @escaping @Sendable (T) -> Bool, onProgress: @escaping @Sendable (Int) -> Void = { _ in }

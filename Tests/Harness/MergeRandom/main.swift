@@ -3,13 +3,13 @@ import Foundation
 import MergeModel
 import Synchronization
 
-// Runs random histories and orders of delivery against the model of merging; see `make merge-random`.
+// Compares random histories and orders of delivery with the model of merging; see `make merge-random`.
 //
-// SEED   the first seed; each further one is the next (1)
-// COUNT  how many histories (1 with a SEED, else 10 000)
-// SETS   how many sets of six batches, of which every step is taken (1 with a SEED, else 1 000)
-// WHOLE  of how many sets, the first ones, all 720 orders are walked (4)
-// KNOBS  what histories contain: all, or names out of HistoryKnobs.swift with commas between them (all)
+// SEED   the first seed; each further seed is the next number (1)
+// COUNT  the number of histories (1 with a SEED, else 10 000)
+// SETS   the number of sets of six batches, for which every step is taken (1 with a SEED, else 1 000)
+// WHOLE  the number of sets, from the first on, for which all 720 orders are walked (4)
+// KNOBS  what histories contain: all, or names of HistoryKnobs.swift separated by commas (all)
 let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
 func number(_ name: String) -> UInt64? { environment[name].flatMap { UInt64($0) } }
 let seed = number("SEED")
@@ -17,7 +17,7 @@ let knobs = HistoryKnobs(named: environment["KNOBS"] ?? "all")
 let count = number("COUNT") ?? (seed == nil ? 10_000 : 1)
 let sets = number("SETS") ?? (seed == nil ? 1_000 : 1)
 
-/// Says now and then on standard error how far a campaign is.
+/// Prints the progress of a campaign on standard error from time to time.
 final class Progress: Sendable {
     private static let interval = Duration.seconds(20)
     private let what: String
@@ -43,7 +43,7 @@ final class Progress: Sendable {
     }
 }
 
-// Threads would spend half of their time waiting for each other at it.
+// Threads would spend half of their time in waiting for the lock of these statistics.
 _ = tandem_forgo_memory_statistics()
 
 func report(

@@ -1,11 +1,11 @@
 import Foundation
 import StorageCampaign
 
-// Machines on simulated disks lose power at many moments; see `make power-loss`. With the word `points`: everything that can go wrong, at
-// every operation of one script on the disk; see `make disk-points`.
+// Machines on simulated disks lose power at many moments; see `make power-loss`. With the word `points`, each
+// operation of one script on the disk has each fault once; see `make disk-points`.
 //
-// IMAGES  how many disks to look at after a loss of power (50 000)
-// SEED    the first life; each further one is the next (1)
+// IMAGES  the number of disks to check after a loss of power (50 000)
+// SEED    the first scenario; each further seed is the next number (1)
 // --json  the counts as one line of JSON on standard output, and nothing else there
 let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
 let images = environment["IMAGES"].flatMap { Int($0) } ?? 50_000
@@ -53,7 +53,7 @@ if isJSON {
 } else {
     print(
         """
-        power-loss: \(report.images) images at \(report.moments) moments of \(report.lives) lives, \
+        power-loss: \(report.images) images at \(report.moments) moments of \(report.lives) scenarios, \
         \(report.continued) of them worked on, \(report.transactions) transactions, \(report.exchanges) exchanges, \
         \(report.faults) faults, \(Int(report.imagesPerSecond)) images each second, \(report.failures.count) failures
         """)

@@ -6,41 +6,41 @@ struct Options {
     var request = Campaign.Request(seed: 1)
     var count: UInt64 = 1
     var isJSON = false
-    /// Prints the trace from this entry on.
+    /// The trace is printed from this entry on.
     var printsFrom: Int?
-    /// Prints only the hash of each life.
+    /// Prints only the hash of each scenario.
     var printsHashes = false
     /// Fails when a rare path was never taken, or a kind of fault never happened.
     var wantsMarks = false
-    /// How many lives a failing one may cost to make it smaller; 0 for none.
+    /// The number of scenarios to run for shrinking a failing one; 0 for none.
     var attempts = 300
-    /// How many lives at once, each in a process of its own.
+    /// The number of scenarios that run at once, each in a process of its own.
     var jobs = processorCount
-    /// The list to which a life that fails is added; nil for none.
+    /// The list to which a failing scenario is added; nil for none.
     var list: String?
-    /// Prints what one life came to, for a process that asks.
+    /// Prints the outcome of one scenario, for the process that started this one.
     var printsOutcome = false
 
     static let usage = """
         simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
             [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--outcome]
 
-          SEED, COUNT     the first seed and how many lives (1 and 1)
+          SEED, COUNT     the first seed and the number of scenarios (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
           --mute KINDS    kinds of faults that do not happen
           --keep STEPS    the steps of the plan to perform, as 0-4,7
           --verbose       print the trace; with --until, only the last 200 entries before that one
           --until ENTRY   stop printing after this entry of the trace
           --json          the summary as one JSON object
-          --hashes        a line with the trace's hash for each life
+          --hashes        a line with the trace's hash for each scenario
           --marks         fail when a rare path was never taken, or a kind of fault never happened
-          --attempts N    lives to spend on making a failing one smaller (300)
-          --jobs N        how many lives at once, each in a process of its own (one for each processor)
-          --record FILE   add what fails to this list, once it is as small as it gets
-          --outcome       what the life of SEED came to, as one JSON object
+          --attempts N    scenarios to run for shrinking a failing one (300)
+          --jobs N        scenarios at once, each in a process of its own (one for each processor)
+          --record FILE   add a failing scenario to this list after shrinking
+          --outcome       the outcome of the scenario of SEED, as one JSON object
         """
 
-    /// nil when they make no sense.
+    /// nil for arguments that make no sense.
     init?(_ arguments: some Sequence<String>) {
         var rest = Array(arguments)[...]
         var numbers: [UInt64] = []

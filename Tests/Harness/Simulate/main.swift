@@ -17,14 +17,14 @@ func seconds() -> Double {
     return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
 }
 
-/// At once, also into a pipe.
+/// Writes a line at once, also into a pipe.
 func say(_ line: String, to output: FileHandle = .standardOutput) { output.write(Data((line + "\n").utf8)) }
 
 func record(_ finding: Campaign.Finding) {
     guard let list = options.list else { return }
     do {
         try finding.record(in: list)
-        say("It stands in \(list) now, among the lives that the tests live again.", to: .standardError)
+        say("It is now in \(list), whose scenarios are a part of the tests.", to: .standardError)
     } catch {
         say("It could not be added to \(list): \(error.localizedDescription)", to: .standardError)
     }
@@ -44,7 +44,7 @@ func record(_ finding: Campaign.Finding) {
     if ContinuousClock.now - lastWord > .seconds(10) {
         lastWord = .now
         say(
-            "\(total.lives) of \(options.count) lives, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
+            "\(total.lives) of \(options.count) scenarios, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
             to: .standardError)
     }
     return failures.count < 10

@@ -2,7 +2,7 @@ import CSimDisk
 import Glibc
 import Journal
 
-/// Tandem's own files on a simulated disk. Paths elsewhere are the machine's.
+/// Tandem's own files on a simulated disk. Paths elsewhere use the real file system.
 struct SimulatedFiles: FileSystem {
     let disk: SimulatedDisk
     private let elsewhere = SystemFiles()
@@ -40,9 +40,9 @@ struct SimulatedFiles: FileSystem {
         return try body(OpenSimulatedFile(disk: disk, name: name))
     }
 
-    /// - Returns: False when the lock is taken and not to be waited for.
+    /// - Returns: False when another process holds the lock and `access` does not wait.
     private func lock(_ name: String, _ access: FileAccess) throws -> Bool {
-        // Whoever has the lock works in memory, so waiting longer would be for a lock that a fault holds.
+        // The holder of a lock works in memory. A longer wait is a lock that a fault holds.
         for _ in 0..<100_000 {
             let code = simdisk_file_lock(disk.disk, name)
             if code == 0 { return true }

@@ -3,26 +3,27 @@ import Journal
 import SimulatedDisk
 import Sync
 
-/// One of everything that a machine does with its disk: open, commit, push, pull, merge, checkpoint, migrate, take a new name, close.
+/// A script with each use of the disk once: open, commit, push, pull, merge, checkpoint, migrate, take a new
+/// identity, close.
 final class CanonicalScript {
     static let durability = Replica.Durability.full
 
     let disk: SimulatedDisk
-    let peer: Machine
+    let peer: CampaignMachine
     let witness: Witness
-    private(set) var machine: Machine?
-    /// What each failed step threw.
+    private(set) var machine: CampaignMachine?
+    /// The error of each failed step.
     private(set) var errors: [(step: String, error: any Error)] = []
     private let clock: CampaignClock
     private var nextToken = 1
 
-    /// - Parameter peerDisk: With a replica of which nobody has heard yet; left as it is.
+    /// - Parameter peerDisk: A disk with a replica that has met no peer; it does not change.
     init(peerDisk: SimulatedDisk, clock: CampaignClock) throws {
         self.clock = clock
         disk = SimulatedDisk(machine: 1)
         disk.setVirtualSleep(true)
         witness = Witness(of: disk)
-        peer = try Machine.start(
+        peer = try CampaignMachine.start(
             on: peerDisk.copy(), origin: CanonicalScript.peerOrigin, durability: CanonicalScript.durability,
             clock: clock)
     }
@@ -30,20 +31,20 @@ final class CanonicalScript {
     static let origin = OriginID(high: 0x50 << 56, low: 1)
     static let peerOrigin = OriginID(high: 0x40 << 56, low: 1)
 
-    /// The disk of a peer on which ``init(peerDisk:clock:)`` can begin again and again.
+    /// Makes a peer's disk from which ``init(peerDisk:clock:)`` can start any number of times.
     static func makePeerDisk(clock: CampaignClock) throws -> SimulatedDisk {
         let disk = SimulatedDisk(machine: 2)
-        let peer = try Machine.start(on: disk, origin: peerOrigin, durability: durability, clock: clock)
+        let peer = try CampaignMachine.start(on: disk, origin: peerOrigin, durability: durability, clock: clock)
         try peer.migrate(to: 0)
         try peer.close()
         return disk
     }
 
-    /// Runs all steps. One that fails is left behind, as by a program that reports the error and goes on; what needs an open file is
-    /// left out when it could not be opened.
+    /// Runs all steps. A failed step is skipped, as by a program that reports the error and continues. Steps
+    /// that need an open file are skipped when it could not be opened.
     func run() async {
         await step("opening") {
-            machine = try Machine.start(
+            machine = try CampaignMachine.start(
                 on: disk, origin: CanonicalScript.origin, durability: CanonicalScript.durability, clock: clock)
         }
         guard let machine else { return }
@@ -56,15 +57,15 @@ final class CanonicalScript {
         await commit("large", Array(1...40))
         await step("writing much at the peer") { try write("p2", Array(20...60), to: peer) }
         await step("answering") { try await exchange(peer, with: machine) }
-        await step("moving the log") { _ = try machine.replica.checkpoint(.truncate) }
+        await step("checkpointing") { _ = try machine.replica.checkpoint(.truncate) }
         await commit("after the log", [3])
         await step("migrating") { try machine.migrate(to: 2) }
         await commit("after the migration", [4])
-        await step("taking a new name") { _ = try machine.inbox.rekey() }
+        await step("taking a new identity") { _ = try machine.inbox.rekey() }
         await commit("under the new name", [5])
         await step("an exchange at the end") { try await exchange(machine, with: peer) }
         await step("closing") {
-            // Closed it is also when the log could not be moved.
+            // The file is closed also when the checkpoint failed.
             self.machine = nil
             try machine.close()
         }
@@ -87,7 +88,7 @@ final class CanonicalScript {
         }
     }
 
-    func write(_ token: String, _ ids: [Int], to machine: Machine) throws {
+    func write(_ token: String, _ ids: [Int], to machine: CampaignMachine) throws {
         try machine.write { db in
             try db.execute(sql: "INSERT INTO token VALUES (?, ?)", arguments: [token, ids.count])
             for id in ids {
@@ -101,7 +102,7 @@ final class CanonicalScript {
         }
     }
 
-    func exchange(_ from: Machine, with to: Machine) async throws {
+    func exchange(_ from: CampaignMachine, with to: CampaignMachine) async throws {
         let isCaller = from !== peer
         let transport = WitnessedTransport(
             base: LocalTransport(to.endpoint, name: to.disk.directory), end: isCaller ? .caller : .answerer,
@@ -112,7 +113,7 @@ final class CanonicalScript {
         }
     }
 
-    /// The process ends, whatever it has open.
+    /// Ends the process with everything that it has open.
     func kill() {
         disk.clearFaults()
         disk.crash()

@@ -3,10 +3,10 @@ import Journal
 import SimulatedDisk
 import Sync
 
-/// Every operation on the disk of ``CanonicalScript``, with everything that can go wrong at it.
-public enum CrashPoints {
-    /// What goes wrong, at one operation of those that it can happen to.
-    public enum Mode: String, CaseIterable, Sendable {
+/// Runs ``CanonicalScript`` with each kind of fault at each operation on the disk.
+package enum CrashPoints {
+    /// A kind of fault, at one of the operations that it can happen to.
+    package enum Mode: String, CaseIterable, Sendable {
         case failOnce = "EIO once"
         case failForever = "EIO for ever"
         case full = "ENOSPC"
@@ -30,22 +30,22 @@ public enum CrashPoints {
         }
     }
 
-    public struct Report: Sendable {
-        /// How many operations there are for each mode, and how many of them were tried.
-        public var points: [Mode: Int] = [:]
-        public var tried: [Mode: Int] = [:]
-        /// Of the tried: in how many some step of the script failed.
-        public var withErrors = 0
-        public var failures: [String] = []
+    package struct Report: Sendable {
+        /// The number of operations for each mode, and how many of them were tried.
+        package var points: [Mode: Int] = [:]
+        package var tried: [Mode: Int] = [:]
+        /// Trials in which a step of the script failed.
+        package var withErrors = 0
+        package var failures: [String] = []
 
-        public var total: Int { points.values.reduce(0, +) }
-        public var totalTried: Int { tried.values.reduce(0, +) }
+        package var total: Int { points.values.reduce(0, +) }
+        package var totalTried: Int { tried.values.reduce(0, +) }
     }
 
     /// - Parameters:
-    ///   - stride: Tries each `stride`-th operation, beginning with a different one for each mode; 1 for all.
+    ///   - stride: Tries each `stride`-th operation, from a different first one for each mode; 1 for all.
     ///   - progress: Called after each mode.
-    public static func run(
+    package static func run(
         modes: [Mode] = Mode.allCases, stride: Int = 1, progress: (Mode, Report) -> Void = { _, _ in }
     ) async -> Report {
         var report = Report()
@@ -70,11 +70,11 @@ public enum CrashPoints {
     }
 }
 
-/// The script once, with one thing that goes wrong.
+/// One run of the script with one fault.
 private struct Trial {
     var happened = false
     var hadErrors = false
-    /// How many operations the script had for this mode.
+    /// The number of the script's operations for this mode.
     var operations = 0
 
     static func run(_ mode: CrashPoints.Mode, at operation: Int) async throws -> Trial {
@@ -106,7 +106,7 @@ private struct Trial {
         where !(error is JournalError || error is SyncError || error is DatabaseError) {
             throw CampaignFailure("F8", "\(step) threw \(type(of: error)), which no caller expects: \(error)")
         }
-        // What went wrong is over: the same process goes on.
+        // The fault is over; the same process continues.
         script.disk.clearFaults()
         if let machine = script.machine, !script.disk.isDown {
             do {
@@ -127,7 +127,7 @@ private struct Trial {
         _ disk: SimulatedDisk, _ script: CanonicalScript, _ clock: CampaignClock, isLast: Bool
     ) async throws {
         clock.advance(milliseconds: 1)
-        let survivor = try Machine.start(
+        let survivor = try CampaignMachine.start(
             on: disk, origin: CanonicalScript.origin, durability: CanonicalScript.durability, clock: clock)
         for problem in try survivor.replica.read({ try String.fetchAll($0, sql: "PRAGMA integrity_check") })
         where problem != "ok" {
@@ -149,7 +149,7 @@ private struct Trial {
         let peer =
             isLast
             ? script.peer
-            : try Machine.start(
+            : try CampaignMachine.start(
                 on: script.peer.disk.copy(), origin: CanonicalScript.peerOrigin, durability: CanonicalScript.durability,
                 clock: clock)
         let before = try StoredState(peer.replica)

@@ -1,29 +1,30 @@
-/// Lives of machines, one after the other, until enough images of lost power were looked at.
-public enum PowerLossCampaign {
-    public struct Report: Sendable {
-        public var lives = 0
-        public var transactions = 0
-        public var exchanges = 0
-        /// Moments at which the power went.
-        public var moments = 0
+/// Runs scenarios of machines, one after the other, until enough disks after a loss of power were checked.
+package enum PowerLossCampaign {
+    package struct Report: Sendable {
+        package var lives = 0
+        package var transactions = 0
+        package var exchanges = 0
+        /// Moments at which the power failed.
+        package var moments = 0
         /// Different disks that were found afterwards.
-        public var images = 0
-        /// Of those: after which the machine worked on, with a replica that had met nobody and with its peer.
-        public var continued = 0
-        /// Operations that failed besides.
-        public var faults = 0
-        public var imagesByLoss: [String: Int] = [:]
-        public var seconds = 0.0
-        public var failures: [String] = []
+        package var images = 0
+        /// The disks on which the machine then continued, with a replica that had met nobody and with its
+        /// peer.
+        package var continued = 0
+        /// Other operations that failed.
+        package var faults = 0
+        package var imagesByLoss: [String: Int] = [:]
+        package var seconds = 0.0
+        package var failures: [String] = []
 
-        public var imagesPerSecond: Double { seconds > 0 ? Double(images) / seconds : 0 }
+        package var imagesPerSecond: Double { seconds > 0 ? Double(images) / seconds : 0 }
     }
 
     /// - Parameters:
-    ///   - seed: Of the first life; each further one is the next.
-    ///   - progress: Called after each life.
+    ///   - seed: The seed of the first scenario; each further seed is the next number.
+    ///   - progress: Called after each scenario.
     /// - Returns: Up to five failures, after which the campaign stops.
-    public static func run(
+    package static func run(
         seed: UInt64, images: Int, steps: Int = 40, imagesPerMoment: Int = 5,
         progress: (Report) -> Void = { _ in }
     ) async -> Report {

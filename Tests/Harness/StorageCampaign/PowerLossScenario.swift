@@ -4,7 +4,7 @@ import SimulatedDisk
 import Sync
 import TestSupport
 
-/// A machine at work with a peer, and what is left of it after a loss of power at many moments.
+/// A machine that works with a peer, and its disk after a loss of power at many moments.
 final class PowerLossScenario {
     struct Counts: Sendable {
         var transactions = 0
@@ -22,13 +22,13 @@ final class PowerLossScenario {
     private let seed: UInt64
     private var random: SplitMix
     private let durability: Replica.Durability
-    /// True when the disk fails now and then, too.
+    /// True when the disk also fails from time to time.
     private let isFaulty: Bool
     private let clock = CampaignClock()
     private let witness: Witness
-    private var machine: Machine
-    private var peer: Machine
-    /// A replica that has met nobody.
+    private var machine: CampaignMachine
+    private var peer: CampaignMachine
+    /// The disk of a replica that has met nobody.
     private let strangerDisk: SimulatedDisk
     private var level = 0
     private var nextToken = 1
@@ -38,7 +38,7 @@ final class PowerLossScenario {
 
     private static let origins = (
         machine: OriginID(high: 0x50 << 56, low: 1), peer: OriginID(high: 0x40 << 56, low: 1),
-        // Of a machine that lost its file, name and all: a new replica never takes the name of an old one.
+        // For a machine that lost its whole file: a new replica never takes the origin of an old one.
         successor: OriginID(high: 0x58 << 56, low: 1),
         stranger: OriginID(high: 0x60 << 56, low: 1)
     )
@@ -52,20 +52,20 @@ final class PowerLossScenario {
         let disk = SimulatedDisk(machine: 1)
         witness = Witness(of: disk)
         strangerDisk = SimulatedDisk(machine: 3)
-        let stranger = try Machine.start(
+        let stranger = try CampaignMachine.start(
             on: strangerDisk, origin: PowerLossScenario.origins.stranger, durability: .full, clock: clock)
         try stranger.migrate(to: 0)
         try stranger.close()
-        peer = try Machine.start(
+        peer = try CampaignMachine.start(
             on: SimulatedDisk(machine: 2), origin: PowerLossScenario.origins.peer, durability: .full, clock: clock)
         try peer.migrate(to: 0)
-        machine = try Machine.start(
+        machine = try CampaignMachine.start(
             on: disk, origin: PowerLossScenario.origins.machine, durability: durability, clock: clock)
         try machine.migrate(to: 0)
         witness.took(peer.disk, sentAfter: 0)
     }
 
-    /// - Parameter most: No more images than this are looked at.
+    /// - Parameter most: The most images to check.
     func run(steps: Int, imagesPerMoment: Int, most: Int) async throws {
         for step in 0..<steps where counts.images < most {
             clock.advance(milliseconds: Int64(random.below(40)))
@@ -143,8 +143,9 @@ final class PowerLossScenario {
         }
     }
 
-    private func restart(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> Machine {
-        try Machine.start(on: disk, origin: PowerLossScenario.origins.successor, durability: durability, clock: clock)
+    private func restart(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> CampaignMachine {
+        try CampaignMachine.start(
+            on: disk, origin: PowerLossScenario.origins.successor, durability: durability, clock: clock)
     }
 
     private func write() throws {
@@ -163,7 +164,7 @@ final class PowerLossScenario {
         nextPeerToken += 1
     }
 
-    private func write(_ token: String, to machine: Machine) throws {
+    private func write(_ token: String, to machine: CampaignMachine) throws {
         let statements = random.chance(6) ? 60 : 1 + random.below(4)
         try machine.write { db in
             try db.execute(sql: "INSERT INTO token VALUES (?, ?)", arguments: [token, statements])
@@ -197,7 +198,7 @@ final class PowerLossScenario {
         counts.exchanges += 1
     }
 
-    // MARK: - After the power came back
+    // MARK: - After the loss of power
 
     private func look(at moment: SimulatedDisk, images: Int, most: Int) async throws {
         var seen: Set<UInt64> = []
@@ -206,7 +207,7 @@ final class PowerLossScenario {
             let seed = random.next()
             let kind = loss == .bySeed ? random.pick([.tail, .writes, .sectors, .reordered]) : loss
             let image = moment.powerLoss(seed: seed, kind)
-            // The same bytes would say the same.
+            // Equal bytes give equal results.
             guard seen.insert(image.digest).inserted else { continue }
             counts.images += 1
             counts.byLoss[kind.rawValue, default: 0] += 1
@@ -249,15 +250,16 @@ final class PowerLossScenario {
                 throw CampaignFailure("P3", "the acknowledged transaction \(token) is lost")
             }
         }
-        // What a failed step tried may stand where it was tried; it was never confirmed, so something else may have come there since.
+        // A failed step may still have its transaction in the file. It was never confirmed, so another one
+        // may be before it.
         let survivors = state.tokens.filter { !witness.undecided.contains($0) }
         guard order.filter({ !witness.undecided.contains($0) }).starts(with: survivors) else {
             throw CampaignFailure("P3", "what survived is no prefix: \(survivors.suffix(5)) of \(order.suffix(8))")
         }
     }
 
-    /// The survivor works on, with a replica that has met nobody and with the peer.
-    private func goOn(_ survivor: Machine, _ moment: Int) async throws {
+    /// The survivor continues, with a replica that has met nobody and with the peer.
+    private func goOn(_ survivor: CampaignMachine, _ moment: Int) async throws {
         guard let peerDisk = witness.peer(at: moment) else { return }
         counts.exchangedImages += 1
         let known = try restart(peerDisk.copy(), .full)

@@ -2,17 +2,17 @@ import GRDB
 import Journal
 import TestSupport
 
-/// What a replica's file says: its journal, and its tables, in one snapshot.
+/// The content of a replica's file, its journal and its tables, in one snapshot.
 struct StoredState {
     typealias Table = [[Value]: [String: Value]]
 
-    /// By name; rows by key.
+    /// The rows of each table, by table name and key.
     var tables: [String: Table] = [:]
-    /// What the journal makes of the tables, by a reading of its own.
+    /// The tables that the journal gives, by a reader that shares no code with the engine.
     private(set) var replayed: [String: Table] = [:]
-    /// The digests of all changes of each origin, from version 1.
+    /// The digests of all changes of each origin, from version 1 on.
     private(set) var histories: [OriginID: [UInt64]] = [:]
-    /// The names of the transactions that stand in the journal, in its order.
+    /// The names of the transactions in the journal, in its order.
     private(set) var tokens: [String] = []
     let vector: VersionVector
     private(set) var problems: [String] = []
@@ -57,9 +57,10 @@ struct StoredState {
         return tables
     }
 
-    // MARK: - The journal, read in the plainest way
+    // MARK: - A plain reader of the journal
 
-    /// A row is what the changes of its greatest life make of it, each column by the greatest stamp; see docs/CONFLICTS.md.
+    /// The changes of a row's greatest life make it: each column keeps the change with the greatest stamp;
+    /// see docs/CONFLICTS.md.
     private mutating func read(_ batch: ChangeBatch) {
         struct Claim {
             var stamp: Stamp
@@ -119,9 +120,9 @@ struct StoredState {
         return "what the journal says"
     }
 
-    // MARK: - Compared with others
+    // MARK: - Comparison with others
 
-    /// The first version that two files hold with different contents.
+    /// The first version that has different contents in the two files.
     func contradiction(with other: StoredState) -> String? {
         for (origin, history) in histories {
             guard let theirs = other.histories[origin] else { continue }

@@ -2,17 +2,18 @@ import Journal
 import SimulatedDisk
 import Sync
 
-/// What the world outside of a machine knows, with the moments at which it learnt it, counted in operations of the machine's disk.
+/// What is known outside of a machine, with the moment of learning it, counted in operations of the machine's
+/// disk.
 ///
-/// Nothing of it goes when the machine's power does.
+/// A loss of power at the machine does not change it.
 final class Witness {
-    /// Transactions whose writer was told that they are done.
+    /// Transactions that their writer was told are done.
     private(set) var acknowledged: [(token: String, after: Int)] = []
     /// Vectors that the machine said to have durably.
     private(set) var promised: [(vector: VersionVector, after: Int)] = []
-    /// The peer's disk after each message that it took, with the moment at which the message was sent.
+    /// The peer's disk after each message that it took, with the moment of sending.
     private(set) var peers: [(disk: SimulatedDisk, sentAfter: Int)] = []
-    /// Transactions of which it is not known whether they were done.
+    /// Transactions of which it is unknown whether they were done.
     private(set) var undecided: Set<String> = []
 
     let disk: SimulatedDisk
@@ -22,7 +23,7 @@ final class Witness {
     func attempt(_ token: String) { undecided.insert(token) }
 
     func acknowledge(_ token: String) {
-        // What a dying process still says, nobody hears.
+        // Nothing that a dying process still says arrives.
         guard !disk.isDown else { return }
         undecided.remove(token)
         acknowledged.append((token, disk.count()))
@@ -35,7 +36,7 @@ final class Witness {
 
     func took(_ peer: SimulatedDisk, sentAfter: Int) { peers.append((peer.copy(), sentAfter)) }
 
-    /// Keeps of the past peers the last one only.
+    /// Keeps only the last of the past peers.
     func forgetPeers() { if let last = peers.last { peers = [(last.disk, 0)] } }
 
     func acknowledged(before moment: Int) -> [String] {
@@ -46,13 +47,13 @@ final class Witness {
         promised.reduce(into: VersionVector()) { if $1.after < moment { $0.merge($1.vector) } }
     }
 
-    /// The peer with everything that had been sent to it by then.
+    /// The peer with everything that had been sent to it at that moment.
     func peer(at moment: Int) -> SimulatedDisk? { peers.last { $0.sentAfter < moment }?.disk }
 }
 
-/// The way to a peer, with a witness who sees what leaves the machine and what is said to it.
+/// A transport with a witness of everything that leaves the machine and that it is told.
 ///
-/// The machine may be either end: the one that calls, or the one that answers.
+/// The machine may be the caller or the answering end.
 struct WitnessedTransport: Transport {
     enum End: Sendable {
         /// The machine calls the peer.

@@ -2,10 +2,11 @@ import Foundation
 import Store
 import Synchronization
 
-/// `make stress-tsan`: many tasks read and write at once, under the thread sanitizer, and no update may be lost.
+/// `make stress-tsan`: many tasks read and write at once, under the thread sanitizer, and no update may be
+/// lost.
 ///
-/// Environment: `TASKS` (100), `DURATION` (10 seconds), `SEED` (drawn and printed). Ends with 1 when a sum is wrong; the sanitizer ends
-/// it with 66 when it has seen a race.
+/// Environment: `TASKS` (100), `DURATION` (10 seconds), `SEED` (drawn and printed). The exit status is 1 when
+/// a sum is wrong; the sanitizer exits with 66 after a race.
 @main
 struct StoreStress {
     static func main() async throws {
@@ -47,7 +48,7 @@ struct StoreStress {
         say("Stress: no update lost.")
     }
 
-    /// On a thread that may wait: tasks have only as many as there are cores, and would take turns otherwise.
+    /// Runs `body` on a thread that may block. Tasks have only as many threads as there are cores.
     private static func offPool(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }

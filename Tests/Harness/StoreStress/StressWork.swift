@@ -12,11 +12,11 @@ final class Account {
 
 struct Cancelled: Error {}
 
-/// What the tasks do, and what must hold at the end and at every moment in between:
+/// The work of the tasks. These must hold at the end and at every moment:
 ///
 /// 1. The balances of all accounts add up to 0, in every snapshot.
-/// 2. The visits in the file are those that were counted here, each after its commit.
-/// 3. An object that is held shows its row.
+/// 2. The visits in the file equal those that were counted here, each after its commit.
+/// 3. A live object in memory shows its row.
 final class StressWork: Sendable {
     static let accounts: Int64 = 40
 
@@ -95,7 +95,7 @@ final class StressWork: Sendable {
         visits.add(1, ordering: .relaxed)
     }
 
-    /// A row that comes and goes.
+    /// Creates a row and deletes it.
     private func passing(_ number: UInt64) throws {
         let account = try Account.create(in: database) { $0.note = "passing \(number)" }
         try account.save { $0.note += "!" }
@@ -127,7 +127,7 @@ final class StressWork: Sendable {
         }
     }
 
-    /// Hears all changes until the database is closed, and returns how many commits there were.
+    /// Receives all changes until the database is closed, and returns the number of commits.
     func listen() async -> Int {
         var count = 0
         for await _ in Account.changes(in: database) { count += 1 }
@@ -136,9 +136,9 @@ final class StressWork: Sendable {
 
     private func id(_ number: UInt64) -> Int64 { Int64(number % UInt64(StressWork.accounts)) + 1 }
 
-    // MARK: - The end
+    // MARK: - Final checks
 
-    /// What does not hold.
+    /// The problems that were found.
     func check() throws -> [String] {
         var problems: [String] = []
         let wrong = wrongSums.load(ordering: .relaxed)

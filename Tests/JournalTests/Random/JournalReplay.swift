@@ -1,28 +1,30 @@
 import Journal
 
-/// What the entries of a journal say that the tables hold: the test's own, slow and simple reading of `docs/JOURNAL.md`.
+/// The rows that the entries of a journal describe: a slow and simple reader of `docs/JOURNAL.md`, made for
+/// the test.
 struct JournalReplay {
     struct ReplayedRow {
         var key: [Value]
-        /// By name; a column that no entry since the row's insert carried is absent and holds its default.
+        /// The values by column name. A column that no entry since the row's insert carried is absent and has
+        /// its default.
         var columns: [String: Value] = [:]
     }
 
-    /// By table name, then by canonical key.
+    /// The rows by table name and canonical key.
     private(set) var tables: [String: [Key: ReplayedRow]] = [:]
     private var lives: [String: [Key: Int64]] = [:]
     private(set) var position: Int64 = 0
     private var stamp = Stamp.zero
 
-    /// The keys of a table that are alive by their entries' lives.
+    /// The keys of a table that are alive by the lives of their entries.
     func living(_ table: String) -> Set<Key> {
         Set((lives[table] ?? [:]).lazy.filter { $0.value % 2 == 1 }.map(\.key))
     }
 
     /// Applies the next local entry.
     ///
-    /// - Parameter defaultValue: What a column holds that no entry of the row carried.
-    /// - Returns: What is wrong with the entry, or nil.
+    /// - Parameter defaultValue: The value of a column that no entry of the row carried.
+    /// - Returns: The error in the entry, or nil.
     mutating func apply(
         _ entry: JournalEntry, defaultValue: (String, String) -> Value, isSelfReferencing: (String) -> Bool
     ) -> String? {
@@ -54,8 +56,8 @@ struct JournalReplay {
                 columns: Dictionary(uniqueKeysWithValues: entry.columns.map { ($0.name, $0.value) }))
         case .delete: tables[table, default: [:]][key] = nil
         case .update:
-            // A foreign-key action of a row on itself runs before the trigger that tells of the row's new key; the insert that
-            // follows carries every column.
+            // A foreign-key action of a row on itself runs before the trigger that journals the row's new
+            // key. The insert that follows carries every column.
             guard var row = tables[table]?[key] else {
                 return isSelfReferencing(table) ? nil : "entry \(entry.seq) updates a row that does not exist"
             }

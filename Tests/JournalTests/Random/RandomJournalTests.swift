@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The journal of random statements on random schemas, replayed, gives the tables.
+/// A replay of the journal of random statements on random schemas gives the tables.
 ///
-/// TANDEM_SEED       the seed of the first schema; each further schema has the next
-/// TANDEM_SCHEMAS    how many schemas (500)
-/// TANDEM_STATEMENTS how many statements a schema (101)
+/// TANDEM_SEED       the seed of the first schema; each further schema has the next seed
+/// TANDEM_SCHEMAS    the number of schemas (500)
+/// TANDEM_STATEMENTS the number of statements for each schema (101)
 @Suite("The journal against the tables")
 struct RandomJournalTests {
     private static func setting(_ name: String, default value: UInt64) -> UInt64 {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) } ?? value
     }
 
-    /// What one of the workers found.
+    /// The findings of one worker.
     private struct Outcome: Sendable {
         var counts = RandomRun.Counts()
         var failures: [String] = []
@@ -42,7 +42,7 @@ struct RandomJournalTests {
         var total = Outcome()
         await withTaskGroup(of: Outcome.self) { group in
             for worker in 0..<workers {
-                // On threads of their own: SQLite blocks, and other tests need the few threads that Swift shares among tasks.
+                // Threads of their own: SQLite blocks, and tasks of other tests share few threads.
                 group.addTask {
                     await withCheckedContinuation { continuation in
                         Thread.detachNewThread {

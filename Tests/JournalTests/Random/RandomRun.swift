@@ -2,7 +2,7 @@ import GRDB
 import Journal
 import TestSupport
 
-/// One random schema with random statements of several connections, checked against its journal as it goes.
+/// One random schema with random statements of several connections, with repeated checks against its journal.
 final class RandomRun {
     struct Counts: Sendable {
         var schemas = 0
@@ -30,7 +30,7 @@ final class RandomRun {
         let description: String
     }
 
-    /// What happened, put into words only when something is wrong.
+    /// What happened. It becomes text only after a failure.
     private enum Line: CustomStringConvertible {
         case text(String)
         case entry(JournalEntry)
@@ -164,7 +164,7 @@ final class RandomRun {
         let before = try lastSeq()
         let schemaBefore = schema
         execute(random.pick(["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"]), on)
-        // A statement OR ROLLBACK may end it early.
+        // A statement OR ROLLBACK may end the transaction early.
         for _ in 0..<(1 + random.below(6)) where on.connection.isInTransaction {
             if random.chance(1) { alter(on) }
             if random.chance(25) { savepoint(on) }
@@ -191,7 +191,7 @@ final class RandomRun {
         if on.connection.isInTransaction { execute("RELEASE \"s p\"", on) }
     }
 
-    /// A transaction through the replica, which marks its end.
+    /// Runs a transaction through the replica, which marks its end.
     private func ownTransaction() throws {
         let isRolledBack = random.chance(25)
         let before = try lastSeq()
@@ -233,7 +233,7 @@ final class RandomRun {
                 definition += " AS (1)"
             } else if random.chance(50) {
                 let value = kind.defaults(&random)
-                // SQLite adds no column whose default is an expression in parentheses.
+                // SQLite refuses to add a column whose default is an expression in parentheses.
                 definition += " DEFAULT \(value.sql.filter { $0 != "(" && $0 != ")" })"
                 defaultValue = value.value
             }
@@ -311,7 +311,7 @@ final class RandomRun {
         }
     }
 
-    /// Readers that start elsewhere, and readers before and after a seal, tell the same.
+    /// Readers with other starts, and readers before and after sealing, return the same.
     private func checkReaders() throws {
         struct Told: Equatable {
             let numbers: [Int64]

@@ -8,7 +8,7 @@ struct RandomColumn {
     let isGenerated: Bool
     let isNotNull: Bool
     let isUnique: Bool
-    /// What the column holds in rows that were never written since it was added.
+    /// The column's value in rows that were not written since it was added.
     let defaultValue: Value?
 
     var sql: String { RandomSchema.quote(name) }
@@ -32,12 +32,12 @@ struct RandomTable {
     func keySQL() -> String { key.map { columns[$0].sql }.joined(separator: ", ") }
 }
 
-/// A random schema: what `CREATE` statements make it, and what statements need to know of it.
+/// A random schema: its `CREATE` statements, and what random statements need to know of it.
 struct RandomSchema {
     var tables: [RandomTable] = []
     var statements: [String] = []
 
-    /// In any of SQLite's four ways, but always correct.
+    /// Quotes a name in any of SQLite's four ways, always correctly.
     static func quote(_ name: String) -> String {
         "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
@@ -162,7 +162,7 @@ struct RandomSchema {
             clauses.append("UNIQUE (\(pair.joined(separator: ", ")))")
         }
         guard random.chance(45) else { return clauses }
-        // A parent is an earlier table or the table itself, by its whole key.
+        // A parent is an earlier table or the table itself. The foreign key refers to its whole key.
         let parents = tables + [table]
         let parent = random.chance(35) ? table : random.pick(parents)
         let candidates = table.writable.filter {
@@ -208,8 +208,8 @@ struct RandomSchema {
 
     // MARK: - Triggers of the user
 
-    /// BEFORE triggers write to other tables without triggers and foreign keys only: what a BEFORE trigger does to the row
-    /// itself is undefined (https://sqlite.org/lang_createtrigger.html, section 4).
+    /// BEFORE triggers write only to other tables, without triggers and foreign keys: the effect of a BEFORE
+    /// trigger on the row itself is undefined (https://sqlite.org/lang_createtrigger.html, section 4).
     private mutating func addTriggers(_ index: Int, _ random: inout SplitMix) {
         let table = tables[index]
         let event = random.pick(["INSERT", "UPDATE", "DELETE"])

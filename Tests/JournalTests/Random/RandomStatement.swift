@@ -1,7 +1,8 @@
 import Journal
 import TestSupport
 
-/// Random statements on a random schema, as SQL text. Many fail, as they would for a careless program; that is part of the test.
+/// Random statements on a random schema, as SQL text. Many fail, as those of a careless program do. That is
+/// part of the test.
 enum RandomStatement {
     static func literal(_ table: RandomTable, _ position: Int, _ random: inout SplitMix) -> String {
         let column = table.columns[position]
@@ -9,7 +10,7 @@ enum RandomStatement {
         if table.key.contains(position) || column.isUnique || random.chance(30) {
             return RandomLiteral.key(column.kind, &random)
         }
-        // A value of another class than the column is made for.
+        // A value of another class than that of the column.
         if random.chance(table.isStrict ? 1 : 8) { return RandomLiteral.any(&random) }
         return RandomLiteral.value(column.kind, &random)
     }
@@ -106,7 +107,7 @@ enum RandomStatement {
         "DELETE FROM \(table.sql) WHERE \(condition(table, &random))"
     }
 
-    /// Any data statement.
+    /// Any statement that changes data.
     static func any(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let suffix = random.chance(4) ? " RETURNING *" : ""
         switch random.below(100) {
@@ -133,7 +134,7 @@ enum RandomStatement {
         }
     }
 
-    /// A statement that changes no row, whatever the table holds.
+    /// A statement that changes no row, for any content of the table.
     static func nothing(_ table: RandomTable, _ random: inout SplitMix) -> String {
         let column = table.columns[random.pick(table.writable)].sql
         return random.pick([

@@ -1,7 +1,7 @@
 import Journal
 import TestSupport
 
-/// What a random column is made for; decides which literals it mostly gets.
+/// The class of values of a random column. It decides which literals the column mostly gets.
 enum RandomClass: CaseIterable {
     case integer
     case real
@@ -33,7 +33,7 @@ enum RandomClass: CaseIterable {
         }
     }
 
-    /// A DEFAULT that the column's affinity leaves as it is, as SQL and as the value stored.
+    /// A DEFAULT that the column's affinity does not change, as SQL and as the stored value.
     func defaults(_ random: inout SplitMix) -> (sql: String, value: Value) {
         switch self {
         case .integer, .numeric: random.pick([("7", .integer(7)), ("(-3)", .integer(-3))])
@@ -45,7 +45,7 @@ enum RandomClass: CaseIterable {
     }
 }
 
-/// SQL literals, edge values among them. The real -2^63 is left out: see "Limits" of `docs/JOURNAL.md`.
+/// SQL literals with edge values. The real -2^63 is left out: see "Limits" of `docs/JOURNAL.md`.
 enum RandomLiteral {
     static let integers = [
         "0", "1", "-1", "2", "3", "4", "5", "42", "9223372036854775807", "-9223372036854775808", "9007199254740993",
@@ -60,7 +60,7 @@ enum RandomLiteral {
     ]
     static let blobs = ["x''", "x'00'", "x'61'", "x'ff00'", "zeroblob(3)"]
 
-    /// Keys come from small pools, so that statements meet.
+    /// Keys come from small sets, so that statements conflict.
     static func key(_ kind: RandomClass, _ random: inout SplitMix) -> String {
         switch kind {
         case .integer, .numeric:

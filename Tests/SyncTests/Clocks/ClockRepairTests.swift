@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sync
 
-@Suite("The repair of times that were ahead")
+@Suite("The repair of stamps that were ahead")
 struct ClockRepairTests {
     private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)"
     private static let select = "SELECT id || ':' || a || ':' || coalesce(b, '') FROM t ORDER BY id"
@@ -22,7 +22,8 @@ struct ClockRepairTests {
         return outcome
     }
 
-    /// Replica 0 wrote with a clock 10 years ahead, went on merging and writing, and its clock was set right.
+    /// Replica 0 wrote with a clock 10 years ahead and continued to merge and write; then its clock was
+    /// corrected.
     private func damaged() throws -> ClockedCluster {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'old', 1), (2, 'old', 2), (3, 'old', 3)")
@@ -42,7 +43,7 @@ struct ClockRepairTests {
         return cluster
     }
 
-    @Test("what was written with the wrong clock reaches everybody, no row of its replica changes, and ledgers agree")
+    @Test("changes with the wrong clock reach all machines, no row of their replica changes, and ledgers agree")
     func repaired() throws {
         let cluster = try damaged()
         let before = try cluster.text(0, Self.select)
@@ -66,7 +67,7 @@ struct ClockRepairTests {
             #expect(try ledger(cluster, index) == ledger(cluster, 0))
         }
         #expect(try ledger(cluster, 0).count == 2)
-        // It goes on under its new name, and is heard.
+        // It continues under its new origin, and its changes are accepted.
         cluster.advance(1_000)
         try cluster.execute(0, "UPDATE t SET a = 'new' WHERE id = 1")
         try cluster.execute(1, "UPDATE t SET a = 'newer' WHERE id = 2")
@@ -86,14 +87,17 @@ struct ClockRepairTests {
         }
     }
 
-    @Test("beside a clock that was years behind: once both are right and one is repaired, everybody has everything")
+    @Test(
+        "with another clock years behind: once both are corrected and one file is repaired, all machines have everything"
+    )
     func bothDirections() throws {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         cluster.advance(10 * year, [0])
         cluster.advance(-10 * year, [1])
         for index in 0..<3 { try cluster.execute(index, "INSERT INTO t VALUES(\(index), 'by \(index)', NULL)") }
         try cluster.converge()
-        // Who is ahead hears all and is not heard; who is behind is heard and hears nobody.
+        // Nobody accepts the changes of the machine that is ahead. The machine that is behind accepts no
+        // changes.
         let all = ["0:by 0:", "1:by 1:", "2:by 2:"]
         #expect(try cluster.text(0, Self.select) == all)
         #expect(try cluster.text(1, Self.select) == ["1:by 1:"])
@@ -136,7 +140,7 @@ struct ClockRepairTests {
         #expect(try cluster.text(1, Self.select).count == count)
     }
 
-    @Test("it is refused when somebody has taken such a change, and changes nothing")
+    @Test("the repair is refused when a peer has accepted such a change, and changes nothing")
     func taken() throws {
         let cluster = try damaged()
         try cluster[1].write {
@@ -145,7 +149,7 @@ struct ClockRepairTests {
         try cluster.converge()
         try cluster.execute(1, "INSERT INTO t VALUES(7, 'knows', 7)")
         try cluster[0].write {
-            // What the daemon notes of a peer that confirms them.
+            // The daemon's note on a peer that confirms them.
             var status = PeerStatus(name: "1")
             status.vector = try cluster.inboxes[1].vector()
             try PeerTable.record(status, $0)
@@ -157,7 +161,7 @@ struct ClockRepairTests {
         #expect(try cluster[0].identity().origin == cluster.origin(0))
     }
 
-    @Test("it is refused when the early changes are those of others")
+    @Test("the repair is refused when the early changes are those of others")
     func others() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         cluster.advance(year)
@@ -169,7 +173,7 @@ struct ClockRepairTests {
         #expect(error?.code == .refused && error?.message.contains(cluster.origin(1).description) == true)
     }
 
-    @Test("it is refused when early changes of others were merged behind its own")
+    @Test("the repair is refused when early changes of others were merged before its own")
     func mingled() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         cluster.advance(year)

@@ -7,106 +7,82 @@ import Testing
 
 @testable import Sync
 
-/// Replicas on machines whose clocks can be set: both that of their SQLite, which stamps what they write, and that of their
+/// Replicas on machines with settable clocks: the clock of SQLite, which stamps writes, and the clock of the
 /// daemon, which judges the stamps of others.
 final class ClockedCluster {
-    /// Where all clocks start: the real time, by which ``Replica/write(_:)`` stamps. Each cluster takes it anew, because a run of
-    /// all tests lasts longer than clocks may differ.
+    /// The start of all clocks: the real time, which ``Replica/write(_:)`` uses for stamps. Each cluster
+    /// reads it again, because a run of all tests takes longer than the allowed difference of clocks.
     let now = Int64(Date().timeIntervalSince1970 * 1_000)
     static let year: Int64 = 365 * 86_400_000
 
     let directory = TemporaryDirectory()
-    let replicas: [Replica]
-    private(set) var inboxes: [Inbox]
+    private let members: [ReplicaFixture]
     let limits: Limits
-    private let clocks: [MachineClock]
+    private let clocks: [SettableClock]
+
+    var inboxes: [Inbox] { members.map(\.inbox) }
 
     init(_ count: Int, schema: String, limits: Limits = .standard) throws {
         self.limits = limits
-        let clocks = (0..<count).map { [now] _ in MachineClock(milliseconds: now) }
+        let clocks = (0..<count).map { [now] _ in SettableClock(milliseconds: now) }
         self.clocks = clocks
-        var replicas: [Replica] = []
-        for index in 0..<count {
-            let path = directory.file("\(index).sqlite")
-            try RawConnection(path: path).run(schema)
-            var options = Replica.Options()
-            options.durability = .normal
-            replicas.append(
-                try Replica.create(
-                    at: path, InitializeRequest(origin: OriginID(high: UInt64(index + 1), low: 1)), options: options
-                ).replica)
-        }
-        self.replicas = replicas
-        inboxes = try replicas.indices.map { index in
-            try Inbox(replica: replicas[index], limits: limits) { clocks[index].stamp }
+        members = try clocks.enumerated().map { [directory] index, clock in
+            try ReplicaFixture(
+                directory.file("\(index).sqlite"), schema: schema, origin: ClockedCluster.origin(index),
+                ReplicaFixture.Settings(limits: limits) { clock.stamp })
         }
     }
 
-    /// Starts the daemon of a machine anew.
-    func restart(_ index: Int) throws {
-        try inboxes[index].close()
-        let clock = clocks[index]
-        inboxes[index] = try Inbox(replica: replicas[index], limits: limits) { clock.stamp }
-    }
+    /// Restarts the daemon of a machine.
+    func restart(_ index: Int) throws { try members[index].restartInbox() }
 
-    subscript(index: Int) -> Replica { replicas[index] }
+    subscript(index: Int) -> Replica { members[index].replica }
 
-    func origin(_ index: Int) -> OriginID { OriginID(high: UInt64(index + 1), low: 1) }
-    func clock(_ index: Int) -> MachineClock { clocks[index] }
+    private static func origin(_ index: Int) -> OriginID { OriginID(high: UInt64(index + 1), low: 1) }
+    func origin(_ index: Int) -> OriginID { ClockedCluster.origin(index) }
+    func clock(_ index: Int) -> SettableClock { clocks[index] }
 
-    /// Moves the clocks of these machines, or of all.
+    /// Moves the clocks of these machines, or all clocks.
     func advance(_ milliseconds: Int64, _ indices: [Int]? = nil) {
         for index in indices ?? Array(clocks.indices) { clocks[index].advance(milliseconds) }
     }
 
-    /// Writes as any program of that machine does, by its clock.
+    /// Runs SQL as any program of that machine does, by its clock.
     func execute(_ index: Int, _ sql: String) throws {
         try RawConnection(path: directory.file("\(index).sqlite"), vfs: clocks[index].sqlite.vfs).run(
             "BEGIN; \(sql); COMMIT")
     }
 
-    /// Brings over what `target` wants of what `source` knows.
+    /// Pulls what `target` lacks of what `source` knows.
     ///
-    /// - Returns: The changes that were sent, known or not.
+    /// - Returns: The number of changes that were sent, with those that `target` knew, and the report of the
+    ///   inbox.
     @discardableResult
     func pull(_ target: Int, from source: Int) throws -> (sent: Int, report: ReceiveReport) {
-        try replicas[source].refreshDerivedState()
-        let have = try inboxes[target].covered(from: inboxes[source].vector())
-        var batches: [ChangeBatch] = []
-        try replicas[source].read { db in
-            try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
-                batches.append(batch)
-                return true
-            }
-        }
-        var report = ReceiveReport()
-        for batch in batches { report = report + (try inboxes[target].receive(batch)) }
-        return (batches.reduce(0) { $0 + $1.changes.count }, report)
+        let have = try members[target].inbox.covered(from: members[source].vector)
+        let batches = try members[source].batches(after: have)
+        return (batches.reduce(0) { $0 + $1.changes.count }, try members[target].receive(batches))
     }
 
-    func settle() throws {
-        for _ in 0..<(replicas.count * 2) {
-            for target in replicas.indices {
-                for source in replicas.indices where source != target { try pull(target, from: source) }
-            }
-        }
+    /// Exchanges until all know the same, or until two rounds for each machine are over. Changes of a
+    /// deferred origin may still be missing then.
+    func converge() throws {
+        _ = try members.converge { target, source in try pull(target, from: source) }
     }
 
-    func text(_ index: Int, _ sql: String) throws -> [String] {
-        try replicas[index].read { try String.fetchAll($0, sql: sql) }
-    }
+    func text(_ index: Int, _ sql: String) throws -> [String] { try members[index].text(sql) }
 
     func stamps(_ index: Int) throws -> [Stamp] {
-        try replicas[index].read { try JournalReader($0).entries(after: 0, limit: .max).map(\.stamp) }
+        try members[index].replica.read { try JournalReader($0).entries(after: 0, limit: .max).map(\.stamp) }
     }
 
     func clocks(seenBy index: Int) throws -> ClockReport {
-        try replicas[index].read { try ClockReport($0, now: clocks[index].stamp, limits: limits) }
+        try members[index].replica.read { try ClockReport($0, now: clocks[index].stamp, limits: limits) }
     }
 }
 
-/// The clock of one machine.
-final class MachineClock: Sendable {
+/// The clock of one machine: that of its SQLite and that of its daemon.
+final class SettableClock: Sendable {
     let sqlite: TestClock
     private let milliseconds: Mutex<Int64>
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Sync
 
-/// What docs/decisions/0007-wrong-clocks.md promises.
+/// The promises of docs/decisions/0007-wrong-clocks.md.
 @Suite("Wrong clocks")
 struct WrongClockTests {
     private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a)"
     private static let select = "SELECT id || ':' || a FROM t ORDER BY id"
     private let year = ClockedCluster.year
 
-    @Test("a clock 10 years ahead holds back its own changes, and nobody else's")
+    @Test("a clock 10 years ahead holds back its own changes and no others")
     func ahead() throws {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'early')")
@@ -21,7 +21,7 @@ struct WrongClockTests {
         try cluster.execute(0, "INSERT INTO t VALUES(2, 'mad')")
         cluster.advance(1_000)
         try cluster.execute(1, "INSERT INTO t VALUES(3, 'sane')")
-        // Replica 1 learns of both at once, from one journal in which the mad change stands first.
+        // Replica 1 gets both changes at once, from one journal in which the early change is first.
         try cluster.pull(1, from: 0)
         try cluster.converge()
         #expect(try cluster.text(0, Self.select) == ["1:early", "2:mad", "3:sane"])
@@ -34,12 +34,12 @@ struct WrongClockTests {
         #expect(try cluster.clocks(seenBy: 0).isHeldBackByOthers == false)
     }
 
-    @Test("runs after the early one in the same batch go on, but not those that build on it")
+    @Test("runs after the early one in the same batch are applied, but not those that build on it")
     func dependents() throws {
         let cluster = try ClockedCluster(4, schema: Self.schema)
         cluster.advance(10 * year, [0])
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'mad')")
-        // Replica 1 is ahead as well: it takes the change, and its own changes build on it.
+        // The clock of replica 1 is ahead, too: it accepts the change, and its own changes build on it.
         cluster.advance(10 * year, [1])
         try cluster.pull(1, from: 0)
         try cluster.execute(2, "INSERT INTO t VALUES(3, 'sane')")
@@ -51,7 +51,7 @@ struct WrongClockTests {
         #expect(report.origins.map(\.origin) == [cluster.origin(0), cluster.origin(1)])
     }
 
-    @Test("a change with a sane stamp that builds on a held-back one waits with it")
+    @Test("a change with a sane stamp that builds on a held-back change waits with it")
     func builtOnHeldBack() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         let (mad, sane) = (OriginID(high: 8, low: 8), OriginID(high: 9, low: 9))
@@ -82,7 +82,7 @@ struct WrongClockTests {
         #expect(try cluster.clocks(seenBy: 0).origins.isEmpty)
     }
 
-    @Test("what is held back is asked for once, not at every pull, and comes when the clock has")
+    @Test("held-back changes are requested once, not at every pull, and are applied when the clock gets there")
     func cost() throws {
         var limits = Limits.standard
         limits.changesPerBatch = 2
@@ -101,7 +101,7 @@ struct WrongClockTests {
         #expect(try cluster.clocks(seenBy: 1).origins.isEmpty)
     }
 
-    @Test("of a run that starts in time, the transactions before the early stamp are taken")
+    @Test("a run that starts in time is applied up to the transaction with the early stamp")
     func partOfARun() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         try cluster[0].write { try $0.execute(sql: "INSERT INTO t VALUES(1, 'in time')") }
@@ -113,7 +113,7 @@ struct WrongClockTests {
         #expect(try cluster.clocks(seenBy: 1).origins.first?.hold?.firstVersion == 3)
     }
 
-    @Test("an operator takes what is held back, and takes that decision back")
+    @Test("an operator accepts held-back changes, and revokes that decision")
     func decision() throws {
         let cluster = try ClockedCluster(3, schema: Self.schema)
         cluster.advance(10 * year, [0])
@@ -127,11 +127,11 @@ struct WrongClockTests {
         try cluster[1].write { try ClockDecision.accept([cluster.origin(0)], now: now, $0) }
         #expect(try cluster.pull(1, from: 0).report.applied == 1)
         #expect(try cluster.text(1, Self.select) == ["1:mad"])
-        // A clock that runs on is as far ahead as before.
+        // A running clock stays equally far ahead.
         cluster.advance(60_000)
         try cluster.execute(0, "UPDATE t SET a = 'madder'")
         #expect(try cluster.pull(1, from: 0).report.applied == 1)
-        // Whoever took it is ahead from now on, and says so.
+        // A replica that accepts them is ahead itself from then on, and reports it.
         try cluster.execute(1, "INSERT INTO t VALUES(2, 'follows')")
         #expect(try cluster.clocks(seenBy: 1).isHeldBackByOthers)
         try cluster.pull(2, from: 1)
@@ -145,13 +145,13 @@ struct WrongClockTests {
         #expect(try cluster.pull(1, from: 0).report.isDeferred)
     }
 
-    @Test("a clock 10 years behind holds back everybody's changes and loses none of its own")
+    @Test("a clock 10 years behind holds back all changes of others and loses none of its own")
     func behind() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         try cluster.execute(0, "INSERT INTO t VALUES(1, 'seen')")
         try cluster.converge()
         cluster.advance(-10 * year, [1])
-        // It has merged a change of today, so what it writes comes after that.
+        // It has merged a change with today's stamp, so its own writes come after that.
         try cluster.execute(1, "UPDATE t SET a = 'answer'")
         try cluster.converge()
         for index in 0..<2 { #expect(try cluster.text(index, Self.select) == ["1:answer"]) }
@@ -167,7 +167,7 @@ struct WrongClockTests {
         #expect(try cluster.text(1, Self.select) == cluster.text(0, Self.select))
     }
 
-    @Test("stamps rise on a clock that steps, and on one that stands still, and what was seen is always before")
+    @Test("stamps rise on a clock that steps and on a clock that stops, and a write is always after what it saw")
     func stepping() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)
         let steps: [Int64] = [0, 0, 5, -7_200_000, 100_000, -1, 0, 60_000, -86_400_000, 0]

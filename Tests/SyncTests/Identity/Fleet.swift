@@ -7,8 +7,9 @@ import Testing
 
 @testable import Sync
 
-/// Every change that was ever handed from one replica to another, by name: no name may ever stand for two contents.
-final class Publications: Sendable {
+/// Every change that one replica sent to another, by (origin, version). One name may not stand for two
+/// contents.
+final class PublishedChanges: Sendable {
     private struct State {
         var contents: [String: String] = [:]
         var violations: [String] = []
@@ -40,15 +41,15 @@ final class Publications: Sendable {
     }
 }
 
-/// A transport whose frames are noted on their way.
+/// A transport that records its frames.
 struct WatchedTransport: Transport {
     let base: LocalTransport
-    let publications: Publications
+    let publications: PublishedChanges
 
     var name: String { base.name }
 
     func hello(_ hello: Hello) async throws -> Hello {
-        // Through the codec, as over a wire.
+        // The message passes through the codec, as over a wire.
         let sent = try Hello(decoding: hello.encoded(), limits: .standard)
         return try await Hello(decoding: base.hello(sent).encoded(), limits: .standard)
     }
@@ -68,47 +69,7 @@ struct WatchedTransport: Transport {
     func digest(_ request: DigestRequest) async throws -> DigestReply { try await base.digest(request) }
 }
 
-/// A replica's file with what a daemon has open on it.
-final class Machine {
-    let path: String
-    private(set) var replica: Replica
-    private(set) var inbox: Inbox
-    private let limits: Limits
-
-    /// - Parameter schema: nil for a file that is there already.
-    init(_ path: String, schema: String?, limits: Limits) throws {
-        self.path = path
-        self.limits = limits
-        if let schema {
-            let queue = try DatabaseQueue(path: path)
-            try queue.write { try $0.execute(sql: schema) }
-            try queue.close()
-            try Replica.create(at: path, InitializeRequest()).replica.close()
-        }
-        (replica, inbox) = try Machine.open(path, limits)
-    }
-
-    private static func open(_ path: String, _ limits: Limits) throws -> (Replica, Inbox) {
-        var options = Replica.Options()
-        options.durability = .normal
-        let replica = try Replica.open(at: path, options: options)
-        return (
-            replica,
-            try Inbox(replica: replica, limits: limits) {
-                Stamp(milliseconds: SystemClock().wallMilliseconds())
-            }
-        )
-    }
-
-    var endpoint: Endpoint {
-        Endpoint(replica: replica, inbox: inbox, limits: limits) { AsyncStream { $0.finish() } }
-    }
-
-    var origin: OriginID { get throws { try replica.identity().origin } }
-    var vector: VersionVector { get throws { try inbox.vector() } }
-
-    func execute(_ sql: String) throws { try replica.write { try $0.execute(sql: sql) } }
-
+extension ReplicaFixture {
     func rows() throws -> [String] {
         try replica.read { try String.fetchAll($0, sql: "SELECT id || '=' || text FROM note ORDER BY id") }
     }
@@ -121,28 +82,19 @@ final class Machine {
         try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_conflicts") ?? 0 }
     }
 
-    // MARK: - What happens to files
+    // MARK: - Backups and restores
 
     enum Restore: CaseIterable, Sendable {
         /// The file is deleted and the backup copied to its name.
         case newFile
-        /// The backup's bytes are written into the file.
+        /// The backup's bytes are written into the existing file.
         case inPlace
-        /// The same, and what lay beside the file is gone.
+        /// The same, without the record beside the file.
         case inPlaceAlone
     }
 
-    /// Stops, so that the file holds everything, and does something with it; then starts again.
-    func whileStopped(_ body: () throws -> Void) throws {
-        try inbox.close()
-        try replica.close()
-        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        try body()
-        (replica, inbox) = try Machine.open(path, limits)
-    }
-
     func backUp(to copy: String) throws {
-        try whileStopped {
+        try whileClosed {
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: path, toPath: copy)
         }
@@ -150,7 +102,7 @@ final class Machine {
 
     /// - Parameter meanwhile: SQL that another program runs before the daemon starts.
     func restore(_ copy: String, _ way: Restore, meanwhile: String? = nil) throws {
-        try whileStopped {
+        try whileClosed {
             switch way {
             case .newFile:
                 try FileManager.default.removeItem(atPath: path)
@@ -167,19 +119,19 @@ final class Machine {
     }
 }
 
-/// Machines that exchange when they are told to, and a watch on what they publish.
+/// Machines that exchange on demand, with a check of everything that they publish.
 final class Fleet {
     static let schema = "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT, rank INTEGER)"
 
     let directory = TemporaryDirectory()
-    let publications = Publications()
+    let publications = PublishedChanges()
     let limits: Limits
-    private(set) var machines: [Machine] = []
+    private(set) var machines: [ReplicaFixture] = []
     private var written = 0
 
     init(_ count: Int, limits: Limits = .standard) throws {
         var limits = limits
-        // The tests restore more often than anyone does in a day.
+        // Tests restore files more often than the daily limit of new identities allows.
         limits.rekeysPerDay = max(limits.rekeysPerDay, 1_000)
         self.limits = limits
         for index in 0..<count { try add(path(index), schema: Fleet.schema) }
@@ -187,16 +139,28 @@ final class Fleet {
 
     func path(_ index: Int) -> String { directory.file("\(index).sqlite") }
 
-    subscript(index: Int) -> Machine { machines[index] }
+    subscript(index: Int) -> ReplicaFixture { machines[index] }
 
+    private var settings: ReplicaFixture.Settings {
+        ReplicaFixture.Settings(limits: limits) { Stamp(milliseconds: SystemClock().wallMilliseconds()) }
+    }
+
+    /// Starts a machine.
+    ///
+    /// - Parameter schema: The tables of a new file; nil for a file that is there already.
     @discardableResult
-    func add(_ path: String, schema: String?) throws -> Machine {
-        let machine = try Machine(path, schema: schema, limits: limits)
+    func add(_ path: String, schema: String? = nil) throws -> ReplicaFixture {
+        let machine =
+            if let schema {
+                try ReplicaFixture(path, schema: schema, settings)
+            } else {
+                try ReplicaFixture(.open(at: path, options: settings.options), settings)
+            }
         machines.append(machine)
         return machine
     }
 
-    /// Writes a note of its own on one machine, and returns its id.
+    /// Writes a new note on one machine, and returns its id.
     @discardableResult
     func write(_ index: Int) throws -> String {
         written += 1
@@ -209,13 +173,10 @@ final class Fleet {
     func sync(_ a: Int, _ b: Int) async throws -> SyncReport {
         let transport = WatchedTransport(
             base: LocalTransport(machines[b].endpoint, name: machines[b].path), publications: publications)
-        return try await SyncSession(
-            replica: machines[a].replica, inbox: machines[a].inbox, transport: transport, limits: limits,
-            clock: SystemClock()
-        ).exchange()
+        return try await machines[a].exchange(over: transport)
     }
 
-    /// Lets everybody talk to everybody until all know the same, and checks that they then hold the same.
+    /// Exchanges between all machines until all know the same, and checks that they then hold the same.
     func converge(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for _ in 0..<(machines.count + 3) {
             for a in machines.indices { for b in machines.indices where a != b { try await sync(a, b) } }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-@Suite("The keeper of a replica's name")
+@Suite("The keeper of a replica's identity")
 struct IdentityKeeperTests {
     private let pair: ReplicaPair
     private let keeper: IdentityKeeper
@@ -16,7 +16,7 @@ struct IdentityKeeperTests {
         keeper = IdentityKeeper(replica: pair.a)
     }
 
-    @Test("what was read under a name that the replica has given up is not published")
+    @Test("changes that were read under a name that the replica has abandoned are not published")
     func otherName() throws {
         let old = PublicationRecord.Entry(origin: OriginID(high: 9, low: 9), version: 1, digest: 1)
         let error = #expect(throws: SyncError.self) { try keeper.willPublish(old) }
@@ -24,7 +24,7 @@ struct IdentityKeeperTests {
         #expect(!keeper.hasPublished(old.origin, through: 1))
     }
 
-    @Test("another file at the path of the open one is no evidence against a name, but an error")
+    @Test("another file at the path of the open one is an error and no evidence against a name")
     func replaced() throws {
         #expect(try keeper.evidence(time: 0) == nil)
         let moved = pair.directory.file("moved.sqlite")

@@ -9,9 +9,9 @@ import Testing
 @Suite("Files restored from a backup")
 struct RestoredFileTests {
     @Test(
-        "restored before it talks to anyone: noticed at once, lost changes come back",
-        arguments: Machine.Restore.allCases)
-    func beforeTalking(way: Machine.Restore) async throws {
+        "restored before any contact: noticed at once, and lost changes come back",
+        arguments: ReplicaFixture.Restore.allCases)
+    func beforeTalking(way: ReplicaFixture.Restore) async throws {
         let fleet = try Fleet(2)
         let kept = try fleet.write(0)
         try await fleet.sync(0, 1)
@@ -20,7 +20,7 @@ struct RestoredFileTests {
         try await fleet.sync(0, 1)
         let origin = try fleet[0].origin
         try fleet[0].restore(fleet.directory.file("backup"), way)
-        // With the record gone and the file in its place only a peer can tell.
+        // When the record is gone and the file was replaced in place, only a peer can tell.
         #expect(try (fleet[0].origin != origin) == (way != .inPlaceAlone))
         let new = try fleet.write(0)
         try await fleet.converge()
@@ -30,9 +30,9 @@ struct RestoredFileTests {
     }
 
     @Test(
-        "restored and written by another program beyond what was lost: the same versions never go out twice",
-        arguments: Machine.Restore.allCases)
-    func overgrown(way: Machine.Restore) async throws {
+        "restored, and written by another program beyond what was lost: no version is ever published twice",
+        arguments: ReplicaFixture.Restore.allCases)
+    func overgrown(way: ReplicaFixture.Restore) async throws {
         let fleet = try Fleet(2)
         try fleet.write(0)
         try await fleet.sync(0, 1)
@@ -46,7 +46,9 @@ struct RestoredFileTests {
         try fleet.expectEverywhere(lost + ["a", "b", "c"])
     }
 
-    @Test("restored, and first met by a peer that knows less: what was sent then and what was lost are both kept")
+    @Test(
+        "restored, and then met by a peer that knows less: changes that were sent then and changes that were lost are both kept"
+    )
     func afterTalking() async throws {
         let fleet = try Fleet(3)
         try fleet.write(0)
@@ -54,7 +56,7 @@ struct RestoredFileTests {
         try fleet[0].backUp(to: fleet.directory.file("backup"))
         let lost = try [fleet.write(0), fleet.write(0)]
         try await fleet.sync(0, 1)
-        // The evidence at the file is there, so the name is new before machine 2 hears it.
+        // The evidence is at the file, so the name is new before machine 2 gets it.
         try fleet[0].restore(fleet.directory.file("backup"), .inPlace)
         let new = try fleet.write(0)
         try await fleet.sync(0, 2)
@@ -63,7 +65,7 @@ struct RestoredFileTests {
         try fleet.expectEverywhere(lost + [new])
     }
 
-    @Test("without any evidence at the file, the peer that holds the lost changes tells, at the first contact")
+    @Test("without evidence at the file, the peer that has the lost changes reports them at the first contact")
     func toldByPeer() async throws {
         let fleet = try Fleet(3)
         try fleet.write(0)
@@ -76,14 +78,14 @@ struct RestoredFileTests {
         let report = try await fleet.sync(0, 1)
         #expect(fleet[0].inbox.lastRekey?.reason == .outrun)
         #expect(fleet[0].inbox.lastRekey?.reissued == 0)
-        // In the same session.
+        // This happens in the same session.
         #expect(report.pulledChanges == 2 && report.isLevel)
         #expect(try fleet[0].vector[origin] == 3)
         try await fleet.converge()
         try fleet.expectEverywhere(lost)
     }
 
-    @Test("a passive replica that was restored is told by its caller, and the exchange goes on")
+    @Test("a caller tells a passive replica that it was restored, and the exchange continues")
     func toldByCaller() async throws {
         let fleet = try Fleet(2)
         try fleet.write(1)
@@ -100,7 +102,7 @@ struct RestoredFileTests {
         try await fleet.converge()
     }
 
-    @Test("restored twice, to the same and to an older backup")
+    @Test("restored twice, from the same backup and from an older one")
     func twice() async throws {
         let fleet = try Fleet(2)
         let first = fleet.directory.file("first")
@@ -125,9 +127,9 @@ struct RestoredFileTests {
     }
 
     @Test(
-        "several machines restored at once, to backups of different days",
-        arguments: [Machine.Restore.newFile, .inPlace])
-    func severalAtOnce(way: Machine.Restore) async throws {
+        "several machines restored at once, from backups of different days",
+        arguments: [ReplicaFixture.Restore.newFile, .inPlace])
+    func severalAtOnce(way: ReplicaFixture.Restore) async throws {
         let fleet = try Fleet(3)
         var ids: [String] = []
         for index in 0..<3 {
@@ -137,14 +139,14 @@ struct RestoredFileTests {
         }
         for index in 0..<3 { ids.append(try fleet.write(index)) }
         try await fleet.converge()
-        // Machine 2 stays as it was, so nothing is lost with all of its bearers.
+        // Machine 2 is not restored, so each change survives on some machine.
         for index in 0..<2 { try fleet[index].restore(fleet.directory.file("backup \(index)"), way) }
         for index in 0..<3 { ids.append(try fleet.write(index)) }
         try await fleet.converge()
         try fleet.expectEverywhere(ids)
     }
 
-    @Test("a peer that was made anew at the same address confirms nothing of what the old one had, and gets everything")
+    @Test("a new peer at the same address confirms nothing of what the old one had, and gets everything")
     func peerRecreated() async throws {
         let fleet = try Fleet(2)
         let ids = try (0..<5).map { _ in try fleet.write(0) }
@@ -155,7 +157,7 @@ struct RestoredFileTests {
         let mine = try fleet[0].origin
         #expect(try confirmed()?[mine] == 5)
         let first = try fleet[1].origin
-        try fleet[1].whileStopped {
+        try fleet[1].whileClosed {
             for suffix in ["", "-identity", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: fleet.path(1) + suffix)
             }
@@ -163,7 +165,7 @@ struct RestoredFileTests {
             try Replica.create(at: fleet.path(1), InitializeRequest()).replica.close()
         }
         #expect(try fleet[1].origin != first)
-        // The exchange breaks off after the greeting; even then nothing of the old word stays.
+        // The exchange breaks off after the hello. Even then nothing remains of what the old peer said.
         let greeting = PeerStatus(name: fleet.path(1))
         try fleet[0].replica.write { try PeerTable.record(greeting, $0) }
         #expect(try confirmed() == VersionVector())
@@ -175,7 +177,7 @@ struct RestoredFileTests {
         try fleet.expectEverywhere(ids)
     }
 
-    @Test("edits of one row before and after the backup merge as if nothing had happened")
+    @Test("edits of one row before and after the backup merge normally")
     func edits() async throws {
         let fleet = try Fleet(2)
         let id = try fleet.write(0)
@@ -193,17 +195,19 @@ struct RestoredFileTests {
         #expect(row?["rank"] == 2)
     }
 
-    @Test("what somebody overwrote with knowledge of it is no conflict on one machine alone, though no mark ends it")
+    @Test(
+        "an overwrite by a writer that saw the old value is a conflict on no machine, although no mark ends its transaction"
+    )
     func seenWithoutMark() async throws {
         let fleet = try Fleet(2)
         func program(_ sql: String) throws {
-            try fleet[0].whileStopped { try RawConnection(path: fleet.path(0)).run(sql) }
+            try fleet[0].whileClosed { try RawConnection(path: fleet.path(0)).run(sql) }
         }
-        // By a program that marks nothing: the end of what machine 1 gets is known by its having got it.
+        // This program marks nothing: the end of what machine 1 gets is known because machine 1 got it.
         try program("INSERT INTO note VALUES ('a', 'first', 0); UPDATE note SET text = 'second' WHERE id = 'a'")
         try await fleet.sync(1, 0)
         try fleet[1].execute("UPDATE note SET text = 'third' WHERE id = 'a'")
-        // It comes back before what was written meanwhile goes out.
+        // The lost change comes back before the new write is sent.
         try program("INSERT INTO note VALUES ('b', 'unseen', 0)")
         let known = try fleet[0].vector
         let overwrite = try fleet[1].replica.read { try JournalReader($0).batch(after: known) }
@@ -246,20 +250,22 @@ struct RestoredFileTests {
                 guard let backup = backups.filter({ $0.machine == index }).randomElement(using: &random) else {
                     continue
                 }
-                // Another machine always stays that was met last: one restore at a time, and a full exchange before the next.
+                // One machine always stays that was met last: one restore at a time, and a full exchange
+                // before the next.
                 try await fleet.converge()
                 try acknowledged.formUnion(fleet[index].ids())
-                let way = random.pick(Machine.Restore.allCases)
+                let way = random.pick(ReplicaFixture.Restore.allCases)
                 try fleet[index].restore(
                     backup.path, way,
                     meanwhile: random.chance(30) ? "INSERT INTO note VALUES ('raw \(step)', '', 0)" : nil)
-                // Nothing at the file tells; so it has to meet one that knows before it meets one that does not.
+                // Nothing at the file shows the restore, so it must meet a machine that knows before one that
+                // does not.
                 if way == .inPlaceAlone { try await fleet.sync(index, (index + 1) % fleet.machines.count) }
             default:
                 guard fleet.machines.count < 6 else { continue }
                 let path = fleet.path(fleet.machines.count)
                 try fleet[index].backUp(to: path)
-                try fleet.add(path, schema: nil)
+                try fleet.add(path)
             }
         }
         try await fleet.converge()

@@ -3,9 +3,9 @@ import Journal
 import Sync
 import Testing
 
-@Suite("What is held")
+@Suite("Held entries")
 struct HeldEntriesTests {
-    @Test("a held row is told with its key, its columns and the reason")
+    @Test("a held row is listed with its key, its columns and the reason")
     func rows() throws {
         let cluster = try Cluster(2, schema: ConvergenceTests.schema)
         try cluster.execute(0, "INSERT INTO album VALUES('a', NULL, 'A', 'code')")
@@ -13,18 +13,20 @@ struct HeldEntriesTests {
         try cluster.converge()
         let held = try cluster[0].read { try HeldEntries($0).all() }
         let entry = try #require(held.first)
-        #expect(held.count == 1 && entry.table == "album" && entry.id != nil)
-        #expect(entry.key.map(\.value) == [.text("b")])
-        #expect(entry.columns.map(\.column) == ["artist", "code", "title"])
+        #expect(held.count == 1 && entry.table == "album")
+        let row = try #require(entry.row)
+        #expect(row.id > 0 && entry.changes == nil)
+        #expect(row.key.map(\.value) == [.text("b")] && entry.key.map(\.value) == [.text("b")])
+        #expect(row.columns.map(\.column) == ["artist", "code", "title"])
         #expect(entry.reason == "unique")
-        #expect(!entry.isShown)
+        #expect(!row.isShown)
         #expect(try cluster[0].read { try HeldEntries.counts($0).map(\.rows) } == [1])
         #expect(try cluster[0].read { try HeldEntries($0).all(table: "artist") }.isEmpty)
         #expect(try cluster[0].read { try HeldEntries($0).all(table: "ALBUM", reason: entry.reason) }.count == 1)
         #expect(try cluster[0].read { try HeldEntries($0).all(reason: "check") }.isEmpty)
     }
 
-    @Test("changes of a table or column that is not here are told, and no longer once it is")
+    @Test("changes of a missing table or column are listed, until it exists")
     func unknown() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE u(id INTEGER PRIMARY KEY, x)",
@@ -33,17 +35,17 @@ struct HeldEntriesTests {
         try cluster.execute(
             0, "INSERT INTO t VALUES(1, 1, 1), (2, 2, 2); INSERT INTO u VALUES(1, 1); UPDATE u SET x = 2")
         try cluster.pull(1, from: 0)
-        let held = try cluster[1].read { try HeldEntries($0).all() }.filter { $0.id == nil }
+        let held = try cluster[1].read { try HeldEntries($0).all() }.filter { $0.row == nil }
         #expect(held.map(\.table).sorted() == ["t", "u"])
         let column = try #require(held.first { $0.table == "t" })
-        #expect(column.reason == "missing_column" && column.columns.map(\.column) == ["b"] && column.changes == 2)
+        #expect(column.reason == "missing_column" && column.changes?.columns == ["b"] && column.changes?.count == 2)
         let table = try #require(held.first { $0.table == "u" })
-        #expect(table.reason == "missing_table" && table.changes == 2)
+        #expect(table.reason == "missing_table" && table.changes?.count == 2 && table.key.isEmpty)
         #expect(try cluster[1].read { try HeldEntries($0).all(reason: "missing_table").count } == 1)
         try cluster[1].write {
             try $0.execute(sql: "ALTER TABLE t ADD COLUMN b; CREATE TABLE u(id INTEGER PRIMARY KEY, x)")
         }
         try cluster[1].refreshDerivedState()
-        #expect(try cluster[1].read { try HeldEntries($0).all() }.filter { $0.id == nil }.isEmpty)
+        #expect(try cluster[1].read { try HeldEntries($0).all() }.filter { $0.row == nil }.isEmpty)
     }
 }

@@ -40,7 +40,7 @@ struct LedgerTests {
     // MARK: - Kinds
 
     @Test(
-        "a change that lost against a key change says so on every replica, through a relay and in batches of one",
+        "a change that lost against a key change is recorded so on every replica, through a relay and in batches of one",
         arguments: [1, 8_192])
     func keyChange(changesPerBatch: Int) throws {
         var limits = Limits.standard
@@ -48,7 +48,7 @@ struct LedgerTests {
         let cluster = try cluster(3, limits: limits)
         try cluster.execute(0, "UPDATE artist SET id = 2")
         try cluster.execute(1, "UPDATE artist SET name = 'late'")
-        // Replica 2 learns everything from replica 1.
+        // Replica 2 gets everything from replica 1.
         try cluster.pull(1, from: 0)
         try cluster.pull(2, from: 1)
         try cluster.converge()
@@ -117,7 +117,7 @@ struct LedgerTests {
         for index in 0..<2 { #expect(try rows(cluster, index) == ["1 first 1"]) }
         #expect(try entries(cluster, 1).isEmpty)
         #expect(try only(cluster, 0).state == .open)
-        // The row was written by someone who had seen both: nothing new to decide.
+        // The row's writer had seen both, so there is nothing to decide.
         #expect(try entries(cluster, 0, ConflictFilter(states: Set(ConflictEntry.State.allCases))).count == 1)
     }
 
@@ -136,7 +136,7 @@ struct LedgerTests {
         for index in 0..<3 { #expect(try rows(cluster, index) == ["1 late 1950 c"]) }
     }
 
-    @Test("a restored update of a row that was made anew sets what lost in the new row")
+    @Test("a restored update of a row that was deleted and inserted again sets the lost values in the new row")
     func restoreIntoNewLife() throws {
         let cluster = try cluster()
         try cluster.execute(0, "DELETE FROM artist; INSERT INTO artist VALUES(1, 'new', 2000, NULL)")
@@ -172,7 +172,7 @@ struct LedgerTests {
     }
 
     @Test(
-        "a row comes back together with the one that it refers to, in whatever order they are named",
+        "a row is restored together with the row that it refers to, in any order of their numbers",
         arguments: [false, true])
     func restoreTogether(namesChildFirst: Bool) throws {
         let cluster = try Cluster(
@@ -218,14 +218,14 @@ struct LedgerTests {
         }
     }
 
-    @Test("a number that the ledger does not have is an error")
+    @Test("a number that is not in the ledger is an error")
     func unknown() throws {
         let cluster = try cluster()
         #expect(try refusal(cluster, [12])?.code == .unknownConflict)
         #expect(throws: JournalError.self) { try cluster[0].dismissConflicts([12], time: 0) }
     }
 
-    @Test("a restore is refused when the column or the table is gone, and changes nothing")
+    @Test("a restore is refused when the column or the table is missing, and changes nothing")
     func schemaChanged() throws {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET name = 'x'")
@@ -239,7 +239,7 @@ struct LedgerTests {
         #expect(try cluster[0].dismissConflicts([id], time: 0).map(\.state) == [.dismissed])
     }
 
-    @Test("a restore that a constraint refuses changes nothing, nor do others of the same command")
+    @Test("a restore that a constraint refuses changes nothing, and neither do the others of the same command")
     func constraint() throws {
         let cluster = try cluster()
         try cluster.execute(0, "UPDATE artist SET code = 'taken', born = 1")
@@ -258,7 +258,7 @@ struct LedgerTests {
 
     // MARK: - Dismissed and dropped
 
-    @Test("what was dismissed stays so when its batches come again, and opens again when more of it is lost")
+    @Test("a dismissed entry stays dismissed when its batches arrive again, and opens again when more of it is lost")
     func dismissed() throws {
         let cluster = try cluster(3)
         try cluster.execute(0, "UPDATE artist SET name = 'n0', born = 0")
@@ -269,23 +269,23 @@ struct LedgerTests {
         let id = try only(cluster, 0).id
         _ = try cluster[0].dismissConflicts([id], time: 0)
         for batch in first { _ = try cluster.inboxes[0].receive(batch) }
-        // Another winner of the same columns is no news about this loss.
+        // Another winner of the same columns does not change this loss.
         try cluster.pull(0, from: 2)
         #expect(try !entries(cluster, 0).contains { $0.id == id })
-        // One that was written without knowledge of it, and takes another column, is.
+        // A concurrent winner of another column does.
         try cluster.execute(1, "UPDATE artist SET born = 9")
         try cluster.pull(0, from: 1)
         let again = try #require(try entries(cluster, 0).first { $0.id == id })
         #expect(again.lost.map(\.column) == ["name", "born"] && again.closedTime == nil)
     }
 
-    @Test("of one row the ledger keeps the latest losers, the same ones on every replica, and counts what it drops")
+    @Test("the ledger keeps the latest losers of a row, the same ones on every replica, and counts what it drops")
     func cap() throws {
         var limits = Limits.standard
         limits.conflictRetention.entriesPerKey = 3
         let cluster = try cluster(3, limits: limits)
         for index in 0..<5 { try cluster.execute(0, "UPDATE artist SET name = 'n\(index)'") }
-        // More writes than those five, so that the last is later than they are also within one millisecond.
+        // More writes than the five, so that the last is later than those also within one millisecond.
         for id in 10..<20 { try cluster.execute(1, "INSERT INTO artist VALUES(\(id), 'other', 1, NULL)") }
         try cluster.execute(1, "UPDATE artist SET name = 'winner' WHERE id = 1")
         try cluster.converge()
@@ -297,7 +297,7 @@ struct LedgerTests {
         }
     }
 
-    @Test("old entries are dropped, whatever their state, and their numbers are not given again")
+    @Test("old entries are dropped in any state, and their numbers are not used again")
     func age() throws {
         let cluster = try cluster()
         func conflict() throws {

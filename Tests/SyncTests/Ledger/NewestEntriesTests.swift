@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The newest entries of the ledger")
 struct NewestEntriesTests {
-    @Test("are as many as were asked for, the newest first, and none for 0 or less")
+    @Test("are as many as requested, the newest first, and none for 0 or less")
     func newest() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE artist(id INTEGER PRIMARY KEY, name TEXT)")
         try cluster.execute(0, "INSERT INTO artist VALUES(1, 'a'), (2, 'b'), (3, 'c')")

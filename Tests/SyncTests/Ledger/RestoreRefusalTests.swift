@@ -5,7 +5,7 @@ import Testing
 
 @testable import Sync
 
-/// A restore that cannot be what the user means is refused, with the reason; the file is then as it was.
+/// A restore that cannot be what the user means is refused with the reason; the file does not change.
 @Suite("Restores from the ledger that are refused")
 struct RestoreRefusalTests {
     private static let schema = """
@@ -21,7 +21,7 @@ struct RestoreRefusalTests {
         try cluster.converge()
     }
 
-    /// Two edits that meet, and the number of the one that lost on replica 0.
+    /// Makes two conflicting edits, and returns the number of the one that lost on replica 0.
     private func conflict(_ mine: String, _ yours: String) throws -> Int64 {
         try cluster.execute(0, mine)
         try cluster.executeLater(1, yours)
@@ -41,7 +41,7 @@ struct RestoreRefusalTests {
         return error?.code
     }
 
-    @Test("into a table that has another primary key by now")
+    @Test("into a table whose primary key has changed")
     func otherKey() throws {
         let id = try conflict("UPDATE artist SET name = 'mine'", "UPDATE artist SET name = 'yours'")
         try cluster.execute(
@@ -50,9 +50,9 @@ struct RestoreRefusalTests {
         #expect(try refused(id) == .unknownColumn)
     }
 
-    @Test("of a row that is set aside")
+    @Test("of a held row")
     func held() throws {
-        // The row that lost its name to a delete came back, and has no place now.
+        // The row that lost its name to a delete was inserted again, and clashes.
         let id = try conflict("UPDATE artist SET name = 'mine'", "DELETE FROM artist WHERE id = 1")
         try cluster.execute(0, "INSERT INTO artist VALUES(2, 'first', 'c', NULL)")
         try cluster.executeLater(1, "INSERT INTO artist VALUES(1, 'second', 'c', NULL)")
@@ -60,7 +60,7 @@ struct RestoreRefusalTests {
         #expect(try refused(id) == .rowIsHeld)
     }
 
-    @Test("where a trigger takes the write back")
+    @Test("where a trigger undoes the write")
     func ignored() throws {
         let id = try conflict("UPDATE artist SET name = 'mine'", "UPDATE artist SET name = 'yours'")
         try cluster.execute(
@@ -68,7 +68,7 @@ struct RestoreRefusalTests {
         #expect(try refused(id) == .refused)
     }
 
-    @Test("when the row that it refers to is gone, which a deferred key says at the end")
+    @Test("when the row that it refers to is missing, which a deferred key reports at the end")
     func noParent() throws {
         let id = try conflict("UPDATE artist SET parent = 1", "UPDATE artist SET parent = 2")
         try cluster.execute(0, "DELETE FROM parent WHERE id = 1")

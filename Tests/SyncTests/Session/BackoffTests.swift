@@ -6,7 +6,7 @@ import Testing
 @Suite struct BackoffTests {
     let limits = Limits.standard
 
-    @Test("a delay lies between nothing and a bound that doubles up to the ceiling", arguments: 1...80)
+    @Test("a delay is between zero and a bound that doubles up to the ceiling", arguments: 1...80)
     func bounds(failures: Int) {
         let bound = min(250 * (Int64(1) << Int64(min(failures - 1, 30))), 30_000)
         #expect(Backoff.delay(failures: failures, entropy: 0, limits: limits) == 0)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("a peer that asks for a delay gets it, and the jitter on top, within the limit")
+    @Test("a peer that asks for a delay gets it plus the jitter, within the limit")
     func askedFor() {
         #expect(Backoff.delay(failures: 1, entropy: 0, minimumMilliseconds: 5_000, limits: limits) == 5_000)
         #expect(Backoff.delay(failures: 1, entropy: .max, minimumMilliseconds: 5_000, limits: limits) == 5_250)
@@ -36,7 +36,7 @@ import Testing
         #expect(Backoff.delay(failures: .min, entropy: 1, limits: limits) == 0)
     }
 
-    @Test("a failure that needs help is retried slowly, never hot")
+    @Test("a failure that needs a person is retried slowly, never at once")
     func slow() {
         #expect(Backoff.slowDelay(entropy: 0, limits: limits) == 15_000)
         #expect(Backoff.slowDelay(entropy: .max, limits: limits) == 30_000)

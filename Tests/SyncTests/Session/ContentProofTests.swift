@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Replicas that know the same are proved to hold the same")
 struct ContentProofTests {
-    /// Changes a file's rows behind the journal's back, as damage would: no trigger runs, and no change is journalled.
+    /// Changes a file's rows past the journal, as damage would: no trigger runs, and nothing is journalled.
     private func damage(_ replica: Replica, _ sql: String) throws {
         let merge = try replica.openMergeConnection()
         try merge.write { try $0.execute(sql: sql) }
@@ -34,7 +34,7 @@ struct ContentProofTests {
     }
 
     @Test(
-        "an exchange after which both know the same compares the content, and notes that it is equal",
+        "an exchange after which both know the same compares the content, and records that it is equal",
         arguments: ReplicaPair.Way.allCases)
     func equal(way: ReplicaPair.Way) async throws {
         let pair = try await pair(way)
@@ -44,7 +44,7 @@ struct ContentProofTests {
         #expect(try record(pair).mismatches.isEmpty)
     }
 
-    @Test("damage is found by the next exchange, and told by table and keys", arguments: ReplicaPair.Way.allCases)
+    @Test("the next exchange finds damage, and reports its table and keys", arguments: ReplicaPair.Way.allCases)
     func mismatch(way: ReplicaPair.Way) async throws {
         let pair = try await pair(way)
         try await pair.sync()
@@ -56,7 +56,7 @@ struct ContentProofTests {
         #expect(found.ranges.first?.after?.columns["id"] == .integer(10))
         #expect(found.ranges.first?.through?.columns["id"] == .integer(20))
         #expect(found.summary.contains("person: after id 10 up to id 20"))
-        // For `status`, of any process.
+        // `status` of any process reads it.
         #expect(try record(pair).mismatches == report.mismatches)
         try damage(pair.b, "UPDATE person SET name = 'somebody 15' WHERE id = 15")
         try damage(pair.a, "DELETE FROM person WHERE id = 40")
@@ -64,7 +64,7 @@ struct ContentProofTests {
         #expect(try record(pair).mismatches.isEmpty)
     }
 
-    @Test("the content is compared once in an interval, and not while the two know different things")
+    @Test("the content is compared once in an interval, and not while both know different things")
     func interval() async throws {
         let pair = try await pair()
         try await pair.sync()
@@ -82,7 +82,7 @@ struct ContentProofTests {
         #expect(try await proof.run() == nil)
     }
 
-    @Test("a machine with another schema is compared in what both have")
+    @Test("a machine with another schema is compared in the common tables and columns")
     func schemas() async throws {
         var limits = Limits.standard
         limits.comparisonIntervalMilliseconds = 0
@@ -95,7 +95,7 @@ struct ContentProofTests {
         #expect(try record(pair).comparedMilliseconds != nil)
     }
 
-    @Test("a row here that is not what the journal says is made so, without a new change")
+    @Test("a local row that differs from the journal is restored from it, without a new change")
     func rebuilds() async throws {
         let pair = try await pair()
         try await pair.sync()
@@ -112,11 +112,11 @@ struct ContentProofTests {
         #expect(report.after.isEqual)
         #expect(try row(pair.a, 3) == "somebody 3")
         #expect(try pair.a.read { try JournalReader($0).lastSeq } == seq)
-        // Live objects have no change to follow, so they are told to look at both tables.
+        // Live objects have no change to follow, so they are notified to read both tables again.
         #expect(try pair.a.read { try VisibilityNotice.all(after: 0, $0)?.filter { $0.key == nil }.count } == 2)
     }
 
-    @Test("a row that was deleted and stands here again is removed; one that stands there again is removed there")
+    @Test("a deleted row that is here again is removed here; one that is there again is removed there")
     func zombies() async throws {
         let pair = try await pair()
         try pair.a.write { try $0.execute(sql: "DELETE FROM person WHERE id IN (5, 6)") }
@@ -129,7 +129,7 @@ struct ContentProofTests {
         #expect(try pair.count(pair.a) == 38 && pair.count(pair.b) == 38)
     }
 
-    @Test("a row that is right here and damaged there is announced again in the columns that differ")
+    @Test("a row that is right here and damaged there is published again in the columns that differ")
     func announces() async throws {
         let pair = try await pair()
         try await pair.sync()
@@ -149,7 +149,7 @@ struct ContentProofTests {
         #expect(try pair.a.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
     }
 
-    @Test("rows of which no journal tells are kept: taken from the peer, or announced to it")
+    @Test("rows that are in no journal are kept: taken from the peer, or published to it")
     func unknownRows() async throws {
         let pair = try await pair()
         try await pair.sync()
@@ -164,7 +164,7 @@ struct ContentProofTests {
         }
     }
 
-    @Test("a repair against a replica that is behind, or ahead, is refused and changes nothing")
+    @Test("a repair against a replica that is behind or ahead is refused and changes nothing")
     func refuses() async throws {
         let pair = try await pair()
         try await pair.sync()
@@ -179,7 +179,7 @@ struct ContentProofTests {
         #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
     }
 
-    @Test("more differences than are listed at a time are mended in rounds")
+    @Test("more differences than one list has are repaired in rounds")
     func rounds() async throws {
         var limits = Limits.standard
         limits.listedDifferences = 7
@@ -193,7 +193,7 @@ struct ContentProofTests {
         #expect(report.after.isEqual)
     }
 
-    @Test("a table that merges by the row is announced where the peer is damaged, and rebuilt where this file is")
+    @Test("a table that merges by the row is published where the peer is damaged, and rebuilt where this file is")
     func rowPolicy() async throws {
         var limits = Limits.standard
         limits.listedDifferences = 7
@@ -217,7 +217,7 @@ struct ContentProofTests {
         #expect(try row(pair.a, 50) == "somebody 50")
     }
 
-    @Test("what a comparison found survives in the file; what cannot be read counts as nothing")
+    @Test("the file keeps the result of a comparison; an unreadable result counts as none")
     func storedForm() throws {
         var mismatch = ContentMismatch(table: "a \"b\"")
         var key = RowImage()
@@ -239,7 +239,7 @@ struct ContentProofTests {
         #expect(try record(pair).mismatches.isEmpty)
     }
 
-    @Test("a table that has another name here is compared with the peer's, and damage of it is found")
+    @Test("a table with another name here is compared with the peer's, and its damage is found")
     func renamedTable() async throws {
         let pair = try await pair()
         try await pair.sync()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Sync
 
-/// Answers that are well formed, and that no honest peer gives.
-@Suite("A peer whose answers lead nowhere")
+/// Well-formed answers that no honest peer gives.
+@Suite("A peer whose answers make no progress")
 struct ContraryPeerTests {
-    /// The endpoint of B, but for the answers that a test changes.
+    /// The endpoint of B, with the answers that a test changes.
     private struct ContraryPeer: Transport {
         let base: LocalTransport
         var compared: @Sendable (DigestRequest, DigestReply) -> DigestReply = { $1 }
@@ -80,7 +80,7 @@ struct ContraryPeerTests {
         }
     }
 
-    @Test("pages that go in a circle end a comparison", .timeLimit(.minutes(1)), arguments: 1...3)
+    @Test("pages that repeat in a circle end a comparison", .timeLimit(.minutes(1)), arguments: 1...3)
     func circles(pages: Int) async throws {
         try await pair.sync()
         var peer = ContraryPeer(base: base)
@@ -100,7 +100,7 @@ struct ContraryPeerTests {
         #expect(await code { _ = try await verification.run() } == .invalid)
     }
 
-    @Test("a push that goes on after its end, or that does not say who sends it, is refused")
+    @Test("a push that continues after its end, or that does not name its sender, is refused")
     func endless() async throws {
         let origin = try pair.a.identity().origin
         let end = Frame(body: .end(vector: VersionVector(), more: false))
@@ -111,7 +111,7 @@ struct ContraryPeerTests {
         await #expect(throws: SyncError.self) { try await push.receive(end) }
     }
 
-    @Test("a repair of what has changed since it was compared is refused, and mends nothing")
+    @Test("a repair of rows that have changed since the comparison is refused, and changes nothing")
     func staleRepair() async throws {
         try await pair.sync()
         let transport = ContraryPeer(base: base)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sync
 
-/// The contract of an exchange, over each transport.
+/// The contract of an exchange over each transport.
 @Suite struct ExchangeTests {
     @Test("an exchange brings each side what it lacks, and the next one nothing", arguments: ReplicaPair.Way.allCases)
     func bothWays(way: ReplicaPair.Way) async throws {
@@ -30,7 +30,7 @@ import Testing
         limits.bytesPerPull = 300
         limits.bytesPerPush = 300
         let pair = try ReplicaPair(way, limits: limits)
-        // Two large transactions, each far beyond a batch, a pull and a push.
+        // Two large transactions, each far larger than a batch, a pull and a push.
         try ReplicaPair.insert(pair.a, 1..<150)
         try ReplicaPair.insert(pair.b, 1_000..<1_150)
         let report = try await pair.sync()
@@ -55,7 +55,7 @@ import Testing
         #expect(try pair.count(pair.b) == 4)
     }
 
-    @Test("a replica that meets itself says so")
+    @Test("a replica that meets itself reports it")
     func itself() async throws {
         let pair = try ReplicaPair(.local)
         do {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("a push that is cut off, or in the wrong order, is an error, and what came before it counts")
+    @Test("a push that is cut off or in the wrong order is an error, and what came before it counts")
     func brokenPush() async throws {
         let pair = try ReplicaPair(.local)
         try ReplicaPair.insert(pair.a, 1..<10)
@@ -107,7 +107,7 @@ import Testing
         #expect(try pair.count(pair.b) == 9)
     }
 
-    @Test("what a push is answered is durable, also of a transaction whose end has not come")
+    @Test("the answer to a push is durable, also for a transaction whose end has not arrived")
     func durableAnswer() async throws {
         let (pair, limits, origin, portion) = try await ReplicaPair.sendingInParts()
         let open = Frame(body: .open(cluster: "main", origin: origin))
@@ -117,7 +117,7 @@ import Testing
         let reply = try await push.finish()
         #expect(reply.vector[origin] == 4)
 
-        // Another process, which has nothing but the file.
+        // Another process, which has only the file.
         let restarted = try Inbox(replica: pair.b, limits: limits) { Stamp(milliseconds: 4_000_000_000_000) }
         #expect(try restarted.have().covers(reply.vector))
         #expect(try pair.count(pair.b) == 0)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("a followed peer gets and gives changes by itself, and shows in the status")
+    @Test("a followed peer exchanges changes by itself, and appears in the status")
     func follows() async throws {
         let pair = try ReplicaPair(.http, follows: true)
         try ReplicaPair.insert(pair.b, 1..<3)
@@ -156,7 +156,7 @@ import Testing
         await run.value
     }
 
-    @Test("a peer that is down is retried, and followed when it comes")
+    @Test("a peer that is down is retried, and followed when it starts")
     func comesLater() async throws {
         let pair = try ReplicaPair(.local)
         let server = try ScriptedServer.serving(pair.replicatorB.endpoint)
@@ -177,7 +177,7 @@ import Testing
         server.stop()
     }
 
-    /// Waits for a row count by watching the file, as any reader does.
+    /// Waits for a number of rows by watching the file, as any reader does.
     private func reaches(_ replica: Replica, _ count: Int) async throws {
         let watch = try FileWatch(path: replica.path)
         defer { watch.stop() }

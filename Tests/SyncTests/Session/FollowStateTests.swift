@@ -21,7 +21,7 @@ import Testing
 
     private let down = SyncError(.unreachable, "down")
 
-    @Test("a peer is greeted, asked at once, and then with a long poll for ever")
+    @Test("a peer gets a hello, a pull at once, and then a long poll for ever")
     func pulls() {
         var state = FollowState()
         #expect(state.handle(.started, entropy: 0) == [.greet])
@@ -30,7 +30,7 @@ import Testing
         #expect(state.handle(.pulled(vector(b: 2), more: false), entropy: 0) == [.pull(waits: true)])
     }
 
-    @Test("what the peer lacks is pushed, once at a time")
+    @Test("what the peer lacks is pushed, one push at a time")
     func pushes() {
         var state = following()
         #expect(state.handle(.changed(vector(a: 1)), entropy: 0) == [.push(lacks: vector())])
@@ -55,18 +55,18 @@ import Testing
         #expect(state.handle(.changed(vector(b: 7)), entropy: 0) == [])
     }
 
-    @Test("a peer that polls gets the news that way")
+    @Test("a peer that polls gets new changes by its poll")
     func leftToPull() {
         var state = following()
         #expect(state.handle(.changed(vector(a: 1)), entropy: 0) == [.push(lacks: vector())])
         #expect(state.handle(.leftToPull(vector(a: 1)), entropy: 0) == [])
-        // It did not get them after all, and says so with its next answer.
+        // The peer did not get them, and says so in its next answer.
         #expect(
             state.handle(.pulled(vector(), more: false), entropy: 0)
                 == [.pull(waits: true), .push(lacks: vector())])
     }
 
-    @Test("after a failure the peer rests, longer each time, and is greeted again")
+    @Test("after a failure the peer rests, longer each time, and gets a hello again")
     func backsOff() {
         var state = following()
         for failure in 1...10 {
@@ -80,7 +80,7 @@ import Testing
         #expect(state.pullFailures == 0)
     }
 
-    @Test("a failing push rests by itself and leaves the long poll alone")
+    @Test("a failing push rests by itself and does not affect the long poll")
     func lanes() {
         var state = following()
         _ = state.handle(.changed(vector(a: 1)), entropy: 0)
@@ -98,7 +98,7 @@ import Testing
         #expect(state.handle(.failed(.pull, busy), entropy: 0) == [.rest(.pull, milliseconds: 300_000)])
     }
 
-    @Test("a peer that is this replica is not followed any more")
+    @Test("a peer that is this replica itself is not followed any longer")
     func itself() {
         var state = FollowState()
         _ = state.handle(.started, entropy: 0)
@@ -107,7 +107,7 @@ import Testing
         #expect(state.handle(.rested(.pull), entropy: 0) == [])
     }
 
-    @Test("whatever events come in whatever order, each lane runs one thing at a time")
+    @Test("in any order of events, each lane runs one request at a time")
     func anyOrder() {
         for seed in 0..<200 as Range<UInt64> {
             var generator = SplitMix(seed: seed)

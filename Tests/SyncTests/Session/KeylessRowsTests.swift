@@ -39,7 +39,7 @@ struct KeylessRowsTests {
         }
     }
 
-    @Test("a peer that tells of one gets no repair for it")
+    @Test("a peer that reports one gets no repair for it")
     func told() throws {
         let a = try ReplicaPair.make(directory.file("a.sqlite"), schema: Self.schema, number: 1)
         let replicator = try Replicator(replica: a)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Sync
 
-/// What no peer would take.
-@Suite("A change that is larger than peers take")
+/// A change that no peer would accept.
+@Suite("A change that is larger than peers accept")
 struct LargeChangeTests {
     @Test("is named by table and version, and what was written before it arrives", arguments: ReplicaPair.Way.allCases)
     func named(way: ReplicaPair.Way) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-/// Two replicas of one small schema, a way from the first to the second, and a replicator on each.
+/// Two replicas of one small schema, a transport from the first to the second, and a replicator on each.
 final class ReplicaPair: Sendable {
     enum Way: CaseIterable, Sendable {
         case local
@@ -26,7 +26,7 @@ final class ReplicaPair: Sendable {
     let limits: Limits
     private let server: ScriptedServer?
 
-    /// How the replicator of A reaches B.
+    /// The address by which A's replicator reaches B.
     let peerB: PeerConfiguration
 
     init(
@@ -52,20 +52,14 @@ final class ReplicaPair: Sendable {
     deinit { server?.stop() }
 
     static func make(_ path: String, schema: String, cluster: String = "main", number: UInt64) throws -> Replica {
-        let queue = try DatabaseQueue(path: path)
-        try queue.write { try $0.execute(sql: schema) }
-        try queue.close()
-        var options = Replica.Options()
-        options.durability = .normal
-        return try Replica.create(
-            at: path, InitializeRequest(cluster: cluster, origin: OriginID(high: number, low: 7)), options: options
-        ).replica
+        let request = InitializeRequest(cluster: cluster, origin: OriginID(high: number, low: 7))
+        return try Replica.make(at: path, schema: schema, request, options: .unsynced)
     }
 
     @discardableResult
     func sync() async throws -> SyncReport { try await replicatorA.syncOnce(peerB) }
 
-    /// Nine rows of A in one transaction, as it sends them: four changes in a frame.
+    /// Nine rows of A in one transaction, as A sends them: four changes in a frame.
     static func sendingInParts() async throws -> (
         pair: ReplicaPair, limits: Limits, origin: OriginID, portion: FrameSource.Portion
     ) {

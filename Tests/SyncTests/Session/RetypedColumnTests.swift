@@ -4,14 +4,14 @@ import Testing
 
 @testable import Sync
 
-/// Machines whose tables declare other types for one column: a migration that has not come everywhere yet.
-@Suite("A column of another type there")
+/// Machines whose tables declare different types for one column: a migration that is not on all machines yet.
+@Suite("A column with another type on the peer")
 struct RetypedColumnTests {
     private static let other =
         "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score TEXT, photo BLOB)"
 
     @Test(
-        "shows each value as the type here stores it, is no damage, and is told by verify",
+        "shows each value as the local type stores it, is no damage, and is reported by verify",
         arguments: ReplicaPair.Way.allCases)
     func notDamage(way: ReplicaPair.Way) async throws {
         var limits = Limits.standard
@@ -30,7 +30,8 @@ struct RetypedColumnTests {
         #expect(table.retypedColumns == ["score"])
         #expect(try await pair.sync().mismatches.isEmpty)
 
-        // What both store alike is compared still. The connection that merges writes past the journal, as damage would.
+        // Values that both types store alike are still compared. The merging connection writes past the
+        // journal, as damage would.
         let merge = try pair.b.openMergeConnection()
         try merge.write { try $0.execute(sql: "UPDATE person SET name = 'z' WHERE id = 1") }
         try merge.close()
@@ -40,7 +41,7 @@ struct RetypedColumnTests {
         #expect(damaged.differing == 1)
     }
 
-    @Test("types that store alike under other names are compared")
+    @Test("types with other names that store alike are compared")
     func sameAffinity() async throws {
         let pair = try ReplicaPair(
             .local,

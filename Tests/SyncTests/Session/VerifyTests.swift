@@ -5,7 +5,7 @@ import Testing
 @testable import Sync
 
 @Suite struct VerifyTests {
-    /// Changes a replica's rows behind the journal's back, as damage would.
+    /// Changes a replica's rows past the journal, as damage would.
     private func damage(_ replica: Replica, _ sql: String) throws {
         let queue = try DatabaseQueue(path: replica.path)
         try queue.write { db in
@@ -71,7 +71,7 @@ import Testing
         #expect(table.differences.count == 5)
     }
 
-    @Test("-0.0 counts as 0.0, the order of columns does not matter, and a column of one side only is told")
+    @Test("-0.0 counts as 0.0, the order of columns does not matter, and a column of one side only is reported")
     func columns() async throws {
         let pair = try ReplicaPair(
             .local, schemaB: "CREATE TABLE person (extra, score REAL, name TEXT, photo BLOB, id INTEGER PRIMARY KEY)")

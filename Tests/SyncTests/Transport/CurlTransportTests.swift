@@ -6,7 +6,7 @@ import Testing
 
 @testable import Sync
 
-/// Each answer that a server can get wrong, and what the client makes of it.
+/// Each wrong answer of a server, and the client's reaction.
 @Suite struct CurlTransportTests {
     private static let origin = OriginID(high: 4, low: 2)
     private static let greeting = Hello(
@@ -33,7 +33,7 @@ import Testing
         return (frames, try (frames + [end]).flatMap { try $0.encoded() })
     }
 
-    /// The error of a hello to a server that answers so.
+    /// The error of a hello to a server that gives this answer.
     private func failure(
         limits: Limits? = nil, _ answer: @escaping @Sendable (ScriptedServer.Connection) -> Void
     ) async throws -> SyncError {
@@ -74,7 +74,7 @@ import Testing
         #expect(request.body == answer)
     }
 
-    @Test("a pull streams frames, however the body is cut")
+    @Test("a pull streams frames, for any cuts of the body")
     func pull() async throws {
         let (frames, bytes) = try stream()
         let server = try ScriptedServer { _, connection in
@@ -131,7 +131,7 @@ import Testing
         #expect(error.code == .invalid)
     }
 
-    @Test("what does not speak HTTP is no peer")
+    @Test("a server that does not speak HTTP is no peer")
     func noHTTP() async throws {
         let error = try await failure { $0.send("220 smtp.example.org ESMTP\r\n") }
         #expect(error.code == .notAPeer)
@@ -193,7 +193,7 @@ import Testing
         #expect(error.code == .tooLarge)
     }
 
-    @Test("a server that says nothing, or a byte now and then, is given up in time")
+    @Test("a server that says nothing, or a byte from time to time, times out")
     func silent() async throws {
         var impatient = limits
         impatient.lowSpeedSeconds = 1
@@ -210,7 +210,7 @@ import Testing
         #expect(error.hint?.contains("Redirects") == true)
     }
 
-    @Test("an error of the peer comes with its code, message and hint, and a delay within the limit")
+    @Test("an error of the peer arrives with its code, message and hint, and a delay within the limit")
     func peerError() async throws {
         let said = SyncError(.otherCluster, "another cluster", hint: "look again")
         let error = try await failure {
@@ -222,14 +222,14 @@ import Testing
         #expect(error.retryAfterSeconds == limits.retryAfterSeconds)
     }
 
-    @Test("a missing or wrong token is called that")
+    @Test("a missing or wrong token is reported as such")
     func unauthorized() async throws {
         let error = try await failure { $0.respond("401 Unauthorized", type: "text/plain", []) }
         #expect(error.code == .unauthorized)
         #expect(error.hint?.contains("--token-file") == true)
     }
 
-    @Test("a compressed answer that nobody asked for is refused")
+    @Test("a compressed answer that was not requested is refused")
     func contentEncoding() async throws {
         let error = try await failure {
             $0.respond(type: WireHTTP.messageType, [], extra: "Content-Encoding: gzip, gzip\r\n")
@@ -237,7 +237,7 @@ import Testing
         #expect(error.code == .notAPeer)
     }
 
-    @Test("a port where nobody listens is unreachable")
+    @Test("a port without a listener is unreachable")
     func refused() async throws {
         let server = try ScriptedServer { _, _ in false }
         server.stop()

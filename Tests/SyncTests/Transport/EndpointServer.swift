@@ -4,7 +4,7 @@ import Synchronization
 @testable import Sync
 
 extension ScriptedServer {
-    /// A server with the protocol's routes over `endpoint`: as little HTTP as a client needs.
+    /// A server with the protocol's routes over `endpoint`, with as little HTTP as a client needs.
     static func serving(_ endpoint: Endpoint) throws -> ScriptedServer {
         try ScriptedServer { request, connection in
             let isDone = DispatchSemaphore(value: 0)

@@ -5,9 +5,9 @@ import Synchronization
     import Glibc
 #endif
 
-/// A TCP server on loopback that answers HTTP requests with whatever bytes a test wants, right or wrong.
+/// A TCP server on loopback that answers HTTP requests with any bytes of a test, right or wrong.
 ///
-/// A thread for each connection; blocking on purpose, so that a test decides when a byte leaves.
+/// Each connection has a thread that blocks, so that a test decides when a byte is sent.
 final class ScriptedServer: Sendable {
     struct Request: Sendable {
         var line = ""
@@ -17,11 +17,11 @@ final class ScriptedServer: Sendable {
         var path: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
     }
 
-    /// One accepted connection, in the hands of a script.
+    /// One accepted connection, controlled by a script.
     struct Connection: Sendable {
         fileprivate let socket: Int32
 
-        /// False when the other side is gone.
+        /// False when the other side has disconnected.
         @discardableResult
         func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
@@ -56,7 +56,7 @@ final class ScriptedServer: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// How many connections were made so far.
+    /// The number of connections.
     private let stopped = Mutex(false)
 
     var connections: Int { accepted.withLock { $0 } }
@@ -90,7 +90,7 @@ final class ScriptedServer: Sendable {
 
     deinit { stop() }
 
-    /// Further calls do nothing: the number of a closed descriptor soon belongs to somebody else's file.
+    /// Further calls do nothing: another file may soon have the number of a closed descriptor.
     func stop() {
         let isFirst = stopped.withLock { stopped in
             defer { stopped = true }

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A valid message of two changes to break in one place.
+    /// A valid message of two changes, for a test to break in one place.
     private func message() throws -> Tandem_V1_ChangeBatch {
         var batch = ChangeBatch()
         batch.shapes = [TableShape(table: "t", columns: ["id", "name", "score"], keyCount: 1)]

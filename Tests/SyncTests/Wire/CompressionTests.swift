@@ -7,7 +7,9 @@ import Testing
     let limits = Limits.standard
     private static let compressing: [PayloadEncoding] = [.gzip, .zstd]
 
-    @Test("what was compressed comes back", arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 300_000])
+    @Test(
+        "compressed bytes decompress to the original",
+        arguments: PayloadEncoding.allCases, [0, 1, 1_000, 131_072, 300_000])
     func roundTrip(encoding: PayloadEncoding, size: Int) throws {
         var generator = SplitMix(seed: UInt64(size))
         let bytes = (0..<size).map { _ in UInt8.random(in: 0...40, using: &generator) }
@@ -55,12 +57,12 @@ import Testing
         #expect(try Zstd.decompress(small, limit: 1_000, windowLog: limits.zstdWindowLog).isEmpty)
     }
 
-    @Test("the checksum is the one of zlib and gzip")
+    @Test("the checksum equals that of zlib and gzip")
     func checksum() {
         #expect(Array("123456789".utf8).withUnsafeBytes(CRC32.of) == 0xCBF4_3926)
     }
 
-    @Test("what is not compressed has the same limit")
+    @Test("an uncompressed payload has the same limit")
     func plain() {
         let error = #expect(throws: WireError.self) {
             try PayloadEncoding.none.decompress([1, 2], limit: 1, limits: limits)

@@ -18,7 +18,7 @@ import Testing
         #expect(read.message.contains(error.message))
     }
 
-    @Test("every code has a name of its own and travels")
+    @Test("every code has a name of its own and survives the wire")
     func codes() {
         #expect(Set(SyncError.Code.all.map(\.name)).count == SyncError.Code.all.count)
         for code in SyncError.Code.all {
@@ -36,7 +36,7 @@ import Testing
         #expect(error.isRetryable)
     }
 
-    @Test("a peer's text is freed of control characters and shortened")
+    @Test("a peer's text is shortened and loses its control characters")
     func hostileText() throws {
         let text = #"a\u0000\n\u001b[31m"# + String(repeating: "x", count: 5_000)
         let body = #"{"error":{"code":"invalid","message":""# + text + #""}}"#
@@ -45,7 +45,7 @@ import Testing
         #expect(error.message.count < 1_100)
     }
 
-    @Test("deeply nested JSON is no stack overflow")
+    @Test("deeply nested JSON does not overflow the stack")
     func nested() {
         let body = [UInt8](repeating: UInt8(ascii: "["), count: limits.errorBodyBytes)
         #expect(SyncError.decodingJSONBody(body, limits: limits) == nil)

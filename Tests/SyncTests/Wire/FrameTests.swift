@@ -34,7 +34,7 @@ import Testing
         return frames
     }
 
-    @Test("a stream of frames is the same however it is cut into pieces")
+    @Test("a stream of frames is the same for any cut into pieces")
     func everySplit() throws {
         let (frames, bytes) = try stream()
         for cut in 0...bytes.count {
@@ -43,7 +43,7 @@ import Testing
         #expect(try parse(bytes.indices.map { bytes[$0...$0] }) == frames)
     }
 
-    @Test("a stream that is cut off anywhere is truncated")
+    @Test("a stream that is cut off at any byte is truncated")
     func everyPrefix() throws {
         let (_, bytes) = try stream()
         for length in 0..<bytes.count {
@@ -78,7 +78,7 @@ import Testing
         var parser = FrameParser(limits: limits)
         parser.append(Array("<!doctype html>".utf8))
         #expect(throws: WireError.self) { try parser.next() }
-        // And so is all that follows.
+        // All further bytes are refused, too.
         parser.append(try stream().bytes)
         #expect(throws: WireError.self) { try parser.next() }
     }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("an unknown wire version is called that", arguments: [0, 2, 99] as [UInt32])
+    @Test("an unknown wire version is reported as such", arguments: [0, 2, 99] as [UInt32])
     func wireVersions(version: UInt32) throws {
         var header = Tandem_V1_FrameHeader()
         header.wireVersion = version
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("a frame gives back its batch in every encoding", arguments: PayloadEncoding.allCases)
+    @Test("a frame returns its batch in every encoding", arguments: PayloadEncoding.allCases)
     func encodings(encoding: PayloadEncoding) throws {
         var generator = SplitMix(seed: 9)
         let batch = ChangeBatch.random(changes: 500, using: &generator)
@@ -123,7 +123,7 @@ import Testing
         #expect(try arrived.batch(limits: limits) == batch)
     }
 
-    @Test("a frame whose changes are not the announced ones is refused")
+    @Test("a frame whose changes differ from its header is refused")
     func covers() throws {
         var frame = try stream().frames[1]
         guard case .batch(var covers, let encoding, let rawSize) = frame.body else { return }
@@ -149,7 +149,7 @@ import Testing
         #expect(damaged.isKnown(to: vector))
     }
 
-    @Test("a header that is none, and one with too many ranges, are refused, and the stream stays refused to its end")
+    @Test("a header that is none, or that has too many ranges, is refused, and so is the rest of the stream")
     func headers() throws {
         var garbage = Frame.magic
         // Four bytes of header, no payload.

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Sync
 
-/// What fuzzing begins with, and what it found: one file for each input, in a folder for each target.
+/// The seeds of fuzzing, and the inputs that it found: one file for each input, in a folder for each target.
 @Suite("The inputs of the fuzz targets")
 struct FuzzCorpusTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Harness/Fuzz/Corpus")
 
-    @Test("every input of the corpus is read without a trap", arguments: FuzzTarget.allCases)
+    @Test("every input of the corpus is decoded without a trap", arguments: FuzzTarget.allCases)
     func replay(target: FuzzTarget) throws {
         let folder = Self.folder.appendingPathComponent(target.rawValue)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -22,7 +22,7 @@ struct FuzzCorpusTests {
         }
     }
 
-    /// `TANDEM_WRITE_CORPUS=1` writes the seeds anew, after a change of the protocol.
+    /// `TANDEM_WRITE_CORPUS=1` writes the seeds again, after a change of the protocol.
     @Test("the seeds are real messages of the protocol", arguments: FuzzTarget.allCases)
     func seeds(target: FuzzTarget) throws {
         let seeds = try Self.seeds(of: target)
@@ -80,7 +80,7 @@ struct FuzzCorpusTests {
         return try [[0] + stream, [20] + stream] + bodies.map { try header(of: $0.encoded()) }
     }
 
-    /// The header and the payload of a frame, as the target puts them together again.
+    /// The header and the payload of a frame, in the form from which the target builds the frame.
     private static func header(of frame: [UInt8]) throws -> [UInt8] {
         [1] + frame[6..<8] + frame[12..<(frame.count - 4)]
     }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Sync
 
-/// Bytes of version 1 as it was released. A change that fails here breaks every peer in the field: raise the wire version.
+/// The bytes of version 1 as released. A change that fails here breaks every peer in the field: raise the
+/// wire version.
 @Suite struct GoldenTests {
     private let limits = Limits.standard
     private let here = OriginID(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C_0D0E_0F10)
@@ -14,7 +15,7 @@ import Testing
         VersionVector([.init(origin: here, version: 5), .init(origin: there, version: 1 << 40)])
     }
 
-    /// Every field of the format, and every kind of value.
+    /// A batch with every field of the format and every kind of value.
     private var batch: ChangeBatch {
         var batch = ChangeBatch()
         batch.shapes = [

@@ -35,7 +35,7 @@ import Testing
         try survives(PushReply(vector: vector, applied: 3))
     }
 
-    @Test("what a pull asks for is clamped to the limits")
+    @Test("the wishes of a pull are clamped to the limits")
     func clamped() throws {
         let greedy = PullRequest(cluster: "c", origin: origin, have: vector, waitSeconds: 1 << 30, maxBytes: .max)
         let request = try PullRequest(decoding: greedy.encoded(), limits: limits)
@@ -43,7 +43,7 @@ import Testing
         #expect(request.maxBytes == limits.bytesPerPull)
     }
 
-    @Test("a vector out of order, twice, below 1 or too long is refused")
+    @Test("a vector out of order, with duplicates, below 1 or too long is refused")
     func vectors() throws {
         func entry(_ high: UInt64, _ version: Int64) -> Tandem_V1_Vector.Entry {
             var entry = Tandem_V1_Vector.Entry()
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: WireError.self) { try VersionVector(Tandem_V1_Vector(vector), limits: small) }
     }
 
-    @Test("another wire version is refused by that name")
+    @Test("another wire version is reported as such")
     func versions() throws {
         var message = Tandem_V1_Hello()
         message.wireVersion = 2
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("an answer of digests beyond the limits, or with digests that are none, is refused")
+    @Test("an answer of digests beyond the limits, or with invalid digests, is refused")
     func digests() throws {
         var reply = DigestReply(vector: vector)
         reply.digests = [

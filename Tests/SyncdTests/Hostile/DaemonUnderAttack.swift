@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sync
 
-/// A daemon with a token, and the five assertions around each connection to it.
+/// A daemon with a token, and the five assertions for each connection to it.
 final class DaemonUnderAttack {
-    /// The longest that an answer may take.
+    /// The longest time of an answer in seconds.
     static let seconds = 20
-    /// What it may log, in bytes, for all inputs together.
+    /// The most bytes that it may log for all inputs together.
     static let logBytes = 64 << 10
 
     private let workspace = Workspace()
@@ -20,11 +20,11 @@ final class DaemonUnderAttack {
         try workspace.execute(path, "UPDATE person SET name = '\(HostileScene.canary)'")
         daemon = try await DaemonProcess.start(
             path, "--token-file", try workspace.write(HostileScene.token, to: "token"))
-        // The first contact follows what was written without the library.
+        // The first contact takes up what was written without the library.
         _ = try await answers(to: HostileScene(own: .random(), ownVersion: 0).http("GET /v1/status HTTP/1.1"))
     }
 
-    /// Sends the input, and asserts.
+    /// Sends the input and makes the assertions.
     func expect(_ input: HostileInput) async throws {
         guard case .daemon(let make) = input.target, case .status(let statuses) = input.outcome else { return }
         let name = Comment(rawValue: input.testDescription)
@@ -36,7 +36,7 @@ final class DaemonUnderAttack {
         #expect(ContinuousClock.now - start < .seconds(DaemonUnderAttack.seconds), name)
         let seen = text.matches(of: #/HTTP/1\.1 (\d{3}) /#).compactMap { Int($0.1) }
         #expect(statuses.contains(seen.first ?? 0), "\(name): \(text.prefix(300))")
-        // What is behind it is the end of a connection whose body was not read, or a request of its own.
+        // The rest is the end of a connection whose body was not read, or an answer to a request of its own.
         #expect(seen.dropFirst().allSatisfy { $0 == 400 || statuses.contains($0) }, "\(name): \(text.prefix(300))")
         #expect(!text.contains(HostileScene.token) && !text.contains(HostileScene.canary), name)
         #expect(!text.contains("Access-Control-Allow"), name)
@@ -49,7 +49,7 @@ final class DaemonUnderAttack {
         #expect(next.hasPrefix("HTTP/1.1 200"), "\(name): the next good request fails: \(next.prefix(200))")
     }
 
-    /// At the end of a table of inputs.
+    /// Makes the assertions after a table of inputs.
     func expectQuietEnd() async throws {
         let (status, log) = await daemon.stop()
         #expect(status == 0)
@@ -57,7 +57,7 @@ final class DaemonUnderAttack {
         #expect(log.utf8.count < DaemonUnderAttack.logBytes, "\(log.prefix(2_000))")
     }
 
-    /// All that comes back on one connection whose sending half is closed after `bytes`.
+    /// Everything that the daemon sends on one connection whose sending half is closed after `bytes`.
     private func answers(to bytes: [UInt8]) async throws -> String {
         let port = daemon.port
         return try await withCheckedThrowingContinuation { continuation in
@@ -69,7 +69,7 @@ final class DaemonUnderAttack {
 }
 
 extension RawHTTP {
-    /// Sends the bytes, closes this half, and reads to the end.
+    /// Sends the bytes, closes the sending half, and reads to the end.
     fileprivate static func exchange(_ bytes: [UInt8], with port: Int) throws -> String {
         let descriptor = try connect(to: port)
         defer { close(descriptor) }

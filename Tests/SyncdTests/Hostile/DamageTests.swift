@@ -4,10 +4,10 @@ import Testing
 
 @testable import Sync
 
-/// Not samples but all of them: each prefix, each bit, each byte at which a connection can end.
+/// All cases and no samples: each prefix, each bit, each byte at which a connection can end.
 @Suite("Damage of every kind at every place")
 struct DamageTests {
-    @Test("every prefix of a push is refused; what it holds complete is applied, once")
+    @Test("every prefix of a push is refused; its complete transactions are applied once")
     func prefixes() async throws {
         let target = try EndpointUnderAttack()
         let scene = try await target.settledScene()
@@ -24,7 +24,7 @@ struct DamageTests {
         try await target.expectSound()
     }
 
-    @Test("every flipped bit of a push is refused, and nothing of the frame that it hits is applied")
+    @Test("every flipped bit of a push is refused, and nothing of its frame is applied")
     func flips() async throws {
         let target = try EndpointUnderAttack()
         let scene = try await target.settledScene()
@@ -42,7 +42,7 @@ struct DamageTests {
     }
 
     @Test(
-        "every prefix and every flipped bit of a greeting, a pull and a question is refused or served, and changes nothing"
+        "every prefix and every flipped bit of a hello, a pull and a digest request is refused or served, and changes nothing"
     )
     func messages() async throws {
         let target = try EndpointUnderAttack()
@@ -77,7 +77,7 @@ struct DamageTests {
                 return damaged
             }
             for damaged in prefixes + flips {
-                // A flipped bit of the time to wait is a wait, which is another test's matter.
+                // A flipped bit of the waiting time makes the daemon wait. Another test covers that.
                 if route == .pull, (try? PullRequest(decoding: damaged, limits: .standard))?.waitSeconds ?? 0 > 0 {
                     continue
                 }
@@ -91,7 +91,7 @@ struct DamageTests {
         try await target.expectSound()
     }
 
-    @Test("a connection that ends at any byte of a push changes nothing, until the push is whole")
+    @Test("a connection that ends at any byte of a push changes nothing, until the push is complete")
     func cuts() async throws {
         let workspace = Workspace()
         let path = try await workspace.makeReplica()
@@ -106,7 +106,7 @@ struct DamageTests {
                 Content-Length: \(body.count)\r\n\r\n
                 """.utf8) + body
         let complete = try request.count - scene.end().count
-        // The first contact settles what `init` left, and notes what was handed out.
+        // The first contact takes up what `init` left, and records what was published.
         for (path, body) in [(WireHTTP.helloPath, try scene.hello()), (WireHTTP.pullPath, try scene.pull())] {
             let answer = try await RawHTTP.request(
                 "POST", path, port: daemon.port, headers: [("Content-Type", WireHTTP.messageType)], body: body)
@@ -114,7 +114,7 @@ struct DamageTests {
         }
         let before = try FileState(path)
         for length in 0..<complete { try RawHTTP.cut(request, after: length, port: daemon.port) }
-        // In a daemon of few threads a whole answer comes after what was accepted before it.
+        // In a daemon with few threads, a complete answer comes after everything that was accepted before it.
         #expect(try await RawHTTP.request("GET", "/v1/status", port: daemon.port).status == 200)
         let changes = try FileState(path).changes(since: before)
         #expect(changes.isEmpty, "\(changes)")
@@ -131,7 +131,7 @@ struct DamageTests {
 }
 
 extension RawHTTP {
-    /// Sends so many bytes and resets the connection.
+    /// Sends `length` bytes and resets the connection.
     fileprivate static func cut(_ bytes: [UInt8], after length: Int, port: Int) throws {
         let descriptor = try connect(to: port)
         defer { close(descriptor) }
@@ -139,7 +139,7 @@ extension RawHTTP {
             Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
         }
         if length.isMultiple(of: 2) {
-            // The daemon is done with the connection when it closes its half.
+            // The daemon has finished with the connection when it closes its half.
             shutdown(descriptor, Int32(SHUT_WR))
             var byte: UInt8 = 0
             while recv(descriptor, &byte, 1, 0) > 0 {}

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Sync
 
-/// An endpoint on a replica with tables of every kind, and the five assertions around each request to it.
+/// An endpoint on a replica with tables of every kind, and the five assertions for each request to it.
 final class EndpointUnderAttack: Sendable {
-    /// The longest that a request may take here.
+    /// The longest time of a request in seconds.
     static let seconds = 60
 
     private static let schema = """
@@ -33,7 +33,7 @@ final class EndpointUnderAttack: Sendable {
         INSERT INTO word VALUES ('Word', 1);
         """
 
-    /// Small, so that an input at a limit is small too.
+    /// Small limits, so that an input at a limit is small too.
     static let limits = {
         var limits = Limits.standard
         limits.receivedChangesPerBatch = 4_096
@@ -55,17 +55,12 @@ final class EndpointUnderAttack: Sendable {
 
     init() throws {
         let path = directory.file("a.sqlite")
-        let queue = try DatabaseQueue(path: path)
-        try queue.write { try $0.execute(sql: EndpointUnderAttack.schema) }
-        try queue.close()
         let log = LogRecord()
         self.log = log
-        var options = Replica.Options()
-        options.durability = .normal
+        var options = Replica.Options.unsynced
         options.logger = log.logger
-        replica = try Replica.create(
-            at: path, InitializeRequest(excluding: ["secret"], origin: OriginID(high: 5, low: 5)), options: options
-        ).replica
+        let request = InitializeRequest(excluding: ["secret"], origin: OriginID(high: 5, low: 5))
+        replica = try Replica.make(at: path, schema: EndpointUnderAttack.schema, request, options: options)
         replicator = try Replicator(replica: replica, limits: EndpointUnderAttack.limits, logger: log.logger)
     }
 
@@ -78,13 +73,13 @@ final class EndpointUnderAttack: Sendable {
         return HostileScene(own: own, ownVersion: vector[own])
     }
 
-    /// The same, once the first contact is over: it notes what was handed out.
+    /// The same after the first contact, which records what was published.
     func settledScene() async throws -> HostileScene {
         try await expectGoodRequest("the first contact")
         return try scene()
     }
 
-    /// Sends the input, and asserts.
+    /// Sends the input and makes the assertions.
     func expect(_ input: HostileInput) async throws {
         guard case .endpoint(let route, let make) = input.target else { return }
         let name = Comment(rawValue: input.testDescription)
@@ -106,7 +101,7 @@ final class EndpointUnderAttack: Sendable {
         try await expectGoodRequest(name)
     }
 
-    /// What a request is answered with, and the tables that it changed.
+    /// The answer to a request, and the tables that it changed.
     func outcome(of body: [UInt8], at route: HostileInput.Route) async throws -> (error: SyncError?, changed: [String])
     {
         let before = try replica.read { try FileState($0) }
@@ -162,7 +157,7 @@ final class EndpointUnderAttack: Sendable {
         }
     }
 
-    /// A greeting, a pull of everything, and an empty push: served, whatever came before.
+    /// Sends a hello, a pull of everything, and an empty push. All must be served.
     private func expectGoodRequest(_ name: Comment) async throws {
         let scene = try scene()
         for (route, body) in [
@@ -174,7 +169,7 @@ final class EndpointUnderAttack: Sendable {
         }
     }
 
-    /// At the end of a table of inputs: the file is sound, and a change still arrives.
+    /// Checks after a table of inputs that the file is sound and that a change still arrives.
     func expectSound() async throws {
         let problems = try replica.read { db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }

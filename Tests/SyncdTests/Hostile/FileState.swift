@@ -2,11 +2,13 @@ import Foundation
 import GRDB
 import Testing
 
-/// A digest of each table of a file, the journal's own and the schema included.
+/// A digest of each table of a file, with the journal's own tables and the schema.
 struct FileState: Equatable {
-    /// How far this file has been looked at by itself, whatever came from outside: it changes nothing that anyone is told.
+    /// Tables in which a contact may record what this file itself has checked. They change nothing that a
+    /// peer is told.
     ///
-    /// The schema's number rises when a file without a log is opened: GRDB makes and drops a table then, so that there is one.
+    /// The number of the schema rises when GRDB opens a file without a log: it makes and drops a table to get
+    /// one.
     private static let notes: Set = [
         "_journal_replica.checked_seq", "_journal_replica.checked_keys", "_journal_replica.schema_version",
         "_journal_replica.sealed_seq", "_journal_replica.sealed_stamp", "_journal_replica.fingerprint",
@@ -27,7 +29,7 @@ struct FileState: Equatable {
         for table in tables + ["sqlite_master"] {
             let columns = try db.columns(in: table).map(\.name).filter { !FileState.notes.contains("\(table).\($0)") }
                 .map { "quote(\"\($0)\")" }.joined(separator: ", ")
-            // The journal is widened for a wide table; that is a change of the journal's.
+            // A wide table widens the journal. That change counts as one of the journal.
             let condition = table == "sqlite_master" ? "WHERE name <> '_journal'" : ""
             let rows = try Row.fetchAll(db, sql: "SELECT \(columns) FROM \"\(table)\" \(condition)").map { row in
                 row.map { String.fromDatabaseValue($0.1) ?? "" }.joined(separator: "|")
@@ -44,10 +46,10 @@ struct FileState: Equatable {
 
 /// The memory of a process, as the system counts it.
 enum Memory {
-    /// More than the largest request that the limits of the tests allow, several times over.
+    /// Several times the largest request that the limits of the tests allow.
     static let cap = 256 << 20
 
-    /// Bytes that are resident.
+    /// The resident bytes.
     static func resident(_ process: String = "self") -> Int {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }) else { return 0 }

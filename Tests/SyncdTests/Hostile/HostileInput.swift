@@ -2,21 +2,21 @@ import Testing
 
 @testable import Sync
 
-/// One input of the catalogue in docs/RELIABILITY.md, and what has to become of it.
+/// One input of the catalogue in docs/RELIABILITY.md, with its required outcome.
 ///
-/// Besides the outcome, each driver asserts the same of every input: no table changes unless the outcome says so, the process
-/// lives and answers the next good request, memory and time stay bounded, and no token and no row stands in what is told or
-/// logged.
+/// For every input, each driver also asserts: no table changes unless the outcome says so, the process lives
+/// and answers the next good request, memory and time stay bounded, and no message and no log contains a
+/// token or the content of a row.
 struct HostileInput: Sendable, CustomTestStringConvertible {
-    /// Who gets the bytes.
+    /// The receiver of the bytes.
     enum Target: Sendable {
-        /// An endpoint in this process: the body of a request.
+        /// An endpoint in this process. The bytes are the body of a request.
         case endpoint(Route, @Sendable (HostileScene) throws -> [UInt8])
-        /// A daemon: everything that is sent on one connection.
+        /// A daemon. The bytes are everything that is sent on one connection.
         case daemon(@Sendable (HostileScene) throws -> [UInt8])
-        /// `syncd sync` against a server that answers so, by the path of the request.
+        /// `syncd sync` against a server with this answer, chosen by the path of the request.
         case client(@Sendable (HostileScene, String) throws -> HostileServer.Behaviour)
-        /// `syncd` with these arguments, of which the workspace prepares the files.
+        /// `syncd` with these arguments, whose files the workspace prepares.
         case command(@Sendable (Workspace) async throws -> [String])
     }
 
@@ -26,15 +26,16 @@ struct HostileInput: Sendable, CustomTestStringConvertible {
     enum Outcome: Sendable {
         /// Refused with one of these codes; no table changes.
         case refused(Set<SyncError.Code>)
-        /// A daemon answers with one of these statuses, or 0: it closes the connection without a word. No table changes.
+        /// A daemon answers with one of these statuses; 0 when it closes the connection without an answer. No
+        /// table changes.
         case status(Set<Int>)
         /// Served, and no table changes.
         case served
-        /// Taken, and only the journal's own tables change.
+        /// Accepted, and only the journal's own tables change.
         case kept
-        /// Taken, and then the SQL gives 1.
+        /// Accepted, and then the SQL returns 1.
         case applied(String)
-        /// A command ends with status 1, and this in its one sentence and hint. Nothing changes.
+        /// A command ends with status 1 and with this text in its sentence or hint. Nothing changes.
         case explained(String)
     }
 
@@ -57,7 +58,7 @@ struct HostileInput: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "B\(entry): \(name)" }
 
-    /// The statuses with which a daemon says that a request is broken or not allowed.
+    /// The statuses of a daemon for a broken or forbidden request.
     static let badRequest: Outcome = .status([400])
 
     static let all: [HostileInput] =

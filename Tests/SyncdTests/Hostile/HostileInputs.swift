@@ -1,4 +1,4 @@
-/// A table of inputs: one after the other, and lists of them.
+/// Builds a table of inputs from single inputs and lists of them.
 @resultBuilder
 enum HostileInputs {
     static func buildExpression(_ input: HostileInput) -> [HostileInput] { [input] }

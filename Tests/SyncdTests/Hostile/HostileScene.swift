@@ -4,20 +4,20 @@ import SwiftProtobuf
 
 @testable import Sync
 
-/// Who attacks whom: what an input has to name to be taken seriously.
+/// The values that an attacker needs for a plausible input.
 struct HostileScene: Sendable {
     /// The replica under attack.
     let own: OriginID
-    /// How many changes it has made.
+    /// The number of its changes.
     let ownVersion: Int64
-    /// The name under which the attacker comes, a new one for each input.
+    /// The origin of the attacker, a new one for each input.
     let origin = OriginID.random()
     var cluster = "main"
     let milliseconds = Int64(Date().timeIntervalSince1970 * 1_000)
 
     var stamp: Stamp { Stamp(milliseconds: milliseconds) }
 
-    /// Text that must not turn up in any message or log.
+    /// Text that may not appear in any message or log.
     static let canary = "canary-row-7f3a"
     static let token = "canary-token-0123456789abcdef"
 
@@ -55,12 +55,12 @@ struct HostileScene: Sendable {
         try Frame(body: .end(vector: vector, more: false)).encoded()
     }
 
-    /// A whole push of `batch`.
+    /// A complete push of `batch`.
     func push(_ batch: ChangeBatch, as origin: OriginID? = nil) throws -> [UInt8] {
         try open(as: origin) + Frame(batch, encoding: .zstd).encoded() + end()
     }
 
-    /// A whole push of a payload under the covers of a good batch, with sizes and checksum that fit.
+    /// A complete push of a payload with the header of a good batch, and with a right size and checksum.
     func push(
         payload: [UInt8], encoding: PayloadEncoding = .none, rawSize: Int? = nil, covers: [Cover]? = nil
     ) throws -> [UInt8] {
@@ -71,7 +71,7 @@ struct HostileScene: Sendable {
         return try open() + frame.encoded() + end()
     }
 
-    /// A whole push of a batch whose message is broken in one place.
+    /// A complete push of a batch whose message is broken in one place.
     func push(
         _ batch: ChangeBatch? = nil, breaking change: (inout Tandem_V1_ChangeBatch) -> Void
     ) throws -> [UInt8] {
@@ -108,13 +108,13 @@ struct HostileScene: Sendable {
 
     static let authorization = "Authorization: Bearer \(token)"
 
-    /// A request of HTTP/1.1 with the token; further lines, and a body, as they are.
+    /// A request of HTTP/1.1 with the token. Further lines and a body are sent as they are.
     func http(_ start: String, _ lines: [String] = [authorization], body: [UInt8] = []) -> [UInt8] {
         let head = "\(start)\r\nHost: localhost\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\n"
         return Array(head.utf8) + body
     }
 
-    /// A `POST` with the token, the type of the route and these lines.
+    /// A `POST` with the token, the content type of the route and these lines.
     func post(_ path: String, _ lines: String..., body: [UInt8] = []) -> [UInt8] {
         let type = path == WireHTTP.pushPath ? WireHTTP.framesType : WireHTTP.messageType
         return http("POST \(path) HTTP/1.1", [HostileScene.authorization, "Content-Type: \(type)"] + lines, body: body)

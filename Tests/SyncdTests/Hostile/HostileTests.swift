@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Every input of the catalogue has its stated outcome, and changes nothing else")
 struct HostileTests {
-    /// The least number of inputs: one that is lost is seen.
+    /// The least number of inputs, so that a lost one is noticed.
     static let floor = 400
 
-    /// The entries that other suites show; docs/RELIABILITY.md names them.
+    /// The entries that other suites cover; docs/RELIABILITY.md names them.
     static let elsewhere: Set<Int> = [2, 3, 15, 51, 59, 61, 72, 75, 79, 80]
 
-    @Test("the catalogue is whole: every entry has an input, or a suite of its own")
+    @Test("the catalogue is complete: every entry has an input, or a suite of its own")
     func count() {
         let counts = Dictionary(grouping: HostileInput.all, by: \.entry).mapValues(\.count)
         print(
@@ -25,7 +25,8 @@ struct HostileTests {
 
     @Test("messages and frames, at an endpoint")
     func endpoint() async throws {
-        // A replica for each entry: what one brings in does not slow down the digests of the others.
+        // Each entry has a replica of its own, so that the rows of one do not slow down the digests of the
+        // others.
         for (_, inputs) in Dictionary(grouping: HostileInput.all.filter(\.isForEndpoint), by: \.entry) {
             let endpoint = try EndpointUnderAttack()
             for input in inputs { try await endpoint.expect(input) }

@@ -3,7 +3,7 @@ import Journal
 
 @testable import Sync
 
-/// Part G of the catalogue: a server answers, and `syncd sync` has to survive it.
+/// Part G of the catalogue: answers of a server that `syncd sync` must survive.
 extension HostileInput {
     private static func answer(
         _ entry: Int, _ name: String, _ sentence: String = "", toPull: Bool = false,
@@ -74,7 +74,7 @@ extension HostileInput {
         }
         answer(69, "half a head") { _ in .init(Array("HTTP/1.1 200 OK\r\nContent-".utf8)) }
         answer(69, "frames without end", toPull: true) { _ in
-            // They make nothing known, so their payloads are skipped.
+            // They bring nothing new, so their payloads are skipped.
             let frame = Frame(
                 body: .batch(covers: [], encoding: .none, rawSize: 1 << 20),
                 payload: [UInt8](repeating: 7, count: 1 << 20))
@@ -162,7 +162,7 @@ extension HostileInput {
 }
 
 extension HostileScene {
-    /// The greeting of a peer that has something to send.
+    /// The hello of a peer that has something to send.
     fileprivate func peerHello() throws -> [UInt8] {
         try hello { message in
             var vector = VersionVector()

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Sync
 
-/// Parts B and C of the catalogue: what is inside of a frame.
+/// Parts B and C of the catalogue: the content of a frame.
 extension HostileInput {
     static func push(
         _ entry: Int, _ name: String, _ outcome: Outcome, _ make: @escaping @Sendable (HostileScene) throws -> [UInt8]
@@ -105,7 +105,7 @@ extension HostileInput {
         }
     }
 
-    /// A frame of any header and payload, with sizes and checksum that fit.
+    /// A frame of any header and payload, with a right size and checksum.
     static func frame(_ header: [UInt8], _ payload: [UInt8]) -> [UInt8] {
         func big(_ number: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
         let bytes = Frame.magic + big(header.count) + big(payload.count) + header + payload
@@ -259,7 +259,7 @@ extension HostileInput {
             return try HostileInput.frame(header.serializedBytes(), [1, 2, 3]) + scene.end()
         }
         push(34, "a batch under the name of a known origin, with other content", .served) { scene in
-            // The first version of that name is known here: it is left alone.
+            // The first version of that origin is known here, so it is ignored.
             try scene.push(scene.batch(origin: OriginID(high: 5, low: 5)), as: scene.origin)
         }
         push(34, "a push that opens under the name of the receiver", .refused([.selfPeer])) { scene in
@@ -305,7 +305,7 @@ extension HostileInput {
         return bytes + [UInt8(rest)]
     }
 
-    /// B29 to B32: what values may be.
+    /// B29 to B32: values.
     @HostileInputs static var values: [HostileInput] {
         ([
             ("2^53 + 1", .integer(1 << 53 + 1), "typeof(c) = 'integer' AND c = 9007199254740993"),
@@ -419,7 +419,7 @@ extension HostileInput {
                     "person", ["id", "name", "age"], keys: 1,
                     [[.text("x"), .blob([UInt8](repeating: 1, count: 3 << 20)[...]), .null]]), encoding: .none
             ).encoded()
-            // The first of them is taken, the others are known, and then it is too much.
+            // The first one is accepted, the others are known, and then the stream is too large.
             return try scene.open() + Frame.magic + [0, 0, 0, 8, 0, 0x40, 0, 1] + frame + frame + frame
         }
         push(32, "a table of 1 900 columns that is not here", .kept) { scene in

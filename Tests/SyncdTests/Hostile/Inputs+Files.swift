@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import TestSupport
 
-/// Part H of the catalogue, and what part F says of secrets: files, configuration, flags.
+/// Part H of the catalogue, and the secrets of part F: files, configuration, flags.
 extension HostileInput {
     private static func command(
         _ entry: Int, _ name: String, _ sentence: String,
@@ -142,7 +142,7 @@ extension HostileInput {
         configured("a certificate without a key", #"{"tls-cert": "c.pem"}"#, "--tls-key")
         configured("a configuration of UTF-16", "\u{FEFF}\0{\0}", "not a JSON object")
         command(81, "a configuration file that is a FIFO", "") { workspace in
-            // A writer that goes away at once: the reader sees an empty file.
+            // The writer closes the pipe at once, so the reader sees an empty file.
             mkfifo(workspace.path("fifo"), 0o600)
             let path = workspace.path("fifo")
             Thread.detachNewThread { close(open(path, O_WRONLY)) }

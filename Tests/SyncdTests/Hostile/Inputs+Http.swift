@@ -3,7 +3,7 @@ import Journal
 
 @testable import Sync
 
-/// Parts A and F of the catalogue: HTTP, credentials. Everything goes to a real daemon over a socket of its own.
+/// Parts A and F of the catalogue: HTTP and credentials. Each input has a socket of its own to a real daemon.
 extension HostileInput {
     private static func http(
         _ entry: Int, _ name: String, _ statuses: Set<Int>, _ make: @escaping @Sendable (HostileScene) throws -> [UInt8]
@@ -135,7 +135,7 @@ extension HostileInput {
         }
         http(12, "HTTP/2 without asking", [0, 400, 401, 404, 405]) { _ in Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
-        http(12, "a TLS greeting", [0, 400]) { _ in
+        http(12, "a TLS ClientHello", [0, 400]) { _ in
             [0x16, 0x03, 0x01, 0x00, 0x05, 0x01, 0x00, 0x00, 0x01, 0x00, 0x0D, 0x0A, 0x0D, 0x0A]
         }
         http(12, "nothing at all", [0, 400]) { _ in [] }
@@ -262,7 +262,7 @@ extension HostileInput {
         }
     }
 
-    /// B58, B60, B62, B65, B66: who asks.
+    /// B58, B60, B62, B65, B66: credentials.
     @HostileInputs static var access: [HostileInput] {
         ([
             ("no token", []), ("an empty header", ["Authorization: "]),

@@ -94,7 +94,7 @@ extension HostileInput {
             ]
         }
         HostileInput(
-            38, "the rows of a column that is not there",
+            38, "the rows of a missing column",
             .endpoint(.digest) { scene in
                 try scene.digest(
                     .rows(
@@ -103,7 +103,7 @@ extension HostileInput {
                         through: nil))
             }, .refused([.notFound]))
         HostileInput(
-            38, "the rows by a key that is none",
+            38, "the rows by an invalid key",
             .endpoint(.digest) { scene in
                 try scene.digest(
                     .rows(
@@ -136,7 +136,8 @@ extension HostileInput {
             scene in
             try scene.push(scene.batch("person", ["id", "name"], keys: 1, [[.text("fire"), .text("fire")]]))
         }
-        push(41, "a column that is not here", .applied("SELECT count(*) = 1 FROM person WHERE id = 'newer'")) { scene in
+        push(41, "a column that does not exist here", .applied("SELECT count(*) = 1 FROM person WHERE id = 'newer'")) {
+            scene in
             try scene.push(
                 scene.batch("person", ["id", "name", "later"], keys: 1, [[.text("newer"), .text("n"), .real(1)]]))
         }
@@ -330,7 +331,7 @@ extension HostileInput {
         }
     }
 
-    /// B48 to B57: who wrote what, and who knows what.
+    /// B48 to B57: origins and vectors.
     @HostileInputs static var identities: [HostileInput] {
         push(
             48, "new changes under the name of a third origin are a relay's right",
@@ -353,7 +354,7 @@ extension HostileInput {
                 try scene.pull { $0.origin = wireData(scene.own.bytes) }
             }, .refused([.selfPeer]))
         HostileInput(
-            49, "a greeting under the receiver's name",
+            49, "a hello under the receiver's name",
             .endpoint(.hello) { scene in
                 try scene.hello { $0.origin = wireData(scene.own.bytes) }
             }, .served)
@@ -395,7 +396,7 @@ extension HostileInput {
                 try scene.pull { $0.have = HostileInput.vector(of: 1_000) }
             }, .served)
         HostileInput(
-            52, "a greeting with 20 000 origins",
+            52, "a hello with 20 000 origins",
             .endpoint(.hello) { scene in
                 try scene.hello { $0.vector = HostileInput.vector(of: 20_000) }
             }, .refused([.tooLarge]))
@@ -431,7 +432,7 @@ extension HostileInput {
         ] as [(String, [UInt8])]).flatMap { name, origin in
             [
                 HostileInput(
-                    53, "an origin \(name) in a greeting",
+                    53, "an origin \(name) in a hello",
                     .endpoint(.hello) { scene in
                         try scene.hello { $0.origin = wireData(origin) }
                     }, invalid),
@@ -546,7 +547,7 @@ extension HostileInput {
         HostileInput(
             57, "a wait of 136 years and 2^64 bytes",
             .endpoint(.pull) { scene in
-                // Clamped; with nothing known there is something to send, so that nothing waits.
+                // The size is clamped. The vector is empty, so there is something to send and nothing waits.
                 try scene.pull {
                     $0.waitSeconds = .max
                     $0.maxBytes = .max
@@ -579,7 +580,7 @@ extension HostileInput {
             }, invalid)
     }
 
-    /// A vector of that many origins.
+    /// A vector of `count` origins.
     private static func vector(of count: Int, version: Int64 = 1) -> Tandem_V1_Vector {
         var vector = Tandem_V1_Vector()
         vector.entries = (0..<count).map { index in

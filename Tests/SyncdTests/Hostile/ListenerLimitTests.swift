@@ -45,9 +45,9 @@ private final class SmallListener: Sendable {
     deinit { running.cancel() }
 }
 
-@Suite("What one client gets of a listener is bounded", .timeLimit(.minutes(2)))
+@Suite("The share of one client in a listener is bounded", .timeLimit(.minutes(2)))
 struct ListenerLimitTests {
-    /// Waits for the end of a connection; false when a byte comes, or nothing within the patience of a test.
+    /// Waits for the end of a connection. False when the time of a test is over before.
     private func isClosed(_ descriptor: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var count = 0
@@ -62,13 +62,13 @@ struct ListenerLimitTests {
             == bytes.count
     }
 
-    @Test("B3: beyond its share of connections, an address is cut off at once, and another address is served")
+    @Test("B3: beyond its share of connections, an address is disconnected at once, and another address is served")
     func connections() async throws {
         let listener = try await SmallListener { $0.connectionsPerAddress = 4 }
         var held: [Int32] = []
         for _ in 0..<4 {
             let descriptor = try RawHTTP.connect(to: listener.port)
-            // An answer shows that the connection was counted.
+            // The answer shows that the connection was counted.
             #expect(send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", descriptor))
             var buffer = [UInt8](repeating: 0, count: 4_096)
             #expect(recv(descriptor, &buffer, buffer.count, 0) > 0)
@@ -93,7 +93,7 @@ struct ListenerLimitTests {
     }
 
     @Test(
-        "B3: the head of a request has to come in time",
+        "B3: the head of a request must arrive in time",
         arguments: ["", "GET /v1/sta", "GET /healthz HTTP/1.1\r\nX-A: "])
     func slowHead(beginning: String) async throws {
         let listener = try await SmallListener { $0.idleSeconds = 1 }
@@ -103,7 +103,7 @@ struct ListenerLimitTests {
         #expect(isClosed(descriptor))
     }
 
-    @Test("B3: a header of a byte now and then does not put off the end")
+    @Test("B3: a header that arrives byte by byte does not extend the time")
     func drippingHead() async throws {
         let listener = try await SmallListener { $0.idleSeconds = 1 }
         let descriptor = try RawHTTP.connect(to: listener.port)
@@ -115,7 +115,7 @@ struct ListenerLimitTests {
         #expect(ContinuousClock.now - start < .seconds(10))
     }
 
-    @Test("B3: a TLS handshake has to end in time", arguments: [[], [0x16, 0x03, 0x01] as [UInt8]])
+    @Test("B3: a TLS handshake must end in time", arguments: [[], [0x16, 0x03, 0x01] as [UInt8]])
     func handshake(beginning: [UInt8]) async throws {
         let listener = try await SmallListener(tls: true) { $0.handshakeSeconds = 1 }
         let descriptor = try RawHTTP.connect(to: listener.port)
@@ -124,7 +124,7 @@ struct ListenerLimitTests {
         #expect(isClosed(descriptor))
     }
 
-    @Test("B2: a body of a byte now and then is answered 408, and others are served meanwhile")
+    @Test("B2: a body that arrives byte by byte is answered 408, and others are served in the meantime")
     func drippingBody() async throws {
         let listener = try await SmallListener {
             $0.slowBodySeconds = 1
@@ -145,7 +145,7 @@ struct ListenerLimitTests {
         #expect(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
     }
 
-    /// Sends a byte every tenth of a second until something comes back, or the connection ends.
+    /// Sends a byte every tenth of a second until an answer arrives or the connection ends.
     private func drip(_ descriptor: Int32) {
         var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         for _ in 0..<200 where poll(&ready, 1, 100) == 0 {
@@ -153,7 +153,7 @@ struct ListenerLimitTests {
         }
     }
 
-    @Test("B15: an address that asks too often is answered 429 with Retry-After, and another one is served")
+    @Test("B15: an address with too many requests is answered 429 with Retry-After, and another one is served")
     func rate() async throws {
         let listener = try await SmallListener {
             $0.requestBurst = 20
@@ -177,7 +177,7 @@ struct ListenerLimitTests {
         #expect(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
     }
 
-    @Test("B15: of the requests of a kind under way, an address has its half, and all have the whole")
+    @Test("B15: an address has half of the requests of a kind that may run at once, and all addresses have the whole")
     func share() throws {
         var limits = ServerLimits()
         limits.bodies = 4
@@ -194,7 +194,7 @@ struct ListenerLimitTests {
         withExtendedLifetime((one, others)) {}
     }
 
-    @Test("a bucket of requests gives a burst, then the rate, and remembers a bounded number of callers")
+    @Test("a bucket of requests allows a burst, then the rate, and remembers a bounded number of callers")
     func bucket() {
         var rate = RequestRate(burst: 3, perSecond: 2)
         #expect((0..<5).map { _ in rate.take("a", milliseconds: 0) } == [nil, nil, nil, 1, 1])
@@ -202,13 +202,13 @@ struct ListenerLimitTests {
         #expect(rate.take("a", milliseconds: 499) == 1)
         #expect(rate.take("a", milliseconds: 500) == nil)
         #expect(rate.take("a", milliseconds: 501) == 1)
-        // A clock that steps back gives nothing.
+        // A clock that steps back adds nothing.
         #expect(rate.take("a", milliseconds: -10_000) == 1)
         #expect((0..<4).map { _ in rate.take("a", milliseconds: 100_000) } == [nil, nil, nil, 1])
         for caller in 0..<(3 * RequestRate.callers) { #expect(rate.take("\(caller)", milliseconds: 200_000) == nil) }
     }
 
-    @Test("a body may be slow at first, and then has to keep its pace on average")
+    @Test("a body may be slow at first, and must then keep its rate on average")
     func pace() throws {
         var limits = ServerLimits()
         limits.slowBodySeconds = 30

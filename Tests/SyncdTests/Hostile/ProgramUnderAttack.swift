@@ -4,16 +4,16 @@ import Testing
 
 @testable import Sync
 
-/// `syncd` as a client and as a command, and the five assertions around each run.
+/// `syncd` as a client and as a command, and the five assertions for each run.
 struct ProgramUnderAttack {
-    /// The longest that a run may take.
+    /// The longest time of a run in seconds.
     static let seconds = 60
-    /// The address space of a run, in kilobytes: what it reserves for a stack of each thread counts too. A program that was built for a
-    /// sanitizer reserves terabytes.
+    /// The address space of a run in kilobytes, with the reserved stack of each thread. A program that was
+    /// built for a sanitizer reserves terabytes.
     static let kilobytes =
         ProcessInfo.processInfo.environment["TANDEM_SANITIZED"] == nil ? String(4 << 20) : "unlimited"
 
-    /// Runs the input, and asserts.
+    /// Runs the input and makes the assertions.
     func expect(_ input: HostileInput) async throws {
         guard case .explained(let sentence) = input.outcome else { return }
         let name = Comment(rawValue: input.testDescription)
@@ -35,7 +35,7 @@ struct ProgramUnderAttack {
             arguments = [
                 "sync", path, hostile.url, "--token-file", try workspace.write(HostileScene.token, to: "token"),
             ]
-            // The first contact follows what was written without the library.
+            // The first contact takes up what was written without the library.
             try await settle(path)
         case .command(let prepare): arguments = try await prepare(workspace)
         case .endpoint, .daemon: return
@@ -61,7 +61,7 @@ struct ProgramUnderAttack {
         if let server { #expect(server.requests > 0, name) }
     }
 
-    /// Brings the journal up to date with what a plain program wrote.
+    /// Brings the journal up to date with the writes of a plain program.
     private func settle(_ path: String) async throws {
         let server = try HostileServer { _ in .answer("500 Internal Server Error", type: "text/plain", []) }
         let outcome = try await Tool.run("sync", path, server.url)
@@ -71,7 +71,8 @@ struct ProgramUnderAttack {
     private func state(_ workspace: Workspace) throws -> WorkspaceState { try WorkspaceState(workspace) }
 }
 
-/// The tables of every database, and the bytes of all else, in a workspace; without the lock file, which stays behind.
+/// The tables of every database and the bytes of all other files in a workspace. The lock file is ignored: it
+/// stays.
 private struct WorkspaceState {
     private var tables: [String: FileState] = [:]
     private var bytes: [String: Data] = [:]
@@ -79,7 +80,7 @@ private struct WorkspaceState {
     init(_ workspace: Workspace) throws {
         for (name, content) in try workspace.snapshot()
         where !["-wal", "-shm", "-syncd"].contains(where: name.hasSuffix) {
-            // A link to nothing must not be opened: SQLite would make the file.
+            // A link to nothing must not be opened: SQLite would create the file.
             if name.hasSuffix(".sqlite"), let state = try? FileState(workspace.path(name)) {
                 tables[name] = state
             } else {
@@ -88,7 +89,7 @@ private struct WorkspaceState {
         }
     }
 
-    /// What differs but for the note on the peer that failed, which is there for `syncd status`.
+    /// The differences, without the note on the failed peer, which `syncd status` shows.
     func changes(since other: WorkspaceState) -> [String] {
         let files = Set(bytes.keys).union(other.bytes.keys).filter { bytes[$0] != other.bytes[$0] }
         let changed = tables.flatMap { name, state in

@@ -1,19 +1,19 @@
 import Foundation
 import TestSupport
 
-/// A running `syncd run`. Killed when the value goes away.
+/// A running `syncd run`. It is killed when the value is released.
 final class DaemonProcess: @unchecked Sendable {
     // Everything is set before the initializer returns, and Process is safe to signal from any thread.
     private let process = Process()
     private let errorReader: BackgroundReader
 
-    /// The line that it printed when it listened.
+    /// The line that it printed once it listened.
     let greeting: String
     let port: Int
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Starts it on a free port and waits for its line.
+    /// Starts the daemon on a free port and waits for its line.
     static func start(_ database: String, _ arguments: String...) async throws -> DaemonProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -33,7 +33,7 @@ final class DaemonProcess: @unchecked Sendable {
         process.standardError = errors
         try process.run()
         errorReader = BackgroundReader(errors.fileHandleForReading)
-        // Ends with the line, or when the process ends and closes the pipe.
+        // The read ends with the line, or when the process ends and closes the pipe.
         greeting = String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
         guard let match = greeting.firstMatch(of: /https?:\/\/[^ ]*:(\d+)/), let port = Int(match.1) else {
             process.terminate()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running command whose output is read line by line. Killed when the value goes away.
+/// A running command whose output is read line by line. It is killed when the value is released.
 final class FollowedCommand: @unchecked Sendable {
     // One test reads its lines, one after the other; Process is safe to signal from any thread.
     private let process = Process()
@@ -18,7 +18,7 @@ final class FollowedCommand: @unchecked Sendable {
 
     /// Waits for the next line.
     ///
-    /// - Throws: ``ToolError`` when the command ends, or says nothing for as long as ``Tool/limit``.
+    /// - Throws: ``ToolError`` when the command ends, or prints nothing for ``Tool/limit``.
     func nextLine() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(with: Result { try readLine() }) }

@@ -1,15 +1,16 @@
 import Foundation
 import Synchronization
 
-/// A server that answers every connection with the same bytes, whatever is asked. What a peer must never do is its job.
+/// A server that answers every connection with the same bytes, for any request. It does what a peer must
+/// never do.
 final class HostileServer: Sendable {
-    /// What it sends after it has read a request.
+    /// What the server sends after it has read a request.
     struct Behaviour: Sendable {
         /// Sent first.
         var bytes: [UInt8]
-        /// Sent again and again after that, until the client hangs up.
+        /// Sent repeatedly after that, until the client closes the connection.
         var endless: [UInt8]?
-        /// Leaves the connection open, silent, instead of closing it.
+        /// True to leave the connection open and silent instead of closing it.
         var staysOpen = false
 
         init(_ bytes: [UInt8], endless: [UInt8]? = nil, staysOpen: Bool = false) {
@@ -33,10 +34,10 @@ final class HostileServer: Sendable {
     private let listener: Int32
     private let served = Mutex(0)
 
-    /// How many requests it has answered.
+    /// The number of requests that it has answered.
     var requests: Int { served.withLock { $0 } }
 
-    /// - Parameter behaviour: Chosen by the path of the request.
+    /// - Parameter behaviour: Returns the behaviour for the path of a request.
     init(_ behaviour: @escaping @Sendable (String) -> Behaviour) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -83,7 +84,7 @@ final class HostileServer: Sendable {
         shutdown(connection, Int32(SHUT_WR))
     }
 
-    /// Reads one request with its body; nil when the client hung up before.
+    /// Reads one request with its body; nil when the client closed the connection before.
     private func readRequest(_ connection: Int32) -> String? {
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An HTTP client that sends exactly the bytes it is told to, right or wrong.
+/// An HTTP client that sends exactly the given bytes, right or wrong.
 enum RawHTTP {
     struct Answer: Sendable {
         let status: Int
@@ -8,7 +8,7 @@ enum RawHTTP {
         let body: String
     }
 
-    /// How long a test waits for a byte before it gives up.
+    /// The seconds that a test waits for a byte.
     static let patience = 30
 
     /// Sends the bytes and reads until the server closes, or until the announced body is complete.
@@ -30,7 +30,7 @@ enum RawHTTP {
         return try await send(Array((head + "\r\n").utf8) + body, to: port)
     }
 
-    /// - Parameter source: An address of this machine to come from; all of 127.0.0.0/8 are.
+    /// - Parameter source: The source address; this machine has all of 127.0.0.0/8.
     static func connect(to port: Int, from source: String? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if let source {
@@ -61,7 +61,8 @@ enum RawHTTP {
         return descriptor
     }
 
-    /// Sends as much as the server takes: it may refuse before it has read everything, and its answer is what counts.
+    /// Sends as much as the server takes. The server may refuse before it has read everything; only its
+    /// answer counts.
     static func send(_ bytes: [UInt8], on descriptor: Int32) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What a finished command left behind.
+/// The result of a finished command.
 struct Outcome: Sendable, CustomStringConvertible {
     let status: Int32
     let output: String
@@ -18,13 +18,13 @@ struct ToolError: Error, CustomStringConvertible {
 
 /// The built `syncd`, run as a process of its own.
 enum Tool {
-    /// Next to the running test bundle.
+    /// The path next to the running test bundle.
     static let path: String = {
         let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("syncd").path
     }()
 
-    /// No command of the tests takes nearly as long.
+    /// Far longer than any command of the tests takes.
     static let limit: TimeInterval = 120
 
     /// Runs `syncd` with these arguments to its end.
@@ -54,7 +54,7 @@ enum Tool {
         timer.setEventHandler { process.terminate() }
         timer.resume()
         defer { timer.cancel() }
-        // Read both at once: a full pipe that nobody reads would block the process.
+        // Both pipes are read at once: a full pipe without a reader would block the process.
         let errorReader = BackgroundReader(errors.fileHandleForReading)
         let text = output.fileHandleForReading.readAll()
         let errorText = errorReader.finish()

@@ -9,7 +9,8 @@ struct Workspace: Sendable {
 
     func path(_ name: String) -> String { directory.file(name) }
 
-    /// An ordinary database with two tables, one of them without a primary key; not a replica yet.
+    /// Makes an ordinary database with two tables, one of them without a primary key. It is not a replica
+    /// yet.
     func makeDatabase(_ name: String = "a.sqlite", rows: Int = 3) throws -> String {
         let path = path(name)
         try execute(
@@ -23,7 +24,7 @@ struct Workspace: Sendable {
         return path
     }
 
-    /// A replica.
+    /// Makes a replica.
     func makeReplica(_ name: String = "a.sqlite", rows: Int = 3, cluster: String = "main") async throws -> String {
         let path = try makeDatabase(name, rows: rows)
         let outcome = try await Tool.run("init", path, "--cluster", cluster)
@@ -56,7 +57,8 @@ struct Workspace: Sendable {
         return path
     }
 
-    /// What must not change when a command refuses its input: bytes, mode, and which files lie in the directory.
+    /// What must not change when a command refuses its input: the bytes of files, and the list
+    /// of files in the directory.
     func snapshot() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A todo as the API spells it.
+/// A todo in the spelling of the API.
 struct TodoAnswer: Decodable, Hashable, Sendable {
     let id: String
     let title: String

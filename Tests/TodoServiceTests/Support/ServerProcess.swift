@@ -1,13 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A program of this package that serves on a port and prints its address when it does. Killed when the value goes away.
+/// A program of this package that serves on a port and prints its address once it does. Killed when the value
+/// is released.
 final class ServerProcess: @unchecked Sendable {
     // Everything is set before the initializer returns, and Process is safe to signal from any thread.
     private let process = Process()
     let port: Int
 
-    /// Starts the program, which was built next to the running test bundle, and waits for its line.
+    /// Starts the program, which the build puts next to the running test bundle, and waits for its line.
     static func start(_ program: String, _ arguments: String...) async throws -> ServerProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -25,7 +26,7 @@ final class ServerProcess: @unchecked Sendable {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Ends with the line, or when the process ends and closes the pipe.
+        // The read ends with the line, or when the process ends and closes the pipe.
         let greeting = String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
         guard let match = greeting.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/), let port = Int(match.1) else {
             process.terminate()

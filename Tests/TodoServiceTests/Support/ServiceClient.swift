@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A client of the service's API, a connection for each request.
+/// A client of the service's API, with a connection for each request.
 struct ServiceClient: Sendable {
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
@@ -35,7 +35,7 @@ struct ServiceClient: Sendable {
         }
     }
 
-    /// Opens the live feed for the time of `body`.
+    /// Keeps the live feed open during `body`.
     func withEvents<Result: Sendable>(_ body: (EventReader) async throws -> Result) async throws -> Result {
         try await withConnection(.GET, "/events", nil, "") { inbound in
             try await body(EventReader(inbound))

@@ -1,7 +1,7 @@
 import Foundation
 import FuzzTargets
 
-/// The target of this process: `TANDEM_FUZZ_TARGET`.
+/// The target of this process, named by `TANDEM_FUZZ_TARGET`.
 private let target: FuzzTarget = {
     let name = getenv("TANDEM_FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
@@ -27,7 +27,8 @@ private func runDriver(
     _ testOneInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// The package manager gives an executable's `main` this name, and has the linker look for it; libFuzzer's own is so never called.
+/// The package manager gives the `main` of an executable this name, and links it as the entry point.
+/// libFuzzer's own `main` is therefore not called.
 @_cdecl("fuzz_main")
 public func start(_ count: CInt, _ arguments: Arguments) -> CInt {
     var count = count

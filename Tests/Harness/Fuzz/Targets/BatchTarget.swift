@@ -2,7 +2,7 @@ import Journal
 import Sync
 
 enum BatchTarget {
-    /// Smaller than in production, so that small inputs reach the ceilings.
+    /// Limits smaller than in production, so that small inputs reach them.
     static let limits = {
         var limits = Limits.standard
         limits.rawBatchBytes = 1 << 20
@@ -18,7 +18,7 @@ enum BatchTarget {
         check(batch)
     }
 
-    /// A batch that was accepted keeps its invariants, and survives the wire again.
+    /// Checks that an accepted batch keeps its invariants, and comes back equal from the wire.
     static func check(_ batch: ChangeBatch) {
         if let broken = batch.checkInvariants() { preconditionFailure("an accepted batch: \(broken)") }
         guard let again = try? BatchCodec.encode(batch) else {

@@ -4,7 +4,8 @@ import Sync
 enum CompressionTarget {
     private static let limit = 1 << 20
 
-    /// The first byte chooses the encoding; the rest is compressed, or pretends to be.
+    /// Runs a decoder on an input. Its first byte chooses the encoding; the rest is compressed, or only
+    /// pretends to be.
     static func run(_ bytes: [UInt8]) {
         guard let choice = bytes.first else { return }
         let rest = Array(bytes.dropFirst())
@@ -22,13 +23,14 @@ enum CompressionTarget {
 enum ImageTarget {
     static func run(_ bytes: [UInt8]) {
         guard let image = RowImage(encoded: bytes[...]) else { return }
-        // Names that are not UTF-8 are repaired, so only what was read once has to stay.
+        // Names that are not UTF-8 are repaired at the first reading, so only the second reading must equal
+        // the first.
         precondition(RowImage(encoded: image.encoded()[...]) == image, "an image that was written again is another one")
     }
 }
 
 enum TextTarget {
-    /// The longest of which libcurl and a log are to hear.
+    /// The longest message that libcurl or a log may get.
     private static let messageBytes = 8_192
 
     static func run(_ bytes: [UInt8]) {

@@ -5,10 +5,11 @@ import Sync
 
 /// Requests to an endpoint on a real replica with tables of every kind.
 ///
-/// The first byte chooses the request; for a push it also chooses whether the rest is a stream of frames or the batch of
-/// one. After each input the endpoint has to answer a good one, and its tables have to be sound.
+/// The first byte chooses the request. For a push it also chooses whether the rest is a stream of frames or
+/// the batch of one frame. After each input the endpoint must answer a good request, and its tables must be
+/// sound.
 final class EndpointTarget: @unchecked Sendable {
-    // Unchecked: one thread runs inputs, one after the other.
+    // Unchecked: one thread runs all inputs, one after the other.
     static let shared = EndpointTarget()
 
     private static let schema = """
@@ -22,7 +23,7 @@ final class EndpointTarget: @unchecked Sendable {
         INSERT INTO visit VALUES ('P1', 1, x'00');
         """
     private static let caller = OriginID(high: 77, low: 77)
-    /// Accepted changes make the file grow; then it is made anew.
+    /// The file grows by accepted changes, so it is made again after this many inputs.
     private static let inputsPerFile = 20_000
 
     private var inputs = 0
@@ -65,7 +66,7 @@ final class EndpointTarget: @unchecked Sendable {
                 try await push(try opening() + Frame(batch, encoding: .none).encoded() + ending(), endpoint)
             }
         } catch {
-            // Refused, which is what most inputs are for.
+            // Most inputs end here: they are refused.
         }
     }
 

@@ -2,8 +2,8 @@ import Journal
 import Sync
 
 enum FrameTarget {
-    /// The first byte chooses: a stream as it is, in pieces; or a header and a payload around which sizes and checksum are made,
-    /// since no mutation finds a checksum.
+    /// Parses an input. Its first byte chooses: a stream as it is, in pieces; or a header and a payload that
+    /// get right sizes and a right checksum, since no mutation finds a checksum.
     static func run(_ bytes: [UInt8]) {
         guard let choice = bytes.first else { return }
         let rest = Array(bytes.dropFirst())
@@ -14,7 +14,7 @@ enum FrameTarget {
         }
     }
 
-    /// The frame of a header, whose size in two bytes stands first, and a payload.
+    /// Makes a frame of a header, whose size is in the first two bytes, and a payload.
     static func framed(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= 2 else { return nil }
         let size = min(Int(bytes[0]) << 8 | Int(bytes[1]), bytes.count - 2)
@@ -46,7 +46,7 @@ enum FrameTarget {
             do {
                 while let frame = try parser.next() { check(frame) }
             } catch {
-                // It stays refused.
+                // A refused stream stays refused.
                 precondition((try? parser.next()) == nil, "a stream that was refused goes on")
                 return
             }

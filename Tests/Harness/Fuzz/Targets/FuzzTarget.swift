@@ -1,6 +1,6 @@
-/// What reads bytes that others wrote. Each must return whatever they are: a trap is a defect, and so is a broken promise of
-/// what was read.
-public enum FuzzTarget: String, Sendable, CaseIterable {
+/// A decoder of bytes that others wrote. Each must return for any bytes: a trap is a defect, and so is a
+/// decoded value that breaks its invariants.
+package enum FuzzTarget: String, Sendable, CaseIterable {
     /// ``Sync/BatchCodec``.
     case batch
     /// ``Sync/FrameParser``, and the batches of its frames.
@@ -16,8 +16,8 @@ public enum FuzzTarget: String, Sendable, CaseIterable {
     /// A whole request to an endpoint on a real replica.
     case endpoint
 
-    /// Reads `bytes`. Stops the process when something that was promised does not hold.
-    public func run(_ bytes: [UInt8]) {
+    /// Decodes `bytes`. Stops the process when an invariant does not hold.
+    package func run(_ bytes: [UInt8]) {
         switch self {
         case .batch: BatchTarget.run(bytes)
         case .frames: FrameTarget.run(bytes)

@@ -18,7 +18,7 @@ enum MessageTarget {
         check(DigestReply.self, bytes)
     }
 
-    /// A message that was accepted survives the wire again.
+    /// Checks that an accepted message comes back equal from the wire.
     @discardableResult
     private static func check<M: WireMessage & Equatable>(_ type: M.Type, _ bytes: [UInt8]) -> M? {
         guard let message = try? M(decoding: bytes, limits: .standard) else { return nil }

@@ -2,11 +2,11 @@ import Journal
 import Sync
 import TestSupport
 
-/// Six batches of six machines, applied to a fresh replica in every order: 720 ways to one state.
+/// Applies six batches of six machines to a fresh replica in every order: 720 orders must lead to one state.
 ///
-/// Of all sets every step between two subsets is taken (``DeliveryTree/everyStep(of:_:)``), which stands for all orders; of a
-/// few sets all 720 orders are walked as well.
-public enum DeliveryCampaign {
+/// For every set of batches, every step between two subsets is taken (``DeliveryTree/everyStep(of:_:)``),
+/// which stands for all orders. For a few sets all 720 orders are walked as well.
+package enum DeliveryCampaign {
     static let batches = 6
 
     private struct Outcome: Sendable {
@@ -17,10 +17,11 @@ public enum DeliveryCampaign {
     }
 
     /// - Parameters:
-    ///   - seed: Of the first set; each further one has the next.
-    ///   - count: How many sets.
-    ///   - whole: Of how many of them, the first ones, every order is walked from its beginning to its end.
-    public static func run(
+    ///   - seed: The seed of the first set; each further set has the next seed.
+    ///   - count: The number of sets.
+    ///   - whole: The number of sets, from the first one on, for which every order is walked from its
+    ///     beginning to its end.
+    package static func run(
         seed: UInt64, count: UInt64, whole: UInt64, knobs: HistoryKnobs,
         onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async -> CampaignReport {
@@ -46,13 +47,13 @@ public enum DeliveryCampaign {
     private static func run(
         seed: UInt64, clocks: [TestClock], isWhole: Bool, knobs: HistoryKnobs
     ) throws -> Outcome {
-        let directory = MemoryDirectory()
-        defer { directory.remove() }
+        let directory = TemporaryDirectory(inMemory: true)
+        defer { withExtendedLifetime(directory) {} }
         let (plan, all) = try sixBatches(seed: seed, clocks: clocks, knobs: knobs)
         let receiver = try HistoryReplica(
             Self.batches, origin: History.origin(Self.batches), schema: plan.schema,
-            file: "\(directory.path)/receiver.sqlite",
-            clock: clocks[batches], offset: 0, recursiveTriggers: true, limits: .standard)
+            file: directory.file("receiver.sqlite"), clock: clocks[batches], offset: 0, recursiveTriggers: true,
+            limits: .standard)
         defer { try? receiver.close() }
         var random = SplitMix(seed: seed &+ 1)
         var trees = [DeliveryTree.everyStep(of: batches, &random)]
@@ -68,7 +69,7 @@ public enum DeliveryCampaign {
         return outcome
     }
 
-    /// Histories until one leaves a batch of each machine: there are schemas that take hardly any row.
+    /// Tries histories until one leaves a batch of each machine. Some schemas take hardly any row.
     private static func sixBatches(
         seed: UInt64, clocks: [TestClock], knobs: HistoryKnobs
     ) throws -> (plan: HistoryPlan, batches: [ChangeBatch]) {

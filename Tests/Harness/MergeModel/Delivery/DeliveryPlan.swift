@@ -1,7 +1,7 @@
 import TestSupport
 
 extension HistoryPlan {
-    /// Machines that each write, and now and then hear of one another; for sets of batches.
+    /// Makes a plan of machines that each write and sometimes exchange, for sets of batches.
     init(meetingOf count: Int, seed: UInt64, knobs: HistoryKnobs) {
         var random = SplitMix(seed: seed)
         var knobs = knobs

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Which orders of delivery are walked, as a tree: what comes next after each beginning.
+/// The orders of delivery that are walked, as a tree: the next batches after each prefix of an order.
 struct DeliveryTree {
     private var next: [[Int]: [Int]] = [:]
 
@@ -19,16 +19,18 @@ struct DeliveryTree {
         return tree
     }
 
-    /// Beginnings of orders that together take each step once: each way from a set of batches to the set with one more.
+    /// Prefixes of orders that together take each step once: each way from a set of batches to the set with
+    /// one more.
     ///
-    /// Six batches have 64 sets and 192 such steps, while their 720 orders consist of 1 956 beginnings. When all ways into a set
-    /// leave the same state, every order leads from the empty file through states that the tree has seen, by steps that it has
-    /// taken, to the state at its end. That conclusion leaves out one thing: two states that look the same might go on
-    /// differently. So which of the ways into a set takes which of the steps out of it is drawn: each goes on as far as there are
-    /// steps, none is put back to a state that another way made, and six of them are walked to the end.
+    /// Six batches have 64 sets and 192 such steps, while their 720 orders consist of 1 956 prefixes. When
+    /// all ways into a set leave the same state, every order leads from the empty file to the state at its
+    /// end through states that the tree has seen, by steps that it has taken. This conclusion misses one
+    /// case: two states that look the same might behave differently later. So it is random which way into a
+    /// set takes which step out of it. Each way continues as long as there are steps, no way is reset to a
+    /// state that another way made, and six ways are walked to the end.
     static func everyStep(of count: Int, _ random: inout SplitMix) -> DeliveryTree {
         var tree = DeliveryTree()
-        // The beginnings that lead to each set, by the set's bits.
+        // The prefixes that lead to each set; the key has a bit for each batch.
         var ways: [Int: [[Int]]] = [0: [[]]]
         for _ in 0..<count {
             var longer: [Int: [[Int]]] = [:]

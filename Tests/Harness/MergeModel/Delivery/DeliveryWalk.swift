@@ -3,22 +3,24 @@ import Journal
 import Sync
 import TestSupport
 
-/// Delivers batches to one receiver along a ``DeliveryTree``: each beginning is gone once, and its end is kept for all ways to go on.
+/// Delivers batches to one receiver along a ``DeliveryTree``. Each prefix is delivered once, and its state is
+/// kept for all its continuations.
 ///
-/// Each set of batches must leave one state, whatever the way: that of the first way, which is the model's.
+/// Each set of batches must leave one state for every way: the state that the first way left, which equals
+/// the model's.
 struct DeliveryWalk {
     let receiver: HistoryReplica
     let batches: [ChangeBatch]
     let plan: HistoryPlan
     let tree: DeliveryTree
     private(set) var steps = 0
-    /// How many orders were gone to their end.
+    /// The number of orders that were walked to their end.
     private(set) var orders = 0
-    /// How often something was delivered that was there.
+    /// The number of deliveries of something that the receiver had.
     private(set) var repeats = 0
-    /// What each set of batches, by its bits, left when it was first met.
+    /// The state that each set of batches left at first; the key has a bit for each batch.
     private var seen: [Int: (order: [Int], state: [String])] = [:]
-    /// One for each number of batches, to go back to.
+    /// One image of the file for each number of batches, to which the walk resets.
     private let images: [DatabaseQueue]
     private var random: SplitMix
 
@@ -33,7 +35,7 @@ struct DeliveryWalk {
         images = try batches.map { _ in try DatabaseQueue() }
     }
 
-    /// From a receiver that holds nothing, which is what it holds in the end.
+    /// Walks from a receiver that holds nothing. The receiver holds nothing at the end.
     mutating func run() throws {
         let fresh = try DatabaseQueue()
         try receiver.replica.connections.backup(to: fresh)
@@ -41,7 +43,7 @@ struct DeliveryWalk {
         try receiver.reset(to: fresh)
     }
 
-    /// - Parameter order: What the receiver's file holds.
+    /// - Parameter order: The batches that the receiver's file holds.
     private mutating func go(on order: [Int]) throws {
         let next = tree.next(after: order)
         if next.count > 1 { try receiver.replica.connections.backup(to: images[order.count]) }
@@ -74,7 +76,7 @@ struct DeliveryWalk {
         return state
     }
 
-    /// What is there already, or nothing at all, changes nothing.
+    /// Delivers batches that are there, or an empty one. Nothing may change.
     private mutating func deliverAgain(_ order: [Int], _ state: [String]) throws {
         repeats += 1
         let batch = random.chance(20) ? ChangeBatch() : batches[random.pick(order)]

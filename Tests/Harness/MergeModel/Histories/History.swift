@@ -3,9 +3,9 @@ import Journal
 import Sync
 import TestSupport
 
-/// A plan at work: replicas on real files, and the checks that hold at every moment.
+/// Runs a plan: replicas on real files, and the checks that hold at every moment.
 final class History {
-    /// What a check found, in a form that a person can read.
+    /// A finding of a check, as text for people.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -30,25 +30,25 @@ final class History {
 
     let plan: HistoryPlan
     let replicas: [HistoryReplica]
-    private let directory: MemoryDirectory
+    private let directory: TemporaryDirectory
     private(set) var counts = Counts()
-    /// One content for each state of knowledge and schema, and who showed it first.
+    /// The content for each state of knowledge and schema, and the replica that showed it first.
     private var seen: [String: (content: HistoryContent, images: [String], replica: Int)] = [:]
-    /// What each name stands for, wherever it was met.
+    /// The change that each name stands for, on any replica.
     private var published: [String: ReferenceWrite] = [:]
     private var now = ""
     private var isChecked = true
 
-    /// - Parameter clocks: One for each replica at least; a process keeps each for ever.
+    /// - Parameter clocks: At least one for each replica. A process keeps each until it ends.
     init(_ plan: HistoryPlan, clocks: [TestClock]) throws {
-        let directory = MemoryDirectory()
+        let directory = TemporaryDirectory(inMemory: true)
         self.plan = plan
         self.directory = directory
         let limits = Limits.standard
         replicas = try (0..<plan.replicas).map { index in
             try HistoryReplica(
                 index, origin: History.origin(plan.ranks[index]), schema: plan.schema,
-                file: "\(directory.path)/\(index).sqlite", clock: clocks[index], offset: plan.offsets[index],
+                file: directory.file("\(index).sqlite"), clock: clocks[index], offset: plan.offsets[index],
                 recursiveTriggers: plan.recursiveTriggers[index], limits: limits)
         }
     }
@@ -56,13 +56,12 @@ final class History {
     static func origin(_ rank: Int) -> OriginID { OriginID(high: UInt64(0x10 * (rank + 1)) << 56, low: 1) }
 
     func close() throws {
-        defer { directory.remove() }
         for replica in replicas { try replica.close() }
     }
 
     // MARK: - Steps
 
-    /// Lets each replica write until it has changed something, but for schemas that take no row.
+    /// Lets each replica write until it has changed something, except with schemas that take no row.
     func writeEverywhere(_ random: inout SplitMix) throws {
         for replica in replicas {
             for _ in 0..<100 where try replica.hasWrittenNothing() {
@@ -72,14 +71,14 @@ final class History {
         }
     }
 
-    /// Performs the steps and lets everybody meet, with no check but those of single exchanges.
+    /// Performs the steps and lets all replicas meet. Only the checks of single exchanges run.
     func perform() throws {
         isChecked = false
         for step in plan.steps { try perform(step) }
         try meet()
     }
 
-    /// For each origin one batch with all its changes, in the order of origins.
+    /// One batch for each origin with all its changes, in the order of origins.
     func batchesByOrigin() throws -> [ChangeBatch] {
         let all = try replicas[0].inbox.vector()
         return try all.entries.map { entry in
@@ -123,7 +122,7 @@ final class History {
         }
     }
 
-    /// - Returns: Whether anything arrived.
+    /// - Returns: Whether any batch arrived.
     @discardableResult
     private func pull(
         _ target: Int, from source: Int, size: Int, count: Int, order: HistoryPlan.Order
@@ -142,7 +141,7 @@ final class History {
         return !batches.isEmpty
     }
 
-    /// Exchanges until everybody knows everything: all tell one, and that one tells all.
+    /// Exchanges until all know the same: all send to one replica, which then sends to all.
     private func meet() throws {
         let center = Int(plan.seed % UInt64(replicas.count))
         let others = replicas.indices.filter { $0 != center }
@@ -151,7 +150,7 @@ final class History {
         for replica in replicas { try replica.contact() }
         let vectors = try replicas.map { try $0.inbox.vector() }
         guard vectors.allSatisfy({ $0 == vectors[0] }) else {
-            throw Failure(description: "\(now) the replicas do not come to know the same: \(vectors)")
+            throw Failure(description: "\(now) the replicas do not converge: \(vectors)")
         }
     }
 
@@ -206,7 +205,7 @@ final class History {
         if let broken = model.brokenRules.first { throw Failure(description: "\(place): \(broken)") }
     }
 
-    /// One name stands for one change everywhere, and says truly what its writer knew.
+    /// Checks that one name stands for one change everywhere, and carries what its writer knew.
     private func checkNames(_ replica: HistoryReplica, _ place: String) throws {
         for write in replica.writes {
             if let other = published.updateValue(write, forKey: write.name), other != write {
@@ -243,7 +242,8 @@ extension ReferenceWrite: CustomStringConvertible {
 }
 
 extension [ChangeBatch] {
-    /// The same changes in batches of one origin each, in a random order that keeps each origin's.
+    /// Splits the changes into batches of one origin each, in a random order that keeps the order of each
+    /// origin.
     func shuffledByOrigin(_ random: inout SplitMix) -> [ChangeBatch] {
         var queues: [[ChangeBatch]] = []
         for batch in self {
@@ -267,8 +267,8 @@ extension [ChangeBatch] {
 }
 
 extension ChangeBatch {
-    /// A batch with nothing but one run of this one.
-    public func only(_ run: Run) -> ChangeBatch {
+    /// A batch with a single run of this one.
+    package func only(_ run: Run) -> ChangeBatch {
         var part = ChangeBatch()
         part.shapes = shapes
         for index in run.changes {

@@ -1,17 +1,17 @@
 import TestSupport
 
-/// Random histories of several machines against the model.
-public enum HistoryCampaign {
+/// Compares random histories of several machines with the model.
+package enum HistoryCampaign {
     private struct Outcome: Sendable {
         var counts = History.Counts()
         var failure: String?
     }
 
     /// - Parameters:
-    ///   - seed: Of the first history; each further one has the next.
-    ///   - count: How many histories.
-    ///   - onProgress: Hears, on any thread, how many histories are done.
-    public static func run(
+    ///   - seed: The seed of the first history; each further history has the next seed.
+    ///   - count: The number of histories.
+    ///   - onProgress: Gets the number of histories that are done, on any thread.
+    package static func run(
         seed: UInt64, count: UInt64, knobs: HistoryKnobs, onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async -> CampaignReport {
         let outcomes = await inThreads(
@@ -44,7 +44,7 @@ public enum HistoryCampaign {
                 """, failures: outcomes.compactMap(\.failure), isComplete: counts.histories == Int(count))
     }
 
-    /// - Returns: What failed; nil when all held.
+    /// - Returns: The failure; nil when all checks passed.
     /// - Throws: When the files cannot be made.
     private static func run(
         _ plan: HistoryPlan, clocks: [TestClock], counts: inout History.Counts
@@ -60,7 +60,7 @@ public enum HistoryCampaign {
         return nil
     }
 
-    /// Leaves out steps as long as something still fails.
+    /// Removes steps as long as the plan still fails.
     private static func shrunk(
         _ plan: HistoryPlan, _ failure: String, clocks: [TestClock]
     ) -> (plan: HistoryPlan, failure: String) {

@@ -2,7 +2,7 @@ import GRDB
 import Journal
 import Sync
 
-/// What a replica holds, as sorted lines that can be compared and read.
+/// The content of a replica, as sorted lines for comparison and for reading.
 package struct HistoryContent: Equatable {
     package private(set) var rows: [String] = []
     package private(set) var held: [String] = []
@@ -16,7 +16,7 @@ package struct HistoryContent: Equatable {
         ledger.sort()
     }
 
-    /// By the model.
+    /// The content by the model.
     package init(_ model: ReferenceModel) {
         rows = model.shown.map { id, row in
             let table = model.schema.table(id.table)
@@ -33,14 +33,14 @@ package struct HistoryContent: Equatable {
         sort()
     }
 
-    /// By the file.
+    /// The content of the file.
     init(_ replica: HistoryReplica) throws {
         try self.init(
             schema: replica.schema, rows: replica.rows,
             entries: { try replica.replica.read { try ConflictEntry.all($0) } })
     }
 
-    /// By any file of that schema.
+    /// The content of any file with that schema.
     ///
     /// - Parameters:
     ///   - query: Runs a query on the file.
@@ -84,7 +84,7 @@ package struct HistoryContent: Equatable {
 
     // MARK: - Lines
 
-    /// Columns by name: machines that added them in another order hold the same.
+    /// Sorts columns by name: machines that added them in another order have the same content.
     private static func row(_ table: String, _ values: [(String, Value)]) -> String {
         "\(table) " + values.sorted { $0.0 < $1.0 }.map { "\($0)=\($1.plain)" }.joined(separator: " ")
     }
@@ -100,7 +100,7 @@ package struct HistoryContent: Equatable {
             "lost \(row.table) \(hex(row.key)) \(kind): \(lost) [\(words(columns))] against \(kept) [\(words(keptColumns))]"
     }
 
-    /// What is on one side only; empty when both are the same.
+    /// The lines of one side only; empty when both are the same.
     package static func difference(_ expected: HistoryContent, _ found: HistoryContent) -> [String] {
         let (a, b) = (expected.lines, found.lines)
         return a.filter { !b.contains($0) }.map { "  - \($0)" } + b.filter { !a.contains($0) }.map { "  + \($0)" }

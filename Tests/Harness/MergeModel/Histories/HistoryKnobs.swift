@@ -1,23 +1,23 @@
-/// What random histories may contain.
-public struct HistoryKnobs: Sendable {
+/// The features that random histories may use.
+package struct HistoryKnobs: Sendable {
     var uniques: Bool
     var foreignKeys: Bool
-    /// SET NULL and SET DEFAULT among the foreign keys.
+    /// SET NULL and SET DEFAULT for foreign keys.
     var softKeys: Bool
     var checks: Bool
-    /// Replicas that add columns and tables at different times.
+    /// Replicas add columns and tables at different times.
     var schemaSteps: Bool
-    /// Batches of one exchange arrive in another order, by origin in order.
+    /// Batches of one exchange arrive in another order; those of each origin stay in order.
     var reordering: Bool
-    /// Keys that differ in their spelling alone, and are one row.
+    /// Keys of one row differ in their spelling.
     var keySpellings: Bool
-    /// Writers without recursive triggers, whose evictions are found later.
+    /// Some writers have no recursive triggers, so their evictions are found later.
     var lateEvictions: Bool
 
-    public static let all = HistoryKnobs(named: "all")
+    package static let all = HistoryKnobs(named: "all")
 
-    /// - Parameter names: `all`, or the names of properties that are true, with commas between them.
-    public init(named names: String) {
+    /// - Parameter names: `all`, or the names of the properties that are true, separated by commas.
+    package init(named names: String) {
         let named = Set(names.split(separator: ",").map(String.init))
         func holds(_ name: String) -> Bool { names == "all" || named.contains(name) }
         uniques = holds("uniques")

@@ -1,12 +1,13 @@
 import Journal
 import TestSupport
 
-/// A history before it runs: every choice is made from the seed, none from what happens, so that leaving out a step leaves
-/// the others as they are.
+/// A history before it runs. The seed makes every choice and events make none, so leaving out a step does not
+/// change the others.
 struct HistoryPlan: Sendable {
     enum Step: Sendable {
         case write(replica: Int, [String], tick: Int64, isMarked: Bool)
-        /// `target` takes from `source` what it lacks, in batches of at most `size` changes, only the first `count` of them.
+        /// `target` takes what it lacks from `source`, in batches of at most `size` changes, and only the
+        /// first `count` of them.
         case pull(target: Int, source: Int, size: Int, count: Int, order: Order)
         case restart(Int)
         case add(replica: Int, addition: Int)
@@ -14,24 +15,25 @@ struct HistoryPlan: Sendable {
 
     /// How the batches of one exchange arrive.
     struct Order: Sendable {
-        /// Not in the sender's order, but still by origin in order.
+        /// Not in the sender's order. The batches of each origin stay in order.
         var shuffle: UInt64?
-        /// Once more from the start.
+        /// All batches arrive twice.
         var isRepeated = false
-        /// Through the codec, as over a wire.
+        /// Batches pass through the codec, as over a wire.
         var isEncoded = false
     }
 
     let seed: UInt64
     let schema: HistorySchema
     let replicas: Int
-    /// For each replica, its place in the order of origins, where its clock starts, and whether it fires recursive triggers.
+    /// For each replica: its rank in the order of origins, the start of its clock, and whether it fires
+    /// recursive triggers.
     let ranks: [Int]
     let offsets: [Int64]
     let recursiveTriggers: [Bool]
     var steps: [Step]
 
-    /// A plan with no step yet, on machines that fire recursive triggers.
+    /// Makes a plan without steps, for machines that fire recursive triggers.
     init(seed: UInt64, schema: HistorySchema, ranks: [Int], offsets: [Int64]) {
         self.seed = seed
         self.schema = schema
@@ -83,7 +85,7 @@ struct HistoryPlan: Sendable {
                 if added[index].insert(addition).inserted { schemas[index].add(schema.additions[addition]) }
             }
         }
-        // More often than not everybody has everything in the end.
+        // In most histories every replica has every addition at the end.
         guard random.chance(70) else { return }
         for index in 0..<count {
             for addition in schema.additions.indices where !added[index].contains(addition) {

@@ -4,44 +4,29 @@ import Journal
 import Sync
 import TestSupport
 
-/// Where files live only as long as memory: no test of histories is about the disk.
-package final class MemoryDirectory: Sendable {
-    package let path: String
-
-    /// - Parameter kind: The beginning of its name.
-    package init(_ kind: String = "tandem") {
-        let memory = "/dev/shm"
-        let base = FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
-        path = base + "/\(kind)-\(UUID().uuidString)"
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
-}
-
 /// One machine of a history: its file, the program that writes it, and its inbox.
 package final class HistoryReplica {
     let name: Int
     let origin: OriginID
     private(set) var schema: ReferenceSchema
     private var additions: Set<Int> = []
-    let replica: Replica
-    private(set) var inbox: Inbox
-    private let limits: Limits
+    private let fixture: ReplicaFixture
     private let clock: TestClock
     private let writer: RawConnection
     private let recursiveTriggers: Bool
     private var time: Int64
 
-    /// What has been read of the journal, in its order.
+    /// The changes that were read from the journal, in its order.
     private(set) var writes: [ReferenceWrite] = []
     private(set) var read = VersionVector()
-    /// What was known of others from a version of this replica on, as the history itself saw it.
+    /// What this replica knew of others from a version on, as the history itself saw it.
     private(set) var knowledge: [(fromVersion: Int64, merged: VersionVector)] = []
 
     /// Later than any real clock, so that nothing depends on when a history runs.
     package static let start: Int64 = 3_900_000_000_000
-    static let now = Stamp(milliseconds: 4_000_000_000_000)
+
+    var replica: Replica { fixture.replica }
+    var inbox: Inbox { fixture.inbox }
 
     init(
         _ name: Int, origin: OriginID, schema: HistorySchema, file: String, clock: TestClock, offset: Int64,
@@ -51,41 +36,40 @@ package final class HistoryReplica {
         self.origin = origin
         self.schema = schema.reference
         self.clock = clock
-        self.limits = limits
         self.recursiveTriggers = recursiveTriggers
         time = HistoryReplica.start + offset
         clock.set(milliseconds: time)
         writer = try RawConnection(
             path: file, vfs: clock.vfs, recursiveTriggers: recursiveTriggers, foreignKeys: true)
         try writer.run(schema.statements.joined(separator: ";"))
-        var options = Replica.Options()
-        options.durability = .normal
+        var options = Replica.Options.unsynced
         options.maximumReaders = 1
         options.prepare = { try $0.execute(sql: "PRAGMA synchronous = OFF") }
-        replica = try Replica.create(at: file, InitializeRequest(origin: origin), options: options).replica
-        inbox = try Inbox(replica: replica, limits: limits, wallClock: { HistoryReplica.now })
+        let replica = try Replica.create(at: file, InitializeRequest(origin: origin), options: options).replica
+        fixture = try ReplicaFixture(replica, ReplicaFixture.Settings(limits: limits))
     }
 
-    /// One transaction of some program.
+    /// Runs one transaction of some program.
     ///
     /// - Parameters:
     ///   - tick: Milliseconds by which the clock moves before it, forwards or backwards.
-    ///   - isMarked: True to mark the transaction's end, as writers that know of the journal do.
+    ///   - isMarked: True to mark the transaction's end, as writers do that know the journal.
     func write(_ statements: [String], tick: Int64, isMarked: Bool) throws {
         time += tick
         clock.set(milliseconds: time)
         try noteKnowledge()
         if try !commit(statements, isMarked: isMarked), statements.count > 1 {
-            // One orphan is no reason to write nothing.
+            // One orphan must not make the whole transaction void.
             for statement in statements { _ = try commit([statement], isMarked: isMarked) }
         }
     }
 
-    /// - Returns: False when nothing was written, because a deferred foreign key was broken in the end or a statement rolled back.
+    /// - Returns: False when nothing was written, because the end broke a deferred foreign key or a statement
+    ///   rolled back.
     private func commit(_ statements: [String], isMarked: Bool) throws -> Bool {
         try writer.run("BEGIN IMMEDIATE")
         for statement in statements {
-            // A statement that a constraint refuses is a part of the history like any other.
+            // A statement that a constraint refuses is a part of the history, too.
             _ = writer.execute(statement)
             if !writer.isInTransaction { return false }
         }
@@ -93,7 +77,7 @@ package final class HistoryReplica {
             try writer.run(
                 "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
         }
-        // Deferred foreign keys are looked at now.
+        // SQLite checks deferred foreign keys at COMMIT.
         if writer.execute("COMMIT") != 0, writer.isInTransaction {
             try writer.run("ROLLBACK")
             return false
@@ -107,7 +91,7 @@ package final class HistoryReplica {
         knowledge.append((vector[origin] + 1, VersionVector(others)))
     }
 
-    /// What is known here, read as anybody can read it: the engine's own reader is what is checked.
+    /// What is known here, by plain SQL: the engine's own reader is under test.
     private func plainVector() throws -> VersionVector {
         let own = try writer.rows("SELECT count(*) FROM _journal WHERE origin IS NULL")
         var entries = try writer.rows("SELECT origin, version FROM _journal_origins WHERE id <> 0").compactMap {
@@ -121,7 +105,8 @@ package final class HistoryReplica {
 
     func hasWrittenNothing() throws -> Bool { try plainVector()[origin] == 0 }
 
-    /// True when `target` certainly knows all that is known here; spares most exchanges of a history.
+    /// True when `target` certainly knows everything that is known here. This saves most exchanges of a
+    /// history.
     func hasNothing(for target: HistoryReplica) throws -> Bool {
         try recursiveTriggers && target.plainVector().covers(plainVector())
     }
@@ -136,51 +121,35 @@ package final class HistoryReplica {
     var schemaName: String { additions.sorted().map(String.init).joined(separator: ",") }
 
     func batches(for target: HistoryReplica, size: Int) throws -> [ChangeBatch] {
-        try replica.refreshDerivedState()
-        let have = try target.inbox.have()
-        var limits = limits
-        limits.changesPerBatch = size
-        var batches: [ChangeBatch] = []
-        try replica.read { db in
-            try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
-                batches.append(batch)
-                return true
-            }
-        }
-        return batches
+        try fixture.batches(after: target.inbox.have(), changes: size)
     }
 
-    /// Makes the file what it was when `fresh` was taken from it.
+    /// Resets the file to the content of `fresh`.
     func reset(to fresh: DatabaseQueue) throws {
         try inbox.close()
         try fresh.backup(to: replica.connections)
-        inbox = try Inbox(replica: replica, limits: limits, wallClock: { HistoryReplica.now })
+        try fixture.restartInbox()
         writes = []
         read = VersionVector()
         knowledge = []
     }
 
-    func restart() throws {
-        try inbox.close()
-        inbox = try Inbox(replica: replica, limits: limits, wallClock: { HistoryReplica.now })
-    }
+    func restart() throws { try fixture.restartInbox() }
 
-    /// What a daemon does at each contact with the file.
+    /// Does what a daemon does at each contact with the file.
     func contact() throws {
         try noteKnowledge()
         try replica.refreshDerivedState()
         try inbox.bringBackHeldRows()
     }
 
-    func close() throws {
-        try inbox.close()
-        try replica.close()
-    }
+    func close() throws { try fixture.close() }
 
     func rows(_ sql: String) throws -> [[Value]] { try writer.rows(sql) }
 
-    /// All that the file holds of what was delivered, without the positions and numbers that only this file uses: tables, held rows,
-    /// ledger, lives, ends of transactions, what is known, and the journal with what each writer had seen.
+    /// Everything in the file that was delivered, without positions and numbers that only this file uses:
+    /// tables, held rows, ledger, lives, ends of transactions, the vector, and the journal with what each
+    /// writer had seen.
     func plainState() throws -> [String] {
         try readJournal()
         return try plainRows() + ["knows \(read)"] + writes.map { "\($0)" }.sorted()
@@ -207,7 +176,7 @@ package final class HistoryReplica {
 
     // MARK: - The journal
 
-    /// Reads what is new in the journal.
+    /// Reads the new entries of the journal.
     func readJournal() throws {
         try replica.read { db in
             let reader = try JournalReader(db)

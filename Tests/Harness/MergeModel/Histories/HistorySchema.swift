@@ -1,11 +1,11 @@
 import Journal
 import TestSupport
 
-/// A random schema with small tables that clash often: its description, and the SQL that makes it.
+/// A random schema of small tables with many clashes: its description, and its SQL.
 package struct HistorySchema: Sendable {
     package private(set) var reference = ReferenceSchema()
     package private(set) var statements: [String] = []
-    /// What replicas add at different times.
+    /// Columns and tables that replicas add at different times.
     package private(set) var additions: [Addition] = []
 
     package enum Addition: Sendable {
@@ -18,7 +18,7 @@ package struct HistorySchema: Sendable {
         var random = SplitMix(seed: variant &* 7_919 &+ 17)
         let count = 1 + random.below(knobs.foreignKeys ? 4 : 2)
         for index in 0..<count { reference.tables.append(HistorySchema.table("t\(index)", knobs, &random)) }
-        // Not everything in every schema: what is forbidden is not written, and where little is written little can go wrong.
+        // A schema does not have every feature: a constraint refuses writes, and few writes find few defects.
         if knobs.uniques, random.chance(75) { for index in 0..<count { addUniques(to: index, &random) } }
         if knobs.foreignKeys, random.chance(60) {
             for index in 0..<count { for _ in 0..<random.below(3) { addForeignKey(to: index, knobs, &random) } }
@@ -62,7 +62,7 @@ package struct HistorySchema: Sendable {
             if random.chance(20) {
                 let column = random.pick(Array(table.columns.dropFirst(table.keyCount)))
                 unique.condition = (column.name, column.isText ? .text("a") : .integer(1))
-                // An index may compare otherwise than its column does.
+                // An index may have another collation than its column.
                 if first.isText { unique.terms[0].ignoresCase = random.chance(50) }
             }
             reference.tables[index].uniques.append(unique)
@@ -72,7 +72,8 @@ package struct HistorySchema: Sendable {
     private mutating func addForeignKey(to index: Int, _ knobs: HistoryKnobs, _ random: inout SplitMix) {
         let parent = random.pick(reference.tables)
         let number = reference.tables[index].foreignKeys.count
-        // A whole UNIQUE constraint may be referenced instead of the key, as long as it compares as its columns do.
+        // A foreign key may reference a whole UNIQUE constraint instead of the key, as long as it compares as
+        // its columns do.
         let whole = parent.uniques.filter { unique in unique.condition == nil }
         let target =
             random.chance(30) && !whole.isEmpty ? random.pick(whole).terms.map(\.column) : parent.keyColumns
@@ -83,7 +84,8 @@ package struct HistorySchema: Sendable {
         for (place, name) in target.enumerated() {
             guard let model = parent.column(name) else { continue }
             let own = reference.tables[index].columns.prefix(reference.tables[index].keyCount)
-            // Not a key that refers to itself: SQLite 3.40 then takes rows without a parent in a multi-row INSERT.
+            // A key that refers to its own table is excluded: SQLite 3.40 takes rows without a parent there
+            // in a multi-row INSERT.
             if target.count == 1, parent.name != reference.tables[index].name, random.chance(15),
                 let reused = own.first(where: { $0.isText == model.isText })
             {
@@ -126,7 +128,7 @@ package struct HistorySchema: Sendable {
                         name: "a\(index)", isText: isText, isNotNull: isNotNull,
                         defaultValue: isNotNull || random.chance(40) ? (isText ? .text("b") : .integer(2)) : .null)))
         }
-        // Where a table is unknown, so is how its keys compare.
+        // Where a table is unknown, the collations of its key are unknown, too.
         var knobs = knobs
         knobs.keySpellings = false
         if random.chance(40) { additions.append(.table(HistorySchema.table("n", knobs, &random))) }

@@ -1,7 +1,7 @@
 import Journal
 import TestSupport
 
-/// Random SQL on one of the tables, with so few keys and values that machines meet.
+/// Random SQL on one of the tables, with so few keys and values that machines conflict.
 package enum HistoryStatement {
     package static func literal(_ value: Value) -> String {
         switch value {
@@ -17,7 +17,7 @@ package enum HistoryStatement {
         let table = random.pick(schema.tables)
         let names = table.columns.map(\.name)
         func value(of column: ReferenceColumn) -> String {
-            // Without a parent to find a row is taken more often.
+            // More rows are accepted when they need no parent.
             if !column.isNotNull, random.chance(column.name.hasPrefix("f") ? 50 : 20) { return "NULL" }
             return column.isText ? random.pick(["'a'", "'b'", "'A'", "'c'"]) : "\(random.below(4))"
         }
@@ -32,7 +32,7 @@ package enum HistoryStatement {
             let column = random.pick(Array(choices))
             return "\(column.name) = \(value(of: column))"
         }
-        // SQLite 3.40 looks for no parent when REPLACE writes a row of a table that refers to itself.
+        // SQLite 3.40 does not look for a parent when REPLACE writes a row of a table that refers to itself.
         let refersToItself = table.foreignKeys.contains { $0.parent == table.name }
         let conflict = random.pick(["", "OR IGNORE "] + (refersToItself ? [] : ["OR REPLACE ", "OR REPLACE "]))
         switch random.below(20) {

@@ -1,6 +1,6 @@
 import Journal
 
-/// A schema in plain words: what the reference model needs to know of one replica's tables.
+/// A schema as the reference model needs it: the tables of one replica.
 package struct ReferenceSchema: Sendable {
     package var tables: [ReferenceTable] = []
 
@@ -28,7 +28,7 @@ package struct ReferenceTable: Sendable {
 
     package var keyColumns: [String] { columns.prefix(keyCount).map(\.name) }
 
-    /// The columns that decide which of two rows has the earlier claim.
+    /// The columns whose writes decide which of two rows has the earlier claim.
     package var claimColumns: Set<String> { Set(uniques.flatMap(\.namedColumns)) }
 }
 
@@ -58,7 +58,7 @@ package struct ReferenceUnique: Sendable {
         package var ignoresCase: Bool
     }
     package var terms: [Term]
-    /// Of a partial index: only rows with this value in this column count.
+    /// For a partial index: only rows with this value in this column count.
     package var condition: (column: String, value: Value)?
 
     package var namedColumns: [String] { terms.map(\.column) + (condition.map { [$0.column] } ?? []) }
@@ -78,7 +78,7 @@ package struct ReferenceForeignKey: Sendable {
     package var onDelete = Action.none
 }
 
-/// A CHECK of one row, as SQLite takes it: NULL passes.
+/// A CHECK of one row with SQLite's rule that NULL passes.
 package enum ReferenceCheck: Sendable {
     case differ(String, String)
     case atMost(String, Int64)

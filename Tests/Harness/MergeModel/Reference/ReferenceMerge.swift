@@ -6,17 +6,17 @@ package struct ReferenceRowID: Hashable, Sendable {
     package let key: [UInt8]
 }
 
-/// One delivered change in plain words, with what its writer knew.
+/// One delivered change, with what its writer knew.
 package struct ReferenceWrite: Hashable, Sendable {
     package let origin: OriginID
     package let version: Int64
     package let stamp: Stamp
     package let life: Int64
     package let operation: Journal.Operation
-    /// A delete that gave the row another key.
+    /// True for a delete that gave the row another key.
     let isKeyChange: Bool
     package let row: ReferenceRowID
-    /// What the change carries; the key columns only of an insert.
+    /// The values that the change carries. Only an insert has the key columns.
     package let columns: [String: Value]
     let keyColumns: Set<String>
     package let known: VersionVector
@@ -27,7 +27,7 @@ package struct ReferenceWrite: Hashable, Sendable {
         other.origin == origin ? other.version < version : known[other.origin] >= other.version
     }
 
-    /// Written without having seen each other.
+    /// True when neither writer had seen the other change.
     func isConcurrent(with other: ReferenceWrite) -> Bool { self != other && !saw(other) && !other.saw(self) }
 
     /// The order in which changes win.
@@ -36,7 +36,7 @@ package struct ReferenceWrite: Hashable, Sendable {
     }
 }
 
-/// A row as merging leaves it, whatever the constraints say.
+/// A row after merging, before constraints.
 struct ReferenceRow: Sendable {
     let id: ReferenceRowID
     /// The changes of the greatest life, weakest first.
@@ -52,24 +52,24 @@ struct ReferenceRow: Sendable {
     var isAlive: Bool { writes.allSatisfy { $0.life % 2 == 1 } }
     var hasInsert: Bool { writes.contains { $0.operation == .insert } }
 
-    /// The last in (stamp, origin) wins in each column.
+    /// In each column the change with the greatest (stamp, origin) wins.
     var values: [String: Value] {
         writes.reduce(into: [:]) { $0.merge($1.columns) { _, later in later } }
     }
 
-    /// The greatest (stamp, origin) that carries one of `columns`; nil when no change does.
+    /// The greatest (stamp, origin) of the changes that carry one of `columns`; nil when no change does.
     func claim(on columns: Set<String>) -> (Stamp, OriginID)? {
         writes.last { !columns.isDisjoint(with: $0.columns.keys) }.map { ($0.stamp, $0.origin) }
     }
 }
 
-/// What lost against changes that it had not seen, and that had not seen it.
+/// A change that lost against concurrent changes.
 package struct ReferenceConflict: Hashable, Sendable {
     package let lost: ReferenceWrite
     package let kind: String
-    /// The lost columns besides the key.
+    /// The lost columns, without the key.
     let columns: Set<String>
-    /// The strongest of those that won against it.
+    /// The strongest change that won against it.
     let kept: ReferenceWrite
 }
 
@@ -85,7 +85,7 @@ enum ReferenceMerge {
     }
 
     private static func conflict(of write: ReferenceWrite, among others: [ReferenceWrite]) -> ReferenceConflict? {
-        // A delete carries no value that could be lost.
+        // A delete has no value to lose.
         guard write.operation != .delete else { return nil }
         let own = Set(write.columns.keys).subtracting(write.keyColumns)
         var columns: Set<String> = []

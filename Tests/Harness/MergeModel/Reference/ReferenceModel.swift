@@ -1,10 +1,9 @@
 import Journal
 
-/// What a replica must hold, worked out the long way: from the set of changes that it knows and from its schema, by nothing
-/// else.
+/// What a replica must hold, as a function of the changes that it knows and its schema.
 ///
-/// Written from the definition of merging and of what tables show, and from none of the code that it checks. Everything is
-/// a loop over everything; histories are short.
+/// The model follows the definition of merging and of visible rows, and shares no code with the engine that
+/// it checks. It loops over everything; histories are short.
 package struct ReferenceModel {
     package let writes: [ReferenceWrite]
     package let schema: ReferenceSchema
@@ -25,11 +24,11 @@ package struct ReferenceModel {
         conflicts = ReferenceMerge.conflicts(writes)
     }
 
-    /// Breaches of what stamps and lives promise, in words: a stamp passes all that its writer knew, and a life follows from
-    /// the lives that its writer knew.
+    /// Broken rules of stamps and lives, as text: a stamp is greater than all that its writer knew, and a
+    /// life follows from the lives that its writer knew.
     ///
-    /// Of lives this can be told once all is here that the writer knew: who lost a part of what it knew with a restored file may get later
-    /// changes before it gets that part again.
+    /// Lives can only be checked once everything is here that the writer knew. A writer that lost a part of
+    /// it with a restored file may get later changes before it gets that part again.
     package var brokenRules: [String] {
         let latest = Dictionary(writes.map { ($0.origin, $0.version) }, uniquingKeysWith: max)
         return writes.flatMap { write -> [String] in
@@ -43,7 +42,7 @@ package struct ReferenceModel {
             let isAlive = before % 2 == 1
             let expected =
                 switch write.operation {
-                // An update of a dead key: of a row that takes it, and whose insert follows.
+                // An update of a dead key comes from a row that takes this key; its insert follows.
                 case .insert, .update: isAlive ? before : before + 1
                 case .delete: isAlive ? before + 1 : before
                 }

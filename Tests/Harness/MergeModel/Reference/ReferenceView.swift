@@ -1,8 +1,9 @@
 import Journal
 
-/// What the tables show of merged rows, and why they do not show the others.
+/// The rows that tables show after merging, and the reasons why they do not show the others.
 ///
-/// A candidate stands in `shown` with its merged values until the end; the substitutes of soft foreign keys come last.
+/// A candidate is in `shown` with its merged values until the end; the substitutes of soft foreign keys come
+/// last.
 struct ReferenceView {
     typealias Rows = [ReferenceRowID: [String: Value]]
 
@@ -15,7 +16,7 @@ struct ReferenceView {
         var candidates: Rows = [:]
         var claims: [ReferenceRowID: (Stamp, OriginID)] = [:]
         for row in rows where row.isAlive {
-            // A table that is unknown here shows nothing, and sets nothing aside.
+            // A table that is unknown here shows nothing and holds nothing.
             guard let table = schema.table(row.id.table) else { continue }
             let values = ReferenceView.complete(row.values, table)
             if let reason = row.hasInsert ? ReferenceView.refusal(of: values, table) : "incomplete" {
@@ -41,12 +42,12 @@ struct ReferenceView {
         substitute()
     }
 
-    /// A column that no change carries has its default.
+    /// Gives a column without a change its default.
     private static func complete(_ values: [String: Value], _ table: ReferenceTable) -> [String: Value] {
         Dictionary(uniqueKeysWithValues: table.columns.map { ($0.name, values[$0.name] ?? $0.defaultValue) })
     }
 
-    /// Why a row cannot be stored whatever else is there; nil when it can.
+    /// Why a row cannot be stored, independent of other rows; nil when it can.
     private static func refusal(of values: [String: Value], _ table: ReferenceTable) -> String? {
         if table.columns.contains(where: { $0.isNotNull && values[$0.name] == .null }) { return "not_null" }
         return table.checks.allSatisfy { $0.allows(values) } ? nil : "check"
@@ -54,7 +55,8 @@ struct ReferenceView {
 
     // MARK: - UNIQUE
 
-    /// From the earliest claim to the latest, the rows that clash with none shown and with none taken before.
+    /// Takes rows from the earliest claim to the latest, without those that clash with a shown row or with
+    /// one taken before.
     private func withoutClashes(_ rows: Rows, _ claims: [ReferenceRowID: (Stamp, OriginID)]) -> Rows {
         var taken: Rows = [:]
         // A row without a claim has no UNIQUE column.
@@ -72,11 +74,11 @@ struct ReferenceView {
         return taken
     }
 
-    /// What an index holds of a row; nil when that can clash with nothing.
+    /// The index entry of a row; nil when it cannot clash.
     private static func entry(of row: [String: Value], in unique: ReferenceUnique, _ table: ReferenceTable) -> [Value]?
     {
         if let condition = unique.condition {
-            // Compared as the column compares.
+            // The comparison uses the column's collation.
             let ignoresCase = table.column(condition.column)?.ignoresCase ?? false
             let value = (row[condition.column] ?? .null).compared(ignoringCase: ignoresCase)
             guard value == condition.value.compared(ignoringCase: ignoresCase) else { return nil }
@@ -87,7 +89,8 @@ struct ReferenceView {
 
     // MARK: - Foreign keys
 
-    /// The greatest subset of `rows` in which each finds its hard parents in it or among the shown.
+    /// The greatest subset of `rows` in which each row finds its hard parents, in the subset or among the
+    /// shown rows.
     private func supported(_ rows: Rows) -> Rows {
         var rows = rows
         while true {
@@ -108,7 +111,7 @@ struct ReferenceView {
         return hasParent(key, substituted, id, among: present)
     }
 
-    /// True also when there is no parent to find: for a NULL, and when the parent is no table here.
+    /// True also when no parent is needed: for a NULL, and when the parent table is unknown here.
     private func hasParent(
         _ key: ReferenceForeignKey, _ row: [String: Value], _ id: ReferenceRowID, among present: Rows
     ) -> Bool {
@@ -124,7 +127,7 @@ struct ReferenceView {
         }
     }
 
-    /// The row with the substitute in the columns of `key`; nil when the key is hard for it.
+    /// The row with the substitute in the columns of `key`; nil when the key is hard for this row.
     private func softened(
         _ key: ReferenceForeignKey, _ row: [String: Value], _ id: ReferenceRowID
     ) -> [String: Value]? {

@@ -2,15 +2,16 @@ import Foundation
 import TestSupport
 
 extension Campaign {
-    /// Lives one life for each seed, several at once, each in a process of its own: SQLite's randomness is that of a process. A
-    /// life that ends its process is one that failed.
+    /// Runs one scenario for each seed, several at once, each in a process of its own, because SQLite's
+    /// randomness belongs to a process. A scenario that ends its process counts as failed.
     ///
     /// - Parameters:
-    ///   - program: `simulate`.
-    ///   - first: The request of the first seed; each further one has the next.
-    ///   - jobs: How many live at once.
-    /// - Returns: What each life came to, in the order of the seeds. Who does not wait for the last begins no more.
-    public static func lives(
+    ///   - program: The path of `simulate`.
+    ///   - first: The request of the first seed; each further request has the next seed.
+    ///   - jobs: The number of scenarios at once.
+    /// - Returns: The outcome of each scenario, in the order of the seeds. When the caller stops reading, no
+    ///   further scenario starts.
+    package static func lives(
         by program: String, _ first: Request, count: UInt64, jobs: Int
     ) -> AsyncStream<(Request, Outcome)> {
         AsyncStream { lives in
@@ -52,13 +53,13 @@ extension Campaign.Request {
 
 extension Campaign.Outcome {
     /// One line, as ``init(of:by:)`` reads it.
-    public var line: String {
+    package var line: String {
         get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
     }
 
     fileprivate init(of request: Campaign.Request, by program: String) {
         do {
-            // One that hangs fails like one that traps. It ends with 124.
+            // A scenario that hangs fails like one that traps. `timeout` then exits with 124.
             let result = try Program.run(["timeout", "--foreground", "900", program] + request.words + ["--outcome"])
             if let outcome = try? JSONDecoder().decode(Self.self, from: Data(result.output.utf8)) {
                 self = outcome

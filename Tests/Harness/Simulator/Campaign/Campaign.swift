@@ -1,22 +1,22 @@
-/// Lives one after the other, and what they found.
-public struct Campaign: Sendable {
-    /// What to run, as the arguments of `simulate` say it.
-    public struct Request: Sendable {
-        public var seed: UInt64
-        public var profile: Profile?
+/// Runs scenarios one after the other, and collects their outcomes.
+package struct Campaign: Sendable {
+    /// A scenario to run, by the arguments of `simulate`.
+    package struct Request: Sendable {
+        package var seed: UInt64
+        package var profile: Profile?
         /// Kinds of faults that do not happen.
-        public var mute: Set<FaultKind> = []
+        package var mute: Set<FaultKind> = []
         /// Numbers of the plan's steps to perform; nil for all.
-        public var keep: [Int]?
+        package var keep: [Int]?
 
-        public init(seed: UInt64) { self.seed = seed }
+        package init(seed: UInt64) { self.seed = seed }
 
-        /// The same as arguments of `make`.
-        public var arguments: String {
+        /// The request as arguments of `make`.
+        package var arguments: String {
             "SEED=\(seed)" + (options.isEmpty ? "" : " OPTIONS='\(options.joined(separator: " "))'")
         }
 
-        /// The same as arguments of `simulate`.
+        /// The request as arguments of `simulate`.
         var words: [String] { ["\(seed)", "1"] + options }
 
         private var options: [String] {
@@ -30,22 +30,22 @@ public struct Campaign: Sendable {
         var plan: ScenarioPlan { ScenarioPlan(seed: seed, profile: profile, mute: mute, keep: keep.map { Set($0) }) }
     }
 
-    public struct Outcome: Sendable, Codable {
-        public var counts = Counts()
-        /// Equal for equal lives.
-        public var hash: UInt64 = 0
-        /// Entries of the trace.
-        public var length = 0
-        public var failure: String?
+    package struct Outcome: Sendable, Codable {
+        package var counts = Counts()
+        /// The hash of the trace: equal for equal scenarios.
+        package var hash: UInt64 = 0
+        /// The number of entries of the trace.
+        package var length = 0
+        package var failure: String?
 
-        /// How the failure of a life begins whose process did not say what came of it.
+        /// The first words of the failure of a scenario whose process did not report its outcome.
         static let endOfProcess = "its process"
     }
 
-    /// Lives one life.
+    /// Runs one scenario.
     ///
     /// - Parameter prints: The entries of the trace to print; nil to print none.
-    public static func live(_ request: Request, prints: ClosedRange<Int>? = nil) -> Outcome {
+    package static func live(_ request: Request, prints: ClosedRange<Int>? = nil) -> Outcome {
         do {
             let life = try Scenario(request.plan, prints: prints)
             defer { life.close() }
@@ -62,11 +62,11 @@ public struct Campaign: Sendable {
         }
     }
 
-    /// What is wrong, in the shortest story that shows it.
+    /// Finds the shortest scenario with the same failure.
     ///
-    /// - Parameter attempts: Lives to spend on making it shorter.
-    public static func finding(_ request: Request, _ failure: String, attempts: Int) -> Finding {
-        // What ended its own process, or never ended, would do the same to this one.
+    /// - Parameter attempts: The number of scenarios to run for it.
+    package static func finding(_ request: Request, _ failure: String, attempts: Int) -> Finding {
+        // A scenario that ended its own process, or hung, would do the same to this one.
         let attempts = failure.hasPrefix(Outcome.endOfProcess) ? 0 : attempts
         let small = Shrinker(attempts: attempts).shrink(request, failure)
         return Finding(request: small.request, failure: small.failure)

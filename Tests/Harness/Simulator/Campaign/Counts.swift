@@ -1,26 +1,26 @@
-/// What happened in a life, or in many.
-public struct Counts: Sendable, Codable {
-    public var lives = 0
-    public var events = 0
-    public var transactions = 0
-    public var statements = 0
-    public var requests = 0
-    public var checks = 0
-    public var modelChecks = 0
-    public var changesChecked = 0
-    /// Batches that were delivered once more to see that nothing changes.
-    public var redeliveries = 0
-    public var virtualSeconds: Int64 = 0
-    public var faults: [FaultKind: Int] = [:]
-    public var marks: [Mark: Int] = [:]
-    /// Lives in which a file was restored or copied.
-    public var livesWithCopies = 0
+/// Counts of one scenario, or of many.
+package struct Counts: Sendable, Codable {
+    package var lives = 0
+    package var events = 0
+    package var transactions = 0
+    package var statements = 0
+    package var requests = 0
+    package var checks = 0
+    package var modelChecks = 0
+    package var changesChecked = 0
+    /// Batches that were delivered again, to see that nothing changes.
+    package var redeliveries = 0
+    package var virtualSeconds: Int64 = 0
+    package var faults: [FaultKind: Int] = [:]
+    package var marks: [Mark: Int] = [:]
+    /// Scenarios in which a file was restored or copied.
+    package var livesWithCopies = 0
 
-    public init() {}
+    package init() {}
 
-    public var totalFaults: Int { faults.values.reduce(0, +) }
+    package var totalFaults: Int { faults.values.reduce(0, +) }
 
-    public static func += (a: inout Counts, b: Counts) {
+    package static func += (a: inout Counts, b: Counts) {
         a.lives += b.lives
         a.events += b.events
         a.transactions += b.transactions
@@ -39,9 +39,9 @@ public struct Counts: Sendable, Codable {
     mutating func note(_ fault: FaultKind) { faults[fault, default: 0] += 1 }
     mutating func note(_ mark: Mark, _ times: Int = 1) { if times > 0 { marks[mark, default: 0] += times } }
 
-    /// Marks that never came.
-    public var missing: [Mark] { Mark.allCases.filter { marks[$0, default: 0] == 0 } }
+    /// Marks that were never reached.
+    package var missing: [Mark] { Mark.allCases.filter { marks[$0, default: 0] == 0 } }
 
     /// Kinds of faults that never happened.
-    public var missingFaults: [FaultKind] { FaultKind.allCases.filter { faults[$0, default: 0] == 0 } }
+    package var missingFaults: [FaultKind] { FaultKind.allCases.filter { faults[$0, default: 0] == 0 } }
 }

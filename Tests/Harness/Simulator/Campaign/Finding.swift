@@ -1,24 +1,25 @@
 import Foundation
 
 extension Campaign {
-    /// A life that fails.
-    public struct Finding: Sendable {
+    /// A failing scenario.
+    package struct Finding: Sendable {
         let request: Request
         let failure: String
 
-        /// What is wrong, and how to see it again.
-        public var text: String {
+        /// The failure, and how to reproduce it.
+        package var text: String {
             """
             seed \(request.seed): \(failure)
             Again with: make simulate \(request.arguments)
             """
         }
 
-        /// Adds it to a list of lives that the tests live again, unless it stands there: as `simulate` takes it, after a comment that says what was wrong.
+        /// Adds the scenario to a list of regression scenarios, unless the list has it: its arguments for
+        /// `simulate`, below a comment with the failure.
         ///
-        /// - Parameter path: Of a file; it is made when there is none.
-        /// - Throws: When the file cannot be read or written; it stays as it was.
-        public func record(in path: String) throws {
+        /// - Parameter path: The path of the list; a missing file is created.
+        /// - Throws: When the file cannot be read or written; it is then unchanged.
+        package func record(in path: String) throws {
             let file = URL(fileURLWithPath: path)
             let isThere = FileManager.default.fileExists(atPath: path)
             let list = isThere ? try String(contentsOf: file, encoding: .utf8) : ""

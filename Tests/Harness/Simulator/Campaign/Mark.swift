@@ -1,5 +1,5 @@
-/// A rare path that a run over many seeds must have taken, seen by what came of it.
-public enum Mark: String, CaseIterable, Codable, Sendable {
+/// A rare path that a run over many seeds must take. A mark is seen by its effect.
+package enum Mark: String, CaseIterable, Codable, Sendable {
     case rekeyCopied = "rekey-copied"
     case rekeyRolledBack = "rekey-rolled-back"
     case rekeyOutrun = "rekey-outrun"
@@ -36,7 +36,7 @@ public enum Mark: String, CaseIterable, Codable, Sendable {
     case startFailed = "start-failed-at-the-disk"
     case normalCommitsLost = "normal-commits-lost-with-the-power"
     case publishedLost = "published-commits-lost-with-the-power"
-    /// A register went from one write to another that had not seen it.
+    /// A register changed from one write to another that had not seen it.
     case registerMerged = "register-merged"
     case decayNoticed = "decay-noticed"
     case checkpointed = "log-moved-at-an-odd-moment"

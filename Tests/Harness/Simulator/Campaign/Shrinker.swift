@@ -1,6 +1,6 @@
-/// Makes a life that fails smaller, as long as the same property fails.
+/// Shrinks a failing scenario, as long as the same property fails.
 struct Shrinker {
-    /// The most lives to try.
+    /// The most scenarios to run.
     let attempts: Int
 
     func shrink(_ request: Campaign.Request, _ failure: String) -> (request: Campaign.Request, failure: String) {
@@ -16,15 +16,15 @@ struct Shrinker {
             best = (candidate, failure)
             return true
         }
-        // Kinds of faults, one by one.
+        // Mutes kinds of faults, one by one.
         for kind in FaultKind.allCases where request.plan.kinds.contains(kind) {
             var candidate = best.request
             candidate.mute.insert(kind)
-            // Steps are numbered anew without that kind.
+            // Without that kind, steps have other numbers.
             candidate.keep = nil
             _ = holds(candidate)
         }
-        // Steps, in halves, quarters, and so on.
+        // Removes steps, in halves, quarters, and so on.
         var steps = Array(best.request.plan.steps.indices)
         var size = max(1, steps.count / 2)
         while left > 0 {
@@ -47,7 +47,7 @@ struct Shrinker {
         return best
     }
 
-    /// The property's number; the first words of other failures.
+    /// The number of the property; for other failures, their first words.
     private static func property(_ failure: String) -> String {
         String(failure.prefix { $0 != ":" && $0 != "(" })
     }

@@ -1,6 +1,6 @@
-/// Numbers of steps, written with ranges: `0-4,7`.
-public enum StepList {
-    public static func text(_ numbers: [Int]) -> String {
+/// Numbers of steps as text with ranges: `0-4,7`.
+package enum StepList {
+    package static func text(_ numbers: [Int]) -> String {
         var ranges: [ClosedRange<Int>] = []
         for number in numbers.sorted() {
             if let last = ranges.last, last.upperBound + 1 == number {
@@ -9,14 +9,14 @@ public enum StepList {
                 ranges.append(number...number)
             }
         }
-        // An empty list has to be a word too.
+        // An empty list needs a word, too.
         guard !ranges.isEmpty else { return "none" }
         return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(
             separator: ",")
     }
 
-    /// - Returns: nil for what is no such list.
-    public static func numbers(_ text: String) -> [Int]? {
+    /// - Returns: nil for a text that is no such list.
+    package static func numbers(_ text: String) -> [Int]? {
         if text == "none" { return [] }
         var numbers: [Int] = []
         for part in text.split(separator: ",") {

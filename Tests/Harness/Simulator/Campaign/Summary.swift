@@ -1,6 +1,6 @@
-/// Counts for people, and as one JSON object.
+/// Counts as text and as one JSON object.
 extension Counts {
-    public var text: String {
+    package var text: String {
         let faultList = FaultKind.allCases.map { "\($0.rawValue) \(faults[$0, default: 0])" }.joined(separator: ", ")
         let markList = Mark.allCases.map { "\($0.rawValue) \(marks[$0, default: 0])" }.joined(separator: ", ")
         return """
@@ -13,9 +13,9 @@ extension Counts {
     }
 
     /// - Parameters:
-    ///   - seconds: Real ones.
-    ///   - failures: Seeds that failed.
-    public func json(seconds: Double, hash: UInt64, failures: [UInt64]) -> String {
+    ///   - seconds: Real seconds.
+    ///   - failures: The seeds that failed.
+    package func json(seconds: Double, hash: UInt64, failures: [UInt64]) -> String {
         let faultList = FaultKind.allCases.map { "\"\($0.rawValue)\": \(faults[$0, default: 0])" }
         let markList = Mark.allCases.map { "\"\($0.rawValue)\": \(marks[$0, default: 0])" }
         return """

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The story of a life as one number, and in words for those who want to read it.
+/// The events of a scenario as one hash, and as text for people.
 struct Trace {
     private(set) var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     private(set) var length = 0

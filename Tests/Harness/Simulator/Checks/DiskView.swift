@@ -3,11 +3,11 @@ import MergeModel
 import SimulatedDisk
 import TestSupport
 
-/// What a disk holds, seen through a copy of it, so that no process of its machine takes part.
+/// The content of a disk, read through a copy of it, so that no process of its machine takes part.
 struct DiskView {
     /// The transactions in the journal, in the order in which they were committed there.
     let transactions: [Int]
-    /// What SQLite's own check finds; empty when all is well.
+    /// The findings of SQLite's own check; empty when there is none.
     let problems: [String]
 
     init(_ disk: SimulatedDisk) throws {

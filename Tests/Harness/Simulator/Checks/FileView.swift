@@ -2,9 +2,9 @@ import Foundation
 import Journal
 import MergeModel
 
-/// What a machine's file holds, read with plain SQL.
+/// The content of a machine's file, read with plain SQL.
 struct FileView {
-    let machine: Machine
+    let machine: SimulatedMachine
 
     var origin: OriginID? {
         get throws {
@@ -15,7 +15,7 @@ struct FileView {
         }
     }
 
-    /// What the file knows, counted in the journal itself.
+    /// The vector, counted in the journal itself.
     func vector() throws -> VersionVector {
         let rows = try machine.rows(
             """
@@ -26,7 +26,7 @@ struct FileView {
         return VersionVector(rows.compactMap(FileView.entry))
     }
 
-    /// The last versions of what waits for the rest of its transaction.
+    /// The last versions of staged changes, which wait for the rest of their transaction.
     func staged() throws -> VersionVector {
         VersionVector(
             try machine.rows("SELECT origin, max(last_version) FROM _journal_inbox GROUP BY origin").compactMap(
@@ -38,7 +38,7 @@ struct FileView {
         return OriginID(bytes: bytes).map { .init(origin: $0, version: version) }
     }
 
-    /// Whether changes of others named that column or table before it is here.
+    /// True when changes of others name that column or table before it exists here.
     func knows(_ addition: HistorySchema.Addition) throws -> Bool {
         switch addition {
         case .column(let table, let column):
@@ -54,7 +54,7 @@ struct FileView {
         return Int(number)
     }
 
-    /// Of the rows, the held rows and the ledger, independent of their order.
+    /// A hash of rows, held rows and ledger, independent of their order.
     func digest() throws -> UInt64 {
         var sum: UInt64 = 0
         for (salt, query) in queries.enumerated() {
@@ -64,7 +64,7 @@ struct FileView {
     }
 
     private var queries: [String] {
-        // By name: machines that added columns in another order hold the same.
+        // Columns are sorted by name: machines that added them in another order hold the same.
         machine.schema.tables.sorted { $0.name < $1.name }.map { table in
             "SELECT \(table.columns.map(\.name).sorted().joined(separator: ", ")) FROM \(table.name)"
         } + [

@@ -1,6 +1,6 @@
 import Journal
 
-/// One content for each state of knowledge and schema, whoever has it and whenever (P1).
+/// Checks that one state of knowledge and schema has one content, on any machine at any time (P1).
 struct KnowledgeMap {
     private struct Name: Hashable {
         let vector: VersionVector
@@ -9,15 +9,15 @@ struct KnowledgeMap {
 
     private var seen: [Name: (digest: UInt64, machine: Int)] = [:]
 
-    /// Every origin of which something was known.
+    /// Every origin in the vectors.
     var origins: [OriginID] { Set(seen.keys.flatMap { $0.vector.entries.map(\.origin) }).sorted() }
 
-    /// Drops what knew more of `origin` than `version`.
+    /// Removes the states that know more of `origin` than `version`.
     mutating func forget(_ origin: OriginID, beyond version: Int64) {
         seen = seen.filter { $0.key.vector[origin] <= version }
     }
 
-    /// - Returns: The machine that knew the same and held something else; nil when all is well.
+    /// - Returns: A machine that knew the same and held something else; nil when there is none.
     mutating func note(_ vector: VersionVector, schema: String, _ digest: UInt64, machine: Int) -> Int? {
         let name = Name(vector: vector, schema: schema)
         guard let known = seen[name] else {

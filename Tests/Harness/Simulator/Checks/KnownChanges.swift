@@ -3,7 +3,7 @@ import Journal
 import MergeModel
 import Sync
 
-/// All that a daemon's file knows: as it would be sent, and in the model's words.
+/// Everything that a daemon's file knows: as batches, and as changes of the model.
 struct KnownChanges {
     let batches: [ChangeBatch]
     let writes: [ReferenceWrite]

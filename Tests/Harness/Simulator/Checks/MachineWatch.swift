@@ -1,9 +1,10 @@
 import Journal
 import MergeModel
 
-/// What is checked of one machine after each event that changed its file.
+/// The checks of one machine after each event that changed its file.
 struct MachineWatch {
-    /// Transactions whose tokens stood in the file once, or whose commit was acknowledged: they stay for ever (P3).
+    /// Transactions whose tokens were once in the file, or whose commit was acknowledged. They must stay
+    /// (P3).
     private(set) var kept: Set<Int> = []
     private(set) var vector = VersionVector()
     private(set) var origin: OriginID?
@@ -11,18 +12,18 @@ struct MachineWatch {
     private var isHolding = false
     private var setAside = 0
     private var promised = VersionVector()
-    /// What the file held before a crash left it a commit that was not synced.
+    /// What the file held before a crash left an unsynced commit in it.
     private var certain: (kept: Set<Int>, vector: VersionVector)?
 
     mutating func acknowledge(_ transaction: Int) { kept.insert(transaction) }
 
-    /// From now on the file may show a commit that a loss of power takes.
+    /// Notes that the file may show a commit from here on that a loss of power takes.
     mutating func remember() { certain = (kept, vector) }
 
-    /// Somebody was told that the file has this (P4).
+    /// Notes that a peer was told that the file has this (P4).
     mutating func promise(_ vector: VersionVector) { promised.merge(vector) }
 
-    /// The power went before another commit made that one durable.
+    /// Notes that the power failed before another commit made the unsynced one durable.
     mutating func fallBack() {
         guard let certain else { return }
         (kept, vector) = certain
@@ -30,23 +31,24 @@ struct MachineWatch {
         registers.beginAnew()
     }
 
-    /// The power went, and with it may have gone what was committed last, and not synced.
+    /// Notes that the power failed, and that the last unsynced commits may be lost.
     ///
     /// - Parameters:
-    ///   - hadShownUnsynced: Whether the file showed a commit that a crash had left there, as ``remember()`` says.
-    ///   - keepsOthers: Whether what came from others was synced with each commit all the same.
+    ///   - hadShownUnsynced: True when the file showed a commit that a crash had left there; see
+    ///     ``remember()``.
+    ///   - keepsOthers: True when changes of others were nevertheless synced with each commit.
     mutating func loseTail(hadShownUnsynced: Bool, keepsOthers: Bool) {
         if hadShownUnsynced, let certain { vector = certain.vector }
         let (known, said, own) = (vector, promised, origin)
         forget()
         guard keepsOthers else { return }
-        // The daemon took its name with a commit of its own.
+        // The daemon took its origin in a commit of its own.
         origin = own
         vector = VersionVector(known.entries.filter { $0.origin != own })
         promised = VersionVector(said.entries.filter { $0.origin != own })
     }
 
-    /// The file was replaced by another one, which may hold less.
+    /// Notes that another file replaced this one, and may hold less.
     mutating func forget() {
         kept = []
         setAside = 0
@@ -64,7 +66,7 @@ struct MachineWatch {
         let known = try view.vector()
         let origin = try view.origin
         if origin != self.origin {
-            // Under a new name less may be known of the old one; it comes back from others.
+            // After a new identity, less may be known of the old origin; peers bring it back.
             vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
             promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
             self.origin = origin

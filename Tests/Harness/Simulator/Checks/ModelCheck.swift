@@ -2,12 +2,12 @@ import Journal
 import MergeModel
 import Sync
 
-/// The costly checks, of one machine whose daemon is up.
+/// The costly checks of one machine whose daemon runs.
 struct ModelCheck {
-    let machine: Machine
+    let machine: SimulatedMachine
     let daemon: Daemon
 
-    /// - Returns: The changes in the journal, and rows held.
+    /// - Returns: The number of changes in the journal and of held rows, and the conflicts.
     func run(settles: Bool) throws -> (changes: Int, held: Int, conflicts: [ReferenceConflict]) {
         let name = "machine \(machine.index)"
         machine.setTime()
@@ -32,7 +32,7 @@ struct ModelCheck {
         return (known.writes.count, model.held.count, model.conflicts)
     }
 
-    /// What is here already changes nothing when it comes again (P6).
+    /// Delivers batches that are known. Nothing may change (P6).
     private func redeliver(_ batches: [ChangeBatch], _ name: String) throws {
         let view = FileView(machine: machine)
         let before = (try view.digest(), try view.number("SELECT max(seq) FROM _journal"))

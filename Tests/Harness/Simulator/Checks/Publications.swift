@@ -1,8 +1,8 @@
 import Journal
 import Sync
 
-/// Every change that was ever handed from one machine to another, by name: no name may stand for two contents (P14), and the stamps of
-/// one origin rise with its versions (P10).
+/// Every change that a machine sent to another, by (origin, version). One name may not stand for two contents
+/// (P14), and the stamps of one origin rise with its versions (P10).
 struct Publications {
     private struct Name: Hashable {
         let origin: OriginID
@@ -23,7 +23,7 @@ struct Publications {
     private var last: [OriginID: Int64] = [:]
     private(set) var redelivered = 0
     private(set) var relayed = 0
-    /// Answers that say that there is more.
+    /// The number of answers that announce more.
     private(set) var unfinished = 0
     let limits: Limits
 
@@ -31,8 +31,8 @@ struct Publications {
 
     /// - Parameters:
     ///   - bytes: Whole frames.
-    ///   - sender: Who sends them, by its present name.
-    /// - Returns: The batches in them.
+    ///   - sender: The sender, by its present origin.
+    /// - Returns: The batches in the frames.
     mutating func note(_ bytes: [UInt8], from sender: OriginID?) throws -> [ChangeBatch] {
         var batches: [ChangeBatch] = []
         var parser = FrameParser(limits: limits)
@@ -77,7 +77,7 @@ struct Publications {
         if !isNew { redelivered += 1 }
     }
 
-    /// Drops what was sent of `origin` beyond a version, and nobody got.
+    /// Removes changes of `origin` beyond a version that were sent and never arrived.
     mutating func forget(_ origin: OriginID, beyond version: Int64) {
         contents = contents.filter { $0.key.origin != origin || $0.key.version <= version }
         if let latest = last[origin] { last[origin] = min(latest, version) }
@@ -89,7 +89,7 @@ struct Publications {
     private func checkStamps(_ name: Name, _ content: Content) throws {
         if let before = contents[Name(origin: name.origin, version: name.version - 1)], before.stamp >= content.stamp {
             throw Violation(
-                "P10", "version \(name.version) of \(name.origin.short) has no later stamp than the one before")
+                "P10", "version \(name.version) of \(name.origin.short) has no later stamp than the version before it")
         }
         if let after = contents[Name(origin: name.origin, version: name.version + 1)], after.stamp <= content.stamp {
             throw Violation("P10", "version \(name.version) of \(name.origin.short) has no earlier stamp than the next")

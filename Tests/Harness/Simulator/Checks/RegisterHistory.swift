@@ -1,7 +1,7 @@
 import Journal
 
-/// What the registers of one machine showed, one value after the other. By their stamps they only go forward (P13); the stamps are looked up
-/// at the end of a life, when all that is left of it is in one file.
+/// The values that the registers of one machine showed, in order. By their stamps they may only go forward
+/// (P13). The stamps are read at the end of a scenario, when one file has everything that is left.
 struct RegisterHistory {
     struct Step: Equatable {
         let register: Int
@@ -22,10 +22,12 @@ struct RegisterHistory {
         shown = values
     }
 
-    /// The file holds less from now on, or bears another name: what it shows next follows from nothing that it showed.
+    /// Begins again after the file was replaced or took a new identity: later values do not follow from
+    /// earlier ones.
     mutating func beginAnew() { shown = [:] }
 
-    /// - Parameter stamps: When each transaction wrote. One that is missing is lost everywhere.
+    /// - Parameter stamps: The stamp of each transaction. A transaction without a stamp is lost on all
+    ///   machines.
     /// - Returns: The first step to an older write; nil for none.
     func stepBack(_ stamps: [Int: Stamp]) -> Step? {
         steps.first { step in

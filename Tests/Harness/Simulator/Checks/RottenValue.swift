@@ -3,24 +3,25 @@ import MergeModel
 import SimulatedDisk
 import TestSupport
 
-/// A value of a row in which a bit on the medium has changed, where neither SQLite nor a constraint can tell.
+/// A value of a row with a bit flipped on the medium, which neither SQLite nor a constraint can detect.
 ///
-/// Of other bits nothing is promised: in the journal they are other changes, in the structure of a page errors of SQLite, or any answer.
+/// Other bits have no promise: in the journal they are other changes, and in the structure of a page SQLite
+/// reports errors or returns wrong answers.
 struct RottenValue {
     let table: String
     let column: String
-    /// Of the byte, in the database file.
+    /// The position of the byte in the database file.
     let offset: Int64
     let bit: Int
-    /// The statement that makes the value what it was.
+    /// The statement that restores the value.
     let remedy: String
 
-    /// Looks for such a bit, on copies of a disk.
+    /// Looks for such a bit on copies of a disk.
     ///
     /// - Parameters:
-    ///   - tables: Where it may be.
-    ///   - disk: With nothing in the log.
-    /// - Returns: nil when none was found.
+    ///   - tables: The tables to look in.
+    ///   - disk: A disk whose log is empty.
+    /// - Returns: nil when there is none.
     static func find(
         in tables: [ReferenceTable], on disk: SimulatedDisk, _ random: inout SplitMix
     ) throws -> RottenValue? {
@@ -32,7 +33,7 @@ struct RottenValue {
             let bit = random.below(8)
             let copy = disk.copy()
             copy.flipBit(of: ReplicaFiles.database, at: offset, bit: bit)
-            // SQLite may refuse to read at all.
+            // SQLite may refuse to read.
             guard let place = try? look(at: copy, page.onlyDifference) else { continue }
             return RottenValue(
                 table: page.table.name, column: page.table.columns[place.column].name, offset: offset, bit: bit,
@@ -45,19 +46,19 @@ struct RottenValue {
         try withExtendedLifetime(disk) { try body(RawConnection(path: disk.path(ReplicaFiles.database))) }
     }
 
-    /// The first page of a table, which holds all of a small one's rows, those written last before the others.
+    /// The first page of a table. It has all rows of a small table, the last written ones first.
     private struct Page {
         let table: ReferenceTable
-        /// Columns that no constraint looks at.
+        /// Columns without a constraint.
         let plain: Set<String>
-        /// All there are.
+        /// All rows of the table.
         let rows: [[Value]]
-        /// Behind its last byte, in the file.
+        /// The position behind its last byte, in the file.
         let end: Int64
-        /// How many bytes before its end to look at.
+        /// The number of bytes before the end to look at.
         let span: Int
 
-        /// nil for a table without rows, or without a column that no constraint looks at.
+        /// nil for a table without rows, or without a column that has no constraint.
         init?(of table: ReferenceTable, _ connection: RawConnection) throws {
             self.table = table
             plain = Page.plainColumns(of: table)
@@ -87,7 +88,8 @@ struct RottenValue {
             try connection.rows("SELECT \(table.columns.map(\.name).joined(separator: ", ")) FROM \(table.name)")
         }
 
-        /// - Returns: The one value that differs now; nil when it is not the only one, or something else is wrong.
+        /// - Returns: The one value that differs; nil when more than one value differs, or something else is
+        ///   wrong.
         func onlyDifference(_ connection: RawConnection) throws -> (row: Int, column: Int)? {
             let now = try Page.rows(of: table, connection)
             guard now.count == rows.count else { return nil }

@@ -1,6 +1,6 @@
 /// A property that does not hold.
 struct Violation: Error, CustomStringConvertible {
-    /// Its number among the properties of docs/RELIABILITY.md.
+    /// The property's number in docs/RELIABILITY.md.
     let property: String
     let detail: String
 

@@ -1,10 +1,12 @@
 import Journal
 
-/// What a daemon may do, or meet, at any moment, and seldom does by itself: a life with whims has the rare moments that a short one never
-/// comes to. Small pages and steps, which such a life has all the time, are drawn with its plan.
+/// A rare event of a daemon that the simulator makes likely (FoundationDB's BUGGIFY): a short scenario would
+/// seldom reach it otherwise. Small pages and small steps, which such a scenario has throughout, are drawn
+/// with its plan.
 enum BuggifyPoint: Sendable, Hashable {
-    /// Moves the write-ahead log into the database.
+    /// A checkpoint of the write-ahead log.
     case checkpoint(Checkpoint.Mode)
-    /// The n-th commit from now on, 1 or more, is refused and rolled back: whatever was kept in memory goes, and the contact with it.
+    /// The n-th commit, 1 for the next one, is refused and rolled back. The daemon drops its state in memory
+    /// and the contact.
     case refuseCommit(Int)
 }

@@ -1,23 +1,24 @@
 import SimulatedDisk
 
-/// What goes wrong at the disk of one machine.
+/// A fault at the disk of one machine.
 struct DiskFault: Sendable {
     /// One of ``FaultKind/ofDisks``.
     let kind: FaultKind
-    /// nil for what happens at once.
+    /// nil for a fault that happens at once.
     let fault: SimulatedDisk.Fault?
-    /// Whether the daemon dies and starts again first, so that it finds the disk like that.
+    /// True when the daemon first dies and starts again, so that it finds the disk like that.
     let isAtStart: Bool
-    /// Milliseconds: how long the daemon is down afterwards, or how long the fault stands.
+    /// Milliseconds: how long the daemon is down afterwards, or how long the fault lasts.
     let time: Int64
-    /// Milliseconds: of a loss of power, how long before it the processes die of the fault; 0 when both is one.
+    /// For a loss of power: the milliseconds between the death of the processes by the fault and the loss; 0
+    /// when both are one.
     let lead: Int64
-    /// Of a loss of power: what becomes of writes that were not synced.
+    /// For a loss of power: the seed for the unsynced writes.
     let seed: UInt64
 
-    /// Whether the daemon is up again before the power goes.
+    /// True when the daemon runs again before the power fails.
     var isUpInBetween: Bool { lead > 0 && seed % 4 != 0 }
 
-    /// Whether all processes on the machine die of it.
+    /// True when all processes on the machine die of the fault.
     var isDeadly: Bool { kind == .crashAtWrite || kind == .powerLoss }
 }

@@ -1,5 +1,5 @@
-/// What goes wrong, each kind by itself: a life draws which of them there are, a shrinker takes them away one by one.
-public enum FaultKind: String, CaseIterable, Codable, Sendable {
+/// A kind of fault. A scenario draws the kinds that it has, and a shrinker removes them one by one.
+package enum FaultKind: String, CaseIterable, Codable, Sendable {
     // Processes.
     case crash
     case crashBeforeCommit = "crash-before-commit"
@@ -8,7 +8,7 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case stop
     case lock
 
-    // The network, as things that happen for a while.
+    // The network, for a while.
     case partition
     case oneWay = "one-way"
 
@@ -28,7 +28,7 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case jumpOfYears = "jump-of-years"
     case frozenClock = "frozen-clock"
 
-    // Files and names.
+    // Files and identities.
     case restore
     case restoreInPlace = "restore-in-place"
     case clone
@@ -45,14 +45,14 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
     case diskBusy = "disk-busy"
 
     // What a disk keeps.
-    /// Programs, or daemons too, whose commits are not synced; it happens when the power goes.
+    /// Programs, and sometimes daemons, do not sync their commits. It has an effect at a loss of power.
     case normalCommits = "normal-commits"
-    case bitRot
+    case bitRot = "bit-rot"
 
-    // No fault by itself.
+    // Not faults by themselves.
     /// All programs overwrite the same few rows.
     case contention
-    /// Daemons do in small pieces, at odd moments or not at all what they may: see ``BuggifyPoint``.
+    /// Daemons use small steps, act at odd moments, or skip optional work; see ``BuggifyPoint``.
     case buggify
 
     static let ofProcesses: Set<FaultKind> = [
@@ -67,7 +67,8 @@ public enum FaultKind: String, CaseIterable, Codable, Sendable {
 
     static let ofDisks: [FaultKind] = [.crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy]
 
-    /// What a plan draws from one stream, in this order: a kind in between would change every life.
+    /// The kinds that a plan draws from one stream, in this order. A new kind between them would change every
+    /// scenario.
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
     private static let drawnElsewhere = [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify] + ofDisks
 }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Tells of each commit of one connection: the moments at which a process may die.
+/// Reports each commit of one connection: the moments at which a process may die.
 ///
 /// Unchecked: see ``Scheduler``.
 final class CommitObserver: TransactionObserver, @unchecked Sendable {
@@ -8,7 +8,7 @@ final class CommitObserver: TransactionObserver, @unchecked Sendable {
     private let didCommit: () -> Void
     private var isCommitting = false
 
-    /// - Parameter willCommit: What it throws refuses the commit.
+    /// - Parameter willCommit: An error that it throws refuses the commit.
     init(willCommit: @escaping () throws -> Void, didCommit: @escaping () -> Void) {
         self.willCommit = willCommit
         self.didCommit = didCommit
@@ -23,7 +23,7 @@ final class CommitObserver: TransactionObserver, @unchecked Sendable {
     }
 
     func databaseDidCommit(_ db: Database) {
-        // Also called for transactions that wrote nothing.
+        // GRDB calls this also for transactions that wrote nothing.
         guard isCommitting else { return }
         isCommitting = false
         didCommit()

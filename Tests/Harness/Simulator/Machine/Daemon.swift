@@ -5,7 +5,7 @@ import SimulatedDisk
 import Sync
 import TestSupport
 
-/// The production daemon of one machine, from its start to its end: replica, inbox, endpoint, followers.
+/// The production daemon of one machine from its start to its end: replica, inbox, endpoint, followers.
 ///
 /// Unchecked: see ``Scheduler``.
 final class Daemon: @unchecked Sendable {
@@ -17,9 +17,9 @@ final class Daemon: @unchecked Sendable {
     private(set) var hasEnded = false
 
     /// - Parameters:
-    ///   - durability: Of what it commits.
-    ///   - observe: Makes what watches the commits of a connection.
-    /// - Throws: What keeps the daemon from starting; all is closed then.
+    ///   - durability: The durability of its commits.
+    ///   - observe: Makes the observer of a connection's commits.
+    /// - Throws: The error that keeps the daemon from starting; everything is closed then.
     init(
         disk: SimulatedDisk, transports: [any Transport], limits: Limits, clock: MachineClock,
         executor: ProcessExecutor, signals: FileSignals, entropy: SplitMix, durability: Replica.Durability,
@@ -50,7 +50,7 @@ final class Daemon: @unchecked Sendable {
         task = Task(executorPreference: executor) { await replicator.run() }
     }
 
-    /// Nothing of the process runs any more. Its disk must be down, so that what its tasks still do on their way out comes to nothing.
+    /// Ends the process. Its disk must be down, so that the last steps of its tasks have no effect.
     func kill(_ scheduler: Scheduler) {
         task.cancel()
         scheduler.drain(executor)
@@ -59,7 +59,7 @@ final class Daemon: @unchecked Sendable {
         scheduler.drain(executor)
     }
 
-    /// Ends as after SIGTERM.
+    /// Stops the daemon as SIGTERM does.
     func stop(_ scheduler: Scheduler) throws {
         task.cancel()
         scheduler.drain(executor)

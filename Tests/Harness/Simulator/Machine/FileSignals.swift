@@ -1,4 +1,5 @@
-/// Tells the daemon of a machine that the file may have changed, a little later, as the watch of the file does.
+/// Signals to the daemon of a machine, a little later, that the file may have changed, as the file monitor
+/// does.
 ///
 /// Unchecked: see ``Scheduler``.
 final class FileSignals: @unchecked Sendable {
@@ -18,7 +19,7 @@ final class FileSignals: @unchecked Sendable {
         }
     }
 
-    /// Something was committed to the file.
+    /// Signals a commit to the file.
     func signal() {
         guard !isPending else { return }
         isPending = true
@@ -28,7 +29,7 @@ final class FileSignals: @unchecked Sendable {
         }
     }
 
-    /// The process that listened is gone.
+    /// Ends the streams of a process that died.
     func drop() {
         for listener in listeners { listener.continuation.finish() }
         listeners = []

@@ -1,8 +1,8 @@
 import SimulatedDisk
 
-/// A copy of a replica's files as a disk holds them at one moment; what lives in shared memory only is not among them.
+/// A copy of a replica's files at one moment, as a disk holds them, without shared memory.
 struct ReplicaFiles {
-    /// The database's name on every disk.
+    /// The name of the database on every disk.
     static let database = "replica.sqlite"
     static let record = database + "-identity"
     static let names = [database, database + "-wal", record]
@@ -13,11 +13,11 @@ struct ReplicaFiles {
         for name in ReplicaFiles.names { source.copyFile(name, to: disk, as: name) }
     }
 
-    /// Puts the files on a disk, under the inodes of those that are there. Nobody may have them open.
+    /// Writes the files to a disk, under the inodes of those that are there. Nobody may have them open.
     ///
     /// - Parameters:
-    ///   - isNew: True to delete what is there first, so that the files are other ones.
-    ///   - withRecord: False to leave alone the record beside the database.
+    ///   - isNew: True to delete existing files first, so that the files have new inodes.
+    ///   - withRecord: False to keep the record beside the database as it is.
     func write(to target: SimulatedDisk, isNew: Bool, withRecord: Bool) {
         target.withoutFaults {
             let names = ReplicaFiles.names.filter { withRecord || $0 != ReplicaFiles.record }

@@ -1,18 +1,19 @@
 import Journal
 import Sync
 
-/// An address that a machine follows and that never becomes a peer: nobody else may wait for it (P22).
+/// A Byzantine peer: an address that a machine follows and that never becomes a peer. It may not delay any
+/// other peer (P22).
 struct ByzantinePeer: Transport {
     enum Manner: Int, CaseIterable, Sendable {
-        /// Nobody listens there.
+        /// Nothing listens at the address.
         case refuses
-        /// It takes requests, and never answers.
+        /// The peer takes requests and never answers.
         case hangs
-        /// It belongs to another cluster.
+        /// The peer belongs to another cluster.
         case isForeign
-        /// Its changes begin behind a gap, and so cannot be taken.
+        /// The peer's changes begin behind a gap, so they cannot be applied.
         case sendsGaps
-        /// It knows much, always has more, and never sends it.
+        /// The peer claims to know much and to have more, and never sends it.
         case promises
     }
 
@@ -56,7 +57,7 @@ struct ByzantinePeer: Transport {
         }
     }
 
-    /// A change of a table that nobody has, whose predecessors nobody can get.
+    /// Makes a change of a table that nobody has. No peer has the change's predecessors.
     private static func gap() throws -> Frame {
         var batch = ChangeBatch()
         batch.shapes = [TableShape(table: "nowhere", columns: ["id"], keyCount: 1)]

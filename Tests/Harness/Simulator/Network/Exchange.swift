@@ -1,6 +1,6 @@
 import Sync
 
-/// One request and its answer on their way, as bytes.
+/// One request and its answer, as bytes.
 ///
 /// Unchecked: see ``Scheduler``.
 final class Exchange: @unchecked Sendable {
@@ -14,18 +14,18 @@ final class Exchange: @unchecked Sendable {
     let from: Int
     let to: Int
 
-    /// What the caller receives; ends, or throws when the connection broke.
+    /// The bytes for the caller. The stream ends, or throws when the connection broke.
     let answer: AsyncThrowingStream<Piece, any Error>
     private let answerEnd: AsyncThrowingStream<Piece, any Error>.Continuation
 
-    /// What the server receives; throws when the connection broke before the body's end.
+    /// The bytes for the server. The stream throws when the connection broke before the body's end.
     let request: AsyncThrowingStream<[UInt8], any Error>
     private let requestEnd: AsyncThrowingStream<[UInt8], any Error>.Continuation
 
-    /// The server's work, which ends with the connection.
+    /// The server's task, which ends with the connection.
     var work: Task<Void, Never>?
     private(set) var isClosed = false
-    /// Of the answer, as the server wrote it.
+    /// The pieces of the answer that the server wrote.
     var pieces = 0
     private(set) var whenClosed: () -> Void = {}
 
@@ -44,10 +44,10 @@ final class Exchange: @unchecked Sendable {
     func finishRequest() { requestEnd.finish() }
     func deliver(_ piece: Piece) { if !isClosed { answerEnd.yield(piece) } }
 
-    /// The whole answer is with the caller.
+    /// Ends the exchange after the caller has the whole answer.
     func finish() { close(throwing: nil) }
 
-    /// The connection breaks, for both sides.
+    /// Breaks the connection, for both sides.
     func fail(_ error: SyncError) { close(throwing: error) }
 
     private func close(throwing error: SyncError?) {

@@ -1,9 +1,10 @@
 import Sync
 import TestSupport
 
-/// All links between machines. It carries bytes late, in pieces, twice, damaged, or not at all.
+/// All links between machines. The network carries bytes late, in pieces, twice, damaged, or not at all.
 ///
-/// Bits flip only in streams of frames, which carry checksums of their own. Other messages rely on TCP and TLS for that.
+/// Bits flip only in streams of frames, which carry checksums of their own. Other messages rely on TCP and
+/// TLS.
 ///
 /// Unchecked: see ``Scheduler``.
 final class Network: @unchecked Sendable {
@@ -16,24 +17,24 @@ final class Network: @unchecked Sendable {
     private let plan: NetworkPlan
     private let seed: SplitMix
     private let limits: Limits
-    /// How many requests each link has carried: each has a stream of draws of its own.
+    /// The number of requests that each link has carried; each request draws from a stream of its own.
     private var sent: [Link: Int] = [:]
     private var blocked: [Link: Int] = [:]
     private var open: [Exchange] = []
     private var count = 0
     private(set) var isHealed = false
-    /// Until when something may arrive that was sent before the network was healed.
+    /// The latest time at which something may arrive that was sent before all faults ended.
     private(set) var latestArrival: Int64 = 0
 
-    /// Who answers at a machine now; nil while its daemon is down.
+    /// The server of a machine; nil while its daemon is down.
     var server: (Int) -> Server? = { _ in nil }
-    /// Whether the processes of a machine died just now: what they still send, nobody hears.
+    /// True when the processes of a machine have just died: nothing that they still send arrives.
     var isDead: (Int) -> Bool = { _ in false }
     var note: (FaultKind) -> Void = { _ in }
-    /// Gets what went wrong on either side of a request.
+    /// Gets the error on either side of a request.
     var failed: (SyncError) -> Void = { _ in }
     var trace: (String) -> Void = { _ in }
-    /// Gets the whole body of each request, and each piece of a good answer, before anything happens to it.
+    /// Gets the whole body of each request, and each piece of a good answer, before the network changes it.
     var onSend: (Exchange, _ isAnswer: Bool, [UInt8]) -> Void = { _, _, _ in }
 
     init(_ scheduler: Scheduler, plan: NetworkPlan, random: SplitMix, limits: Limits) {
@@ -43,7 +44,7 @@ final class Network: @unchecked Sendable {
         self.limits = limits
     }
 
-    // MARK: - Who reaches whom
+    // MARK: - Partitions
 
     func block(from: Int, to: Int) { blocked[Link(from: from, to: to), default: 0] += 1 }
     func unblock(from: Int, to: Int) { blocked[Link(from: from, to: to), default: 0] -= 1 }
@@ -51,10 +52,10 @@ final class Network: @unchecked Sendable {
         !isHealed && blocked[Link(from: from, to: to), default: 0] > 0
     }
 
-    /// From now on everything arrives.
+    /// Ends all faults: everything that is sent from here on arrives.
     func heal() { isHealed = true }
 
-    /// Breaks all connections of a machine whose daemon is gone.
+    /// Breaks all connections of a machine whose daemon ended.
     func disconnect(_ machine: Int) {
         for exchange in open where exchange.from == machine || exchange.to == machine {
             exchange.fail(SyncError(.unreachable, "the connection was reset"))
@@ -63,7 +64,7 @@ final class Network: @unchecked Sendable {
 
     // MARK: - Requests
 
-    /// Sends a request; its answer, or its failure, comes by ``Exchange/answer``.
+    /// Sends a request. Its answer or its failure arrives in ``Exchange/answer``.
     func request(_ path: String, from: Int, to: Int, _ body: [UInt8], wait: Int) -> Exchange {
         let link = Link(from: from, to: to)
         guard !isDead(from) else {
@@ -96,7 +97,7 @@ final class Network: @unchecked Sendable {
         }
         carry(body, of: exchange, fate, random)
         if let delay = fate.repeatedAfter {
-            // Somebody, or something, sends it once more; nobody reads the answer.
+            // The request arrives once more; nobody reads this answer.
             let copy = makeExchange(path, link)
             scheduler.after(delay) { [self] in
                 guard server(to) != nil else { return }
@@ -125,7 +126,7 @@ final class Network: @unchecked Sendable {
         var bytes = body
         if let place = fate.requestFlip, !bytes.isEmpty { bytes[place.byte % bytes.count] ^= 1 << place.bit }
         let end = fate.requestCut.map { min($0, bytes.count) } ?? bytes.count
-        // A stream of frames is read as it comes; any other message only once all of it is there.
+        // The server reads a stream of frames while it arrives, and any other message once it is complete.
         let isStream = exchange.path == WireHTTP.pushPath
         let pieces = isStream ? bytes[..<end].pieces(&random) : [Array(bytes[..<end])]
         var time = fate.delay
@@ -148,7 +149,8 @@ final class Network: @unchecked Sendable {
         }
     }
 
-    /// - Returns: False when the link is blocked: what was sent is gone, and the connection stands still until the caller gives up.
+    /// - Returns: False when the link is blocked: the bytes are lost, and the connection hangs until the
+    ///   caller times out.
     private func arrives(_ exchange: Exchange, isAnswer: Bool) -> Bool {
         !(isAnswer ? isBlocked(exchange.to, exchange.from) : isBlocked(exchange.from, exchange.to))
     }
@@ -161,7 +163,7 @@ final class Network: @unchecked Sendable {
         exchange.work = server.start(exchange, sender)
     }
 
-    /// One piece of an answer on its way.
+    /// Sends one piece of an answer.
     fileprivate func answer(
         _ exchange: Exchange, by pipe: Pipe, after delay: Int64, _ deliver: @escaping () -> Void
     ) {
@@ -174,7 +176,7 @@ final class Network: @unchecked Sendable {
     fileprivate var pipe: Pipe { Pipe(scheduler) }
 }
 
-/// One direction of a connection: what goes in first comes out first.
+/// One direction of a connection, which keeps the order of bytes.
 ///
 /// Unchecked: see ``Scheduler``.
 private final class Pipe: @unchecked Sendable {
@@ -187,12 +189,12 @@ private final class Pipe: @unchecked Sendable {
     func send(after delay: Int64, _ deliver: @escaping () -> Void) {
         last = max(last, scheduler.now + delay)
         waiting.append(deliver)
-        // Of two events at one time a draw decides which is first.
+        // A draw orders two events of one time.
         scheduler.after(last - scheduler.now) { [self] in waiting.removeFirst()() }
     }
 }
 
-/// Where a server writes its answer.
+/// The server's side of an answer.
 ///
 /// Unchecked: see ``Scheduler``.
 final class AnswerSender: @unchecked Sendable {
@@ -219,7 +221,7 @@ final class AnswerSender: @unchecked Sendable {
         send { $0.deliver(.head(status: status)) }
     }
 
-    /// - Throws: When the caller is gone.
+    /// - Throws: When the caller has disconnected.
     func write(_ bytes: [UInt8]) throws {
         guard fate != nil else { return }
         guard !exchange.isClosed, !isCut, !network.isDead(exchange.to) else {
@@ -236,7 +238,7 @@ final class AnswerSender: @unchecked Sendable {
             isCut = true
             let kept = Array(bytes.dropLast(written - cut))
             send { $0.deliver(.body(kept)) }
-            // A stream of frames says itself where it ends; other answers have a length.
+            // A stream of frames marks its own end; other answers have a length.
             let breaks = cut % 2 == 0 || exchange.path != WireHTTP.pullPath
             send { breaks ? $0.fail(SyncError(.unreachable, "the connection was reset")) : $0.finish() }
             return
@@ -248,7 +250,7 @@ final class AnswerSender: @unchecked Sendable {
 
     func finish() { if !isCut { send { $0.finish() } } }
 
-    /// Breaks off in the middle.
+    /// Breaks the answer off in the middle.
     func abort() { if !isCut { send { $0.fail(SyncError(.unreachable, "the connection was reset")) } } }
 
     private func send(_ deliver: @escaping (Exchange) -> Void) {
@@ -257,7 +259,7 @@ final class AnswerSender: @unchecked Sendable {
     }
 }
 
-/// What befalls one request, drawn when it is sent.
+/// The faults of one request, drawn when it is sent.
 struct Fate {
     struct Flip {
         let byte: Int
@@ -306,7 +308,7 @@ struct Fate {
 }
 
 extension ArraySlice<UInt8> {
-    /// Cut anywhere, up to five times.
+    /// Cuts the bytes anywhere, up to five times.
     fileprivate func pieces(_ random: inout SplitMix) -> [[UInt8]] {
         guard count > 1 else { return isEmpty ? [] : [Array(self)] }
         var cuts = Set((0..<random.below(5)).map { _ in startIndex + 1 + random.below(count - 1) }).sorted()

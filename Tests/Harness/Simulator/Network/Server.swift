@@ -1,12 +1,12 @@
 import Journal
 import Sync
 
-/// The answering side of a daemon: what a listener does for each request, over the production endpoint.
+/// The server of a daemon: it does what a listener does for each request, over the production endpoint.
 struct Server: Sendable {
     let endpoint: Endpoint
     let executor: ProcessExecutor
 
-    /// - Returns: The work, on the tasks of the machine.
+    /// - Returns: The task, on the executor of the machine.
     func start(_ exchange: Exchange, _ sender: AnswerSender) -> Task<Void, Never> {
         Task(executorPreference: executor) { await answer(exchange, sender) }
     }
@@ -43,7 +43,7 @@ struct Server: Sendable {
 
     private func respond(_ bytes: [UInt8], _ sender: AnswerSender) {
         sender.head(200)
-        // A caller that is gone needs no answer.
+        // A caller that has disconnected needs no answer.
         try? sender.write(bytes)
         sender.finish()
     }

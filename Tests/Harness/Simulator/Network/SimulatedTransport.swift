@@ -1,6 +1,6 @@
 import Sync
 
-/// The way to a peer over the simulated network. What travels is bytes, written and read by the production codec.
+/// A transport over the simulated network. It carries bytes, which the production codec writes and reads.
 struct SimulatedTransport: Transport {
     let name: String
     let network: Network

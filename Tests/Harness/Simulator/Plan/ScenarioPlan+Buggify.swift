@@ -3,7 +3,7 @@ import Sync
 import TestSupport
 
 extension ScenarioPlan {
-    /// A stream of its own, so that lives without whims are as they were before there were any.
+    /// Uses a stream of its own, so that scenarios without buggify points do not change.
     static func hasBuggify(_ streams: Streams) -> Bool {
         var random = streams.stream(.buggify)
         return random.chance(50)
@@ -22,16 +22,16 @@ extension ScenarioPlan {
         }
     }
 
-    /// The bytes of a page of each machine's file (https://sqlite.org/pragma.html#pragma_page_size).
+    /// The page size of each machine's file in bytes (https://sqlite.org/pragma.html#pragma_page_size).
     static func pageBytes(_ count: Int, _ kinds: Set<FaultKind>, _ streams: Streams) -> [Int] {
         var random = streams.stream(.buggify, 2)
         let drawn = (0..<count).map { _ in random.pick([512, 1_024, 4_096, 16_384, 65_536]) }
-        return kinds.contains(.buggify) ? drawn : drawn.map { _ in Machine.usualPageBytes }
+        return kinds.contains(.buggify) ? drawn : drawn.map { _ in SimulatedMachine.usualPageBytes }
     }
 }
 
 extension Limits {
-    /// Comparisons in many small steps, notes on peers often or hardly ever.
+    /// Makes comparisons run in many small steps, and writes to the peer table frequent or rare.
     mutating func shrink(_ streams: Streams) {
         var random = streams.stream(.buggify, 3)
         rowsPerDigest = random.pick([1, 3, 1_024])

@@ -3,7 +3,7 @@ import SimulatedDisk
 import TestSupport
 
 extension ScenarioPlan {
-    /// Each kind by a stream of its own, so that a new one leaves lives without it as they were.
+    /// Draws each kind from a stream of its own, so that a new kind does not change scenarios without it.
     static func kindsOfDisks(_ streams: Streams) -> Set<FaultKind> {
         var kinds: Set<FaultKind> = []
         for (number, kind) in FaultKind.ofDisks.enumerated() {
@@ -11,14 +11,15 @@ extension ScenarioPlan {
             if random.chance(kind == .diskBusy ? 25 : 45) { kinds.insert(kind) }
         }
         var durability = streams.stream(.durability)
-        // Only a loss of power tells the difference.
+        // Only a loss of power shows the difference.
         if durability.chance(50), kinds.contains(.powerLoss) { kinds.insert(.normalCommits) }
         var bitRot = streams.stream(.bitRot)
         if bitRot.chance(30) { kinds.insert(.bitRot) }
         return kinds
     }
 
-    /// The streams that say whether a kind happens, and when: the first four kinds were all there were at first.
+    /// The streams that decide whether a kind happens, and when. The first four kinds share the numbers 0
+    /// to 7.
     private static func numbers(ofStreamsFor kind: Int) -> (whether: Int, when: Int) {
         kind < 4 ? (kind, kind + 4) : (2 * kind, 2 * kind + 1)
     }
@@ -41,7 +42,7 @@ extension ScenarioPlan {
             for _ in 0..<random.between(2...6) {
                 let time = Int64(random.below(Int(duration)))
                 let machine = random.below(count)
-                // Nobody can keep what a sync that failed left behind once the power goes, too.
+                // The writes of a failed sync cannot survive a later loss of power, so no plan has both.
                 let sparesSyncs = kinds.contains(.powerLoss)
                 let fault = DiskFault(kind, sparesSyncs: sparesSyncs, &random)
                 steps.append(Step(time: time, action: .disk(machine: machine, fault)))
@@ -63,7 +64,7 @@ extension DiskFault {
             let moment = SimulatedDisk.Fault(
                 random.pick([.crashBefore, .crashAfter]), .at(first), of: random.pick([.changes, .changes, .sync]))
             let isEarly = kind == .powerLoss && random.chance(35)
-            // Then a commit may be in the log that was not synced, and everybody sees it until the power goes.
+            // An unsynced commit may then be in the log, and every process sees it until the power fails.
             lead = isEarly ? Int64(random.pick([2, 50, 1_000])) : 0
             let unsynced = SimulatedDisk.Fault(.crashBefore, .at(random.between(1...4)), of: .sync, on: .log)
             fault = isEarly ? unsynced : kind == .powerLoss && random.chance(30) ? nil : moment
@@ -75,7 +76,7 @@ extension DiskFault {
                 sparesSyncs ? [.sync, .namesSync] : [])
             fault =
                 random.chance(30) ? .init(.short, moment, of: .write) : .init(.fail, moment, of: operations)
-            // What happens once needs time to come.
+            // A fault that happens once needs time to happen.
             time = moment == .at(first) ? 60_000 : pause
             lead = 0
         case .diskBusy:

@@ -6,8 +6,8 @@ import TestSupport
 extension ScenarioPlan {
     /// - Parameters:
     ///   - profile: nil to draw one.
-    ///   - mute: Kinds that do not happen; every other choice stays.
-    ///   - keep: Numbers of the steps to keep; nil for all.
+    ///   - mute: Kinds that do not happen. All other choices stay the same.
+    ///   - keep: The numbers of the steps to keep; nil for all.
     init(seed: UInt64, profile wanted: Profile? = nil, mute: Set<FaultKind> = [], keep: Set<Int>? = nil) {
         let streams = Streams(seed: seed)
         var topology = streams.stream(.topology)
@@ -67,7 +67,7 @@ extension ScenarioPlan {
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
     }
 
-    // MARK: - Who
+    // MARK: - Machines and links
 
     private static func follows(_ count: Int, _ random: inout SplitMix) -> [[Int]] {
         var pairs: [(Int, Int)] = []
@@ -79,7 +79,7 @@ extension ScenarioPlan {
             for a in 1..<count { pairs.append((a, a - 1)) }
             if count > 2 { pairs.append((0, count - 1)) }
         default:
-            // Two islands, each a mesh, and one bridge.
+            // Two islands, each a mesh, with one bridge.
             let middle = max(1, count / 2)
             for a in 0..<count { for b in 0..<a where (a < middle) == (b < middle) { pairs.append((a, b)) } }
             if middle < count { pairs.append((middle, middle - 1)) }
@@ -107,11 +107,11 @@ extension ScenarioPlan {
             case .identity: FaultKind.ofIdentity
             case .all: Set(FaultKind.allCases)
             }
-        // One draw for each kind, so that a new kind changes as little as possible.
+        // Each kind takes one draw, so that a new kind changes as little as possible.
         return Set(FaultKind.drawn.filter { _ in random.chance(55) }).intersection(possible)
     }
 
-    /// - Parameter comparesSoon: True where a comparison of the content has something to find.
+    /// - Parameter comparesSoon: True when a comparison of contents has something to find.
     private static func limits(_ random: inout SplitMix, comparesSoon: Bool) -> Limits {
         var limits = Limits.standard
         limits.rekeysPerDay = 10_000
@@ -121,7 +121,7 @@ extension ScenarioPlan {
         if random.chance(30) { limits.bytesPerBatch = random.pick([32, 200, 2_000]) }
         if random.chance(40) { limits.bytesPerPush = random.pick([1, 300, 5_000]) }
         if random.chance(40) { limits.bytesPerPull = random.pick([1, 300, 5_000]) }
-        // None: every part goes to the file.
+        // With 0, every part goes to the file.
         if random.chance(50) { limits.pendingBytes = random.pick([0, 500]) }
         if random.chance(30) || comparesSoon { limits.comparisonIntervalMilliseconds = 20_000 }
         limits.comparisonRetryMilliseconds = 5_000
@@ -132,7 +132,7 @@ extension ScenarioPlan {
         return limits
     }
 
-    // MARK: - What
+    // MARK: - Steps
 
     private static func writes(
         _ count: Int, _ schema: HistorySchema, _ duration: Int64, _ streams: Streams, _ kinds: Set<FaultKind>
@@ -221,7 +221,8 @@ extension ScenarioPlan {
         case .frozenClock: return .freeze(machine: machine, for: pause)
         case .restore: return .restore(machine: machine, isInPlace: false, keepsRecord: random.chance(50))
         case .restoreInPlace:
-            // Where the record goes back too, only a peer can tell: one that knows all that was published, before anybody else asks.
+            // When the record is restored too, only a peer can tell: one that knows everything that was
+            // published, before any other asks.
             let goesBack = random.chance(70)
             let isTold = count == 2 && kinds.isDisjoint(with: [.clone, .duplicated, .replayed])
             return .restore(machine: machine, isInPlace: true, keepsRecord: !(isTold && goesBack))
@@ -231,7 +232,7 @@ extension ScenarioPlan {
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
             .bitRot, .contention, .buggify:
-            // Parts of writes, of requests, what is there all the time, and what is drawn elsewhere.
+            // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }
     }

@@ -3,11 +3,11 @@ import MergeModel
 import Sync
 import TestSupport
 
-/// A life before it is lived: all choices come from the seed, none from what happens, so that leaving out a step leaves the others as
-/// they are.
+/// A scenario before it runs. The seed makes all choices and events make none, so leaving out a step does not
+/// change the others.
 struct ScenarioPlan: Sendable {
     struct Step: Sendable {
-        /// Milliseconds since the beginning.
+        /// Milliseconds since the start.
         let time: Int64
         let action: Action
     }
@@ -18,12 +18,12 @@ struct ScenarioPlan: Sendable {
         case crash(machine: Int, CrashPoint, downFor: Int64, recoversBadly: Bool)
         case stop(machine: Int, downFor: Int64)
         case lock(machine: Int, for: Int64)
-        /// What stands in one of the sets reaches nobody in the other ones.
+        /// Nothing from a machine in one of the sets reaches a machine outside of it.
         case partition([Int], isOneWay: Bool, for: Int64)
         case jump(machine: Int, milliseconds: Int64)
         case freeze(machine: Int, for: Int64)
         case backUp(machine: Int)
-        /// - keepsRecord: Whether the record beside the file stays, or goes back with it.
+        /// - keepsRecord: True to keep the record beside the file, false to restore it with the file.
         case restore(machine: Int, isInPlace: Bool, keepsRecord: Bool)
         case clone(machine: Int, keepsRecord: Bool)
         case rekey(machine: Int)
@@ -35,9 +35,9 @@ struct ScenarioPlan: Sendable {
 
     enum CrashPoint: Sendable, Hashable {
         case now
-        /// The n-th commit from now on, 1 or more: what it would have written is lost.
+        /// Before the n-th commit, 1 for the next one: its writes are lost.
         case beforeCommit(Int)
-        /// Right after it: what it wrote is there, and nobody heard of it.
+        /// Right after that commit: its writes are in the file, and nobody was told.
         case afterCommit(Int)
     }
 
@@ -46,12 +46,12 @@ struct ScenarioPlan: Sendable {
         var drift: Int64
     }
 
-    /// How the processes of one machine commit.
+    /// The durability of commits on one machine.
     struct DurabilityPlan: Sendable {
         var program = Replica.Durability.full
         var daemon = Replica.Durability.full
 
-        /// Whether a loss of power may take commits.
+        /// True when a loss of power may take commits.
         var isWeak: Bool { program == .normal || daemon == .normal }
     }
 
@@ -59,11 +59,11 @@ struct ScenarioPlan: Sendable {
     let profile: Profile
     let kinds: Set<FaultKind>
     let machines: Int
-    /// For each machine, its place in the order of origins.
+    /// The rank of each machine in the order of origins.
     let ranks: [Int]
-    /// Who follows whom.
+    /// The machines that each machine follows.
     let follows: [[Int]]
-    /// For each machine the address that never becomes a peer, which it follows too; none when empty.
+    /// The address that never becomes a peer and that each machine follows too; empty for none.
     let byzantinePeer: [ByzantinePeer.Manner]
     let clocks: [ClockPlan]
     let durabilities: [DurabilityPlan]
@@ -77,20 +77,20 @@ struct ScenarioPlan: Sendable {
     /// When the faults end.
     let duration: Int64
 
-    /// Whether all programs overwrite the same few rows.
+    /// True when all programs overwrite the same few rows.
     var hasRegisters: Bool { kinds.contains(.contention) }
 }
 
-/// Rates of what befalls single requests, and how long they take.
+/// The rates of faults of single requests, and delays.
 struct NetworkPlan: Sendable {
     var rates: [FaultKind: Double] = [:]
-    /// Milliseconds one way.
+    /// Milliseconds in one direction.
     var delay: ClosedRange<Int> = 1...20
 
     func rate(_ kind: FaultKind) -> Double { rates[kind] ?? 0 }
 }
 
-/// Which families of faults a life has.
-public enum Profile: String, CaseIterable, Sendable {
+/// The families of faults of a scenario.
+package enum Profile: String, CaseIterable, Sendable {
     case none, network, processes, clocks, identity, all, disks
 }

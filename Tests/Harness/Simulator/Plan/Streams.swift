@@ -1,7 +1,7 @@
 import TestSupport
 
-/// The randomness of one life: one seed, and a stream of its own for each concern, so that a draw more in one of them leaves
-/// the others as they were.
+/// The randomness of one scenario: one seed, and a stream of its own for each concern, so that one more draw
+/// in a concern does not change the others.
 struct Streams: Sendable {
     enum Concern: UInt64, CaseIterable, Sendable {
         case topology = 1
@@ -11,7 +11,7 @@ struct Streams: Sendable {
 
     let seed: UInt64
 
-    /// - Parameter index: Tells the streams of several machines apart.
+    /// - Parameter index: Separates the streams of several machines.
     func stream(_ concern: Concern, _ index: Int = 0) -> SplitMix {
         var root = SplitMix(seed: seed)
         let salt = concern.rawValue << 32 | UInt64(index)
@@ -21,7 +21,7 @@ struct Streams: Sendable {
 }
 
 extension SplitMix {
-    /// From 0 to 1, without 1.
+    /// A number from 0 to 1, without 1.
     mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
     /// True in `rate` of all draws.

@@ -4,24 +4,24 @@ import MergeModel
 import Sync
 import TestSupport
 
-/// Bits that change on a disk, where a row stands.
+/// Bit rot: a bit of a row changes on a disk.
 extension Scenario {
-    /// What has changed, and what was before.
+    /// The change, and the state before it.
     struct BitRot {
-        let machine: Machine
+        let machine: SimulatedMachine
         let value: RottenValue
-        /// What the machines knew, all the same.
+        /// What all machines knew.
         let vector: VersionVector
-        /// What the clock of each machine showed.
+        /// The time on the clock of each machine.
         let times: [Int64]
     }
 
-    /// Lets a value bitRot on one machine, when all know the same. A comparison with a peer finds that in time, and nobody takes it for a
-    /// change.
+    /// Lets a value rot on one machine, when all know the same. A comparison with a peer must find it within
+    /// bounded time, and no machine may take it for a change.
     func bitRot() throws {
         // Machines of different schemas may show different rows.
         guard plan.kinds.contains(.bitRot), plan.schema.additions.isEmpty else { return }
-        // What a restored file has lost may still be on its way, and be merged over what has decayed.
+        // What a restored file has lost may still arrive, and be merged over the rotten value.
         try scheduler.run(until: max(scheduler.now, network.latestArrival))
         try becomeLevel()
         var random = streams.stream(.bitRot, 1)
@@ -31,7 +31,7 @@ extension Scenario {
         let value = try machine.bitRot(&random)
         network.disconnect(machine.index)
         guard let value else {
-            note("nothing decays on machine \(machine.index)")
+            note("no value rots on machine \(machine.index)")
             return start(machine)
         }
         counts.note(FaultKind.bitRot)
@@ -39,25 +39,25 @@ extension Scenario {
         let bitRot = BitRot(machine: machine, value: value, vector: vector, times: times)
         decayed = bitRot
         start(machine)
-        try wait(for: "nobody notices what has decayed on machine \(machine.index)") { try isNoticed(bitRot) }
+        try wait(for: "nobody notices the bit rot on machine \(machine.index)") { try isNoticed(bitRot) }
         counts.note(.decayNoticed)
     }
 
-    /// The value becomes what it was, by a write that is no change: as a repair does it.
+    /// Restores the value by a write that is no change, as a repair does.
     func mend() throws {
         guard let bitRot = decayed else { return }
         let known = try FileView(machine: bitRot.machine).vector()
         guard known == bitRot.vector else {
-            throw Violation("P5", "what decayed on machine \(bitRot.machine.index) was sent: now it knows \(known)")
+            throw Violation("P5", "the rotten value of machine \(bitRot.machine.index) was sent: now it knows \(known)")
         }
         _ = try bitRot.machine.inDaemon { daemon in
             let connection = try daemon.replica.openMergeConnection()
             try connection.write { try $0.execute(sql: bitRot.value.remedy) }
             try connection.close()
         }
-        note("machine \(bitRot.machine.index) is mended")
+        note("machine \(bitRot.machine.index) is repaired")
         decayed = nil
-        try wait(for: "the alarm does not end after machine \(bitRot.machine.index) was mended") {
+        try wait(for: "the alarm does not end after machine \(bitRot.machine.index) was repaired") {
             try machines.allSatisfy { machine in try notes(of: machine).allSatisfy { $0.mismatches.isEmpty } }
         }
         for machine in machines { try checkDeeply(machine) }
@@ -71,7 +71,7 @@ extension Scenario {
         }
     }
 
-    /// Whether a machine has found since then that it differs from a peer in that table.
+    /// True when a machine has found since then that it differs from a peer in that table.
     private func isNoticed(_ bitRot: BitRot) throws -> Bool {
         try zip(machines, bitRot.times).contains { machine, time in
             try notes(of: machine).contains { note in
@@ -80,8 +80,9 @@ extension Scenario {
         }
     }
 
-    /// What a machine's file says of the peers that it follows: a copied file also tells of those that its original followed.
-    private func notes(of machine: Machine) throws -> [PeerRecord] {
+    /// The notes in a machine's file about the peers that it follows. A copied file has also the notes of its
+    /// original.
+    private func notes(of machine: SimulatedMachine) throws -> [PeerRecord] {
         let names = Set(follows[machine.index].map { "machine-\($0)" })
         let notes = try machine.daemon?.replica.read { try PeerTable.all($0) } ?? []
         return notes.filter { names.contains($0.name) }

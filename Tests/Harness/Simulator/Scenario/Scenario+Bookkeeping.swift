@@ -3,10 +3,11 @@ import SimulatedDisk
 import Sync
 import TestSupport
 
-/// What a daemon makes of what its file holds, after each event that changed it.
+/// Checks of the daemon's view of its file, after each event that changed the file.
 extension Scenario {
-    /// The vector that production code reads is the one that the journal's entries add up to, and nothing that is staged is forgotten (P20).
-    func checkBookkeeping(_ machine: Machine, _ known: VersionVector) throws {
+    /// Checks that the vector of production code equals the sum of the journal's entries, and that nothing
+    /// staged is forgotten (P20).
+    func checkBookkeeping(_ machine: SimulatedMachine, _ known: VersionVector) throws {
         guard let daemon = machine.daemon, !machine.isDead else { return }
         let said = try daemon.replicator.inbox.vector()
         guard said == known else {
@@ -19,8 +20,8 @@ extension Scenario {
         }
     }
 
-    /// In three of ten cases something that is known comes again, and nothing is written (P6).
-    func redeliver(to machine: Machine, _ known: VersionVector) throws {
+    /// Delivers something known again, in three of ten cases; nothing may be written (P6).
+    func redeliver(to machine: SimulatedMachine, _ known: VersionVector) throws {
         guard redelivery.chance(30), let daemon = machine.daemon, !machine.isDead else { return }
         let covered = arrivals[machine.index].filter { batch in
             batch.runs.allSatisfy { known[$0.origin] >= $0.lastVersion }

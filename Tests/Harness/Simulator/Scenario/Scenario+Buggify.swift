@@ -2,16 +2,18 @@ import Journal
 import Sync
 
 extension Scenario {
-    func perform(_ point: BuggifyPoint, on machine: Machine) throws {
+    func perform(_ point: BuggifyPoint, on machine: SimulatedMachine) throws {
         guard machine.isUp else { return }
         switch point {
         case .checkpoint(let mode):
             do {
                 guard let done = try machine.inDaemon({ try $0.replica.checkpoint(mode) }) ?? nil else { return }
-                note("machine \(machine.index) moves \(done.movedPages) of \(done.logPages) pages: \(mode.rawValue)")
+                note(
+                    "machine \(machine.index) checkpoints \(done.movedPages) of \(done.logPages) pages: \(mode.rawValue)"
+                )
                 if done.movedPages > 0 { counts.note(.checkpointed) }
             } catch {
-                note("machine \(machine.index) cannot move its log: \(SyncError(wrapping: error).code)")
+                note("machine \(machine.index) cannot checkpoint: \(SyncError(wrapping: error).code)")
             }
             if machine.isDead { try crash(machine) }
         case .refuseCommit(let number):

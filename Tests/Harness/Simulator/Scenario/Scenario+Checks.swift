@@ -2,7 +2,7 @@ import Journal
 import MergeModel
 import Sync
 
-/// What holds at every moment.
+/// The properties that hold at every moment.
 extension Scenario {
     func watch(_ exchange: Exchange, isAnswer: Bool, _ bytes: [UInt8]) throws {
         note("\(isAnswer ? exchange.to : exchange.from) sends \(bytes.count) B of #\(exchange.number)")
@@ -22,7 +22,7 @@ extension Scenario {
         }
     }
 
-    /// What a push's answer says is there, is there after a crash too (P4).
+    /// Checks that a file has what the answer to a push says, also after a crash (P4).
     func checkAcknowledgement(_ exchange: Exchange, _ bytes: [UInt8]) throws {
         guard let reply = try? PushReply(decoding: bytes, limits: plan.limits) else { return }
         let view = FileView(machine: machines[exchange.to])
@@ -32,14 +32,14 @@ extension Scenario {
             throw Violation(
                 "P4", "machine \(exchange.to) says that it has \(reply.vector), and its file holds \(durable)")
         }
-        // Beginnings of transactions may be given up later.
+        // Beginnings of transactions may be dropped later.
         let promised = reply.vector.entries.map {
             VersionVector.Entry(origin: $0.origin, version: min($0.version, whole[$0.origin]))
         }
         watches[exchange.to].promise(VersionVector(promised.filter { $0.version > 0 }))
     }
 
-    /// After every event, for each file that changed.
+    /// Checks each file that changed, after every event.
     func checkQuiet() throws {
         if let violation { throw violation }
         for machine in machines where checked[machine.index] != machine.commits {
@@ -48,33 +48,34 @@ extension Scenario {
         }
     }
 
-    func check(_ machine: Machine) throws {
+    func check(_ machine: SimulatedMachine) throws {
         counts.checks += 1
         let view = FileView(machine: machine)
         guard machine.logBytes < 16 << 20 else {
             throw Violation("P23", "the log of machine \(machine.index) has grown to \(machine.logBytes) bytes")
         }
-        // A contact with a peer may have given it a new name.
+        // A contact with a peer may have given the file a new identity.
         if let outcome = machine.daemon?.replicator.inbox.lastRekey, outcome != rekeys[machine.index] {
             rekeyed(machine, outcome)
         }
         let known = try watches[machine.index].check(view, written: written, &counts)
         try checkBookkeeping(machine, known)
         try redeliver(to: machine, known)
-        // A local write can make room for held rows, and a migration joins columns, both a little later.
+        // A local write can free values for held rows, and a migration backfills columns, both a little
+        // later.
         guard try !mayBeUnsettled(view) else { return }
         try compare(view, known)
     }
 
-    /// Whether the daemon may still have to bring rows back, or columns in.
+    /// True when the daemon may still have to show held rows or to backfill columns.
     private func mayBeUnsettled(_ view: FileView) throws -> Bool {
-        // Without constraints, too: a local write can make whole what waits for the insert of its row.
+        // This holds without constraints, too: a local write can complete a row that waits for its insert.
         try plan.hasConstraints || !plan.schema.additions.isEmpty
             || view.number("SELECT count(*) FROM _journal_held") > 0
     }
 
     func compare(_ view: FileView, _ known: VersionVector) throws {
-        // Its next changes go out under a new name, and are not called by the old one anywhere.
+        // Its next changes get a new origin, and no replica has them under the old one.
         guard !unsettled.contains(view.machine.index), decayed?.machine !== view.machine else { return }
         if let name = unproven[view.machine.index] {
             guard try view.origin != name else { return }
@@ -92,8 +93,8 @@ extension Scenario {
         }
     }
 
-    static func difference(_ a: Machine, _ b: Machine) throws -> String {
-        func content(_ machine: Machine) throws -> HistoryContent {
+    static func difference(_ a: SimulatedMachine, _ b: SimulatedMachine) throws -> String {
+        func content(_ machine: SimulatedMachine) throws -> HistoryContent {
             try HistoryContent(schema: machine.schema, rows: machine.rows) {
                 try machine.daemon?.replica.read { try ConflictEntry.all($0) } ?? []
             }
@@ -101,7 +102,7 @@ extension Scenario {
         return HistoryContent.difference(try content(a), try content(b)).joined(separator: "\n")
     }
 
-    func checkDeeply(_ machine: Machine) throws {
+    func checkDeeply(_ machine: SimulatedMachine) throws {
         guard let daemon = machine.daemon, machine.fuse == nil, machine.refusal == nil, locks[machine.index] == nil
         else { return }
         let settles = try mayBeUnsettled(FileView(machine: machine))

@@ -1,13 +1,14 @@
 import Journal
 
-/// How machines go down.
+/// Crashes and stops of machines.
 extension Scenario {
-    /// All processes on the machine die, or have died.
+    /// Ends all processes on the machine, which may have died already.
     ///
     /// - Parameters:
-    ///   - downFor: Until the daemon starts again; nil for as long as the step says that led to the death.
-    ///   - seed: Of a loss of power now.
-    func crash(_ machine: Machine, downFor: Int64? = nil, losingPower seed: UInt64? = nil) throws {
+    ///   - downFor: The time until the daemon starts again; nil for the time of the step that led to the
+    ///     death.
+    ///   - seed: The seed of a loss of power at the same time; nil for none.
+    func crash(_ machine: SimulatedMachine, downFor: Int64? = nil, losingPower seed: UInt64? = nil) throws {
         let wasUp = machine.isUp
         let hadShownUnsynced = machine.showsUnsynced
         let lock = locks.removeValue(forKey: machine.index)
@@ -33,13 +34,15 @@ extension Scenario {
         scheduler.after(downFor ?? downTimes[machine.index] ?? 1_000) { [unowned self] in start(machine) }
     }
 
-    /// After a loss of power: what is left is whole, and the beginning of what was there (P3); what may be gone is not asked for any more.
+    /// After a loss of power, checks that the rest is whole and a prefix of what was there (P3), and stops
+    /// expecting what may be lost.
     ///
     /// - Parameters:
     ///   - before: What the disk held.
-    ///   - isOrderly: False where a commit had failed. Its writes may come back in the place of those that took theirs.
+    ///   - isOrderly: False when a commit had failed: its writes may reappear instead of the commits that
+    ///     overwrote them.
     private func checkLoss(
-        on machine: Machine, _ before: DiskView, isOrderly: Bool, hadShownUnsynced: Bool
+        on machine: SimulatedMachine, _ before: DiskView, isOrderly: Bool, hadShownUnsynced: Bool
     ) throws {
         let after = try DiskView(machine.disk)
         guard !isOrderly || before.transactions.starts(with: after.transactions) else {
@@ -55,7 +58,7 @@ extension Scenario {
         }
         let isWeak = machine.durability.isWeak
         guard isWeak || hadShownUnsynced else { return }
-        // Gone for good, where nobody else holds it by now.
+        // Lost for ever, unless another machine has it.
         var gone = Set(before.transactions).subtracting(after.transactions)
         if isWeak, !gone.isEmpty { counts.note(.normalCommitsLost) }
         for other in machines where other !== machine { gone.subtract(try transactions(of: other)) }
@@ -65,7 +68,7 @@ extension Scenario {
             let (kept, all) = (after.transactions.count, before.transactions.count)
             note("machine \(machine.index) keeps \(kept) of \(all) transactions")
             shortened.insert(machine.index)
-            // Programs may give versions again that peers have, until a daemon looks at the file.
+            // Until a daemon looks at the file, programs may use versions again that peers have.
             unsettled.insert(machine.index)
             watches[machine.index].loseTail(
                 hadShownUnsynced: hadShownUnsynced, keepsOthers: machine.durability.daemon == .full)
@@ -77,18 +80,18 @@ extension Scenario {
         forgetUnpublished(of: machine)
     }
 
-    /// The power goes a little after the processes have died.
-    private func losePower(_ machine: Machine, after cause: DiskFault) {
+    /// Lets the power fail a little after the processes died.
+    private func losePower(_ machine: SimulatedMachine, after cause: DiskFault) {
         scheduler.after(cause.lead) { [unowned self] in
             guard !network.isHealed else { return }
             attempt { try crash(machine, downFor: cause.time, losingPower: cause.seed) }
         }
     }
 
-    func stop(_ machine: Machine, downFor: Int64) throws {
+    func stop(_ machine: SimulatedMachine, downFor: Int64) throws {
         guard machine.isUp else { return }
         try machine.stop()
-        // Its disk did not let it end in order.
+        // Its disk did not let it stop in good order.
         if machine.isUp || machine.isDead { return try crash(machine, downFor: downFor) }
         network.disconnect(machine.index)
         note("machine \(machine.index) is stopped")
@@ -96,10 +99,10 @@ extension Scenario {
     }
 
     func crash(
-        _ machine: Machine, _ point: ScenarioPlan.CrashPoint, downFor: Int64, recoversBadly: Bool
+        _ machine: SimulatedMachine, _ point: ScenarioPlan.CrashPoint, downFor: Int64, recoversBadly: Bool
     ) throws {
         guard machine.isUp else {
-            // It dies while it starts.
+            // It dies during its start.
             if recoversBadly, point != .now { machine.fuse = point }
             return
         }
@@ -118,7 +121,7 @@ extension Scenario {
         }
     }
 
-    func perform(_ fault: DiskFault, on machine: Machine) throws {
+    func perform(_ fault: DiskFault, on machine: SimulatedMachine) throws {
         note("\(fault.kind.rawValue) at the disk of machine \(machine.index)")
         if fault.isDeadly { downTimes[machine.index] = fault.isUpInBetween ? 1 : fault.time }
         guard fault.fault != nil else {

@@ -3,7 +3,7 @@ import Sync
 import TestSupport
 
 extension Scenario {
-    /// All faults end; then everybody comes to know and hold the same within bounded time (P21).
+    /// Ends all faults. All machines must then know and hold the same within bounded time (P21).
     func live() throws {
         note("all faults end")
         network.heal()
@@ -16,11 +16,11 @@ extension Scenario {
         }
         for machine in machines { machine.clock.set(wall: latestTime + 1_000) }
         try becomeLevel()
-        // Everybody has met a peer by now.
+        // Every machine has met a peer since the faults ended.
         unproven = [:]
         for machine in machines { try checkDeeply(machine) }
         try bitRot()
-        // Whoever gets everything from a machine whose file has decayed gets what the journal says.
+        // A machine that gets everything from a machine with a rotten value must get what the journal says.
         try welcome(to: decayed?.machine)
         try mend()
         try checkEverywhere()
@@ -39,16 +39,17 @@ extension Scenario {
         }
     }
 
-    /// Who comes last gets everything from one machine, in another order and in other batches than the others, and ends with the same (P7).
+    /// Adds a machine that gets everything from one machine, in another order and in other batches than the
+    /// others. It must end with the same content (P7).
     ///
     /// - Parameter wanted: The machine that it follows; nil to draw one.
-    func welcome(to wanted: Machine?) throws {
+    func welcome(to wanted: SimulatedMachine?) throws {
         var random = streams.stream(.checks)
         let drawn = machines[random.below(machines.count)]
         let host = wanted ?? drawn
         let index = machines.count
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
-        let machine = try Machine(
+        let machine = try SimulatedMachine(
             index, schema: plan.schema, hasRegisters: plan.hasRegisters, origin: Scenario.origin(index), clock: clock,
             scheduler: scheduler, entropy: streams.stream(.entropy, index))
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
@@ -80,7 +81,8 @@ extension Scenario {
             return
                 "  machine \(machine.index) \(machine.isUp ? "up" : "down") knows \(try view.vector()), staged \(try view.staged()); \(peers?.joined(separator: "; ") ?? "")"
         }
-        return Violation("P21", "without faults for 15 minutes, and still not level:\n\(lines.joined(separator: "\n"))")
+        return Violation(
+            "P21", "the machines still differ after 15 minutes without faults:\n\(lines.joined(separator: "\n"))")
     }
 
     func checkEverywhere() throws {
@@ -88,13 +90,14 @@ extension Scenario {
         for machine in machines {
             if let lost = wanted.subtracting(try transactions(of: machine)).min() {
                 throw Violation(
-                    "P3", "transaction \(lost) was acknowledged and is nowhere near machine \(machine.index)")
+                    "P3", "transaction \(lost) was acknowledged and is missing on machine \(machine.index)")
             }
         }
         counts.note(.unconfirmedKept, try transactions(of: machines[0]).intersection(unconfirmed).count)
     }
 
-    /// A write wins over what its writer saw (P11), and no machine went back to an older one (P13). All know the same by now.
+    /// Checks that a write wins over what its writer saw (P11), and that no machine went back to an older
+    /// write (P13). All machines know the same here.
     func checkRegisters() throws {
         guard plan.hasRegisters, let daemon = machines[0].daemon else { return }
         let stamps = RegisterTable.stamps(try KnownChanges(daemon).writes)

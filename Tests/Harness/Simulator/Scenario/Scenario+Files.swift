@@ -1,9 +1,9 @@
 import Journal
 import Sync
 
-/// Backups, copies and names.
+/// Restored files, copied files and new identities.
 extension Scenario {
-    func restore(_ machine: Machine, isInPlace: Bool, keepsRecord: Bool) throws {
+    func restore(_ machine: SimulatedMachine, isInPlace: Bool, keepsRecord: Bool) throws {
         guard let backup = backups[machine.index] else { return }
         counts.note(isInPlace ? FaultKind.restoreInPlace : .restore)
         counts.livesWithCopies = 1
@@ -15,23 +15,24 @@ extension Scenario {
         if isInPlace, !keepsRecord { try forgetTraces(of: machine) }
         forgetUnpublished(of: machine)
         note("machine \(machine.index) is restored\(isInPlace ? " in place" : "")")
-        // What nobody else holds is gone for good, unless it is on its way.
+        // What no other machine holds is lost for ever, unless it is on its way.
         var gone = before.subtracting(try transactions(of: machine))
         for other in machines where other !== machine { gone.subtract(try transactions(of: other)) }
         mayBeLost.formUnion(gone)
         watches[machine.index].forget()
     }
 
-    /// Numbers that nobody else has seen may be given again.
-    func forgetUnpublished(of machine: Machine) {
+    /// Allows versions to be used again that nobody else has seen.
+    func forgetUnpublished(of machine: SimulatedMachine) {
         for origin in knowledge.origins
         where !machines.contains(where: { $0 !== machine && watches[$0.index].origin == origin }) {
             knowledge.forget(origin, beyond: publications.latest(of: origin))
         }
     }
 
-    /// Nothing at the file tells that it is older: what was sent from it, and nobody got, is sent again with another content.
-    func forgetTraces(of machine: Machine) throws {
+    /// Nothing at the file shows that it is older. Changes that it sent and nobody got may be sent again with
+    /// another content.
+    func forgetTraces(of machine: SimulatedMachine) throws {
         let name = try FileView(machine: machine).origin
         unproven[machine.index] = name
         guard let name else { return }
@@ -43,31 +44,31 @@ extension Scenario {
         publications.forget(name, beyond: held.max() ?? 0)
     }
 
-    func transactions(of machine: Machine) throws -> Set<Int> {
+    func transactions(of machine: SimulatedMachine) throws -> Set<Int> {
         Set(
             try machine.rows("SELECT DISTINCT txn FROM token").compactMap { row in
                 if case .integer(let number) = row[0] { Int(number) } else { nil }
             })
     }
 
-    func clone(_ source: Machine, keepsRecord: Bool) throws {
+    func clone(_ source: SimulatedMachine, keepsRecord: Bool) throws {
         guard machines.count < 8, locks[source.index] == nil else { return }
         counts.note(FaultKind.clone)
         counts.livesWithCopies = 1
         let index = machines.count
         let clock = MachineClock(scheduler, start: source.clock.wallMilliseconds() - scheduler.now, drift: 0)
-        let machine = try Machine(
+        let machine = try SimulatedMachine(
             index, copyOf: source, withRecord: keepsRecord, clock: clock, scheduler: scheduler,
             entropy: streams.stream(.entropy, index))
         note("machine \(index) is a copy of machine \(source.index)")
         add(machine)
         unsettled.insert(index)
-        // It talks to the original, and to somebody else.
+        // The copy talks to the original and to another machine.
         follows.append(Array(Set([source.index, (source.index + 1) % index])).sorted())
         start(machine)
     }
 
-    func rekey(_ machine: Machine) throws {
+    func rekey(_ machine: SimulatedMachine) throws {
         guard machine.isUp else { return }
         counts.note(FaultKind.rekey)
         do {
@@ -75,7 +76,7 @@ extension Scenario {
                 rekeyed(machine, outcome)
             }
         } catch {
-            note("machine \(machine.index) takes no new name: \(SyncError(wrapping: error).code)")
+            note("machine \(machine.index) takes no new identity: \(SyncError(wrapping: error).code)")
         }
         if machine.isDead { try crash(machine) }
     }

@@ -1,7 +1,7 @@
 import MergeModel
 import TestSupport
 
-/// What a plan has them do.
+/// The steps of a plan.
 extension Scenario {
     func perform(_ action: ScenarioPlan.Action) throws {
         switch action {
@@ -28,7 +28,7 @@ extension Scenario {
         case .freeze(let index, let time):
             counts.note(FaultKind.frozenClock)
             machines[index].clock.stop()
-            note("the clock of machine \(index) stands still")
+            note("the clock of machine \(index) stops")
             scheduler.after(time) { [unowned self] in machines[index].clock.goOn() }
         case .backUp(let index):
             backups[index] = machines[index].files()
@@ -50,11 +50,11 @@ extension Scenario {
     }
 
     func write(
-        _ machine: Machine, _ statements: [String], tokens: Int, isMarked: Bool, dies: Bool
+        _ machine: SimulatedMachine, _ statements: [String], tokens: Int, isMarked: Bool, dies: Bool
     ) throws {
         let transaction = (written.max() ?? 0) + 1
         written.insert(transaction)
-        // The tokens stand somewhere in the middle.
+        // The tokens are written in the middle of the transaction.
         var all = statements
         all.insert(TokenTable.insert(txn: transaction, count: tokens), at: statements.count / 2)
         if machine.hasRegisters {
@@ -78,13 +78,13 @@ extension Scenario {
         case .died: counts.note(FaultKind.writerCrash)
         case .unconfirmed(let code):
             unconfirmed.insert(transaction)
-            let isFull = code & 0xFF == Machine.codeOfFullDisk
+            let isFull = code & 0xFF == SimulatedMachine.codeOfFullDisk
             counts.note(machine.isDead ? .diedWriting : isFull ? .fullRefused : .commitFailed)
         }
         if machine.isDead { try crash(machine) }
     }
 
-    func lock(_ machine: Machine, for time: Int64) throws {
+    func lock(_ machine: SimulatedMachine, for time: Int64) throws {
         guard locks[machine.index] == nil else { return }
         let holder = try machine.connect()
         guard holder.execute("BEGIN IMMEDIATE") == 0 else { return }
@@ -94,7 +94,7 @@ extension Scenario {
         scheduler.after(time) { [unowned self] in unlock(machine) }
     }
 
-    func unlock(_ machine: Machine) {
+    func unlock(_ machine: SimulatedMachine) {
         guard let holder = locks.removeValue(forKey: machine.index) else { return }
         _ = holder.execute("ROLLBACK")
         machine.signals.signal()

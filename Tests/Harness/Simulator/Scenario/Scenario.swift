@@ -4,51 +4,52 @@ import SimulatedDisk
 import Sync
 import TestSupport
 
-/// A plan at work: machines, their network, what befalls them, and the checks that hold at every moment.
+/// Runs a plan: machines, their network, faults, and the checks that hold at every moment.
 ///
 /// Unchecked: see ``Scheduler``.
 final class Scenario: @unchecked Sendable {
     let plan: ScenarioPlan
     let scheduler: Scheduler
     let network: Network
-    var machines: [Machine] = []
+    var machines: [SimulatedMachine] = []
     var counts = Counts()
     var trace: Trace
     var follows: [[Int]]
 
     let streams: Streams
     var watches: [MachineWatch] = []
-    /// For each machine what was sent to it last.
+    /// The batches that each machine got last.
     var arrivals: [[ChangeBatch]] = []
     /// Decides what is delivered again.
     var redelivery: SplitMix
-    /// The number of commits to each file when it was last looked at.
+    /// The number of commits to each file at the last check.
     var checked: [Int] = []
     var publications: Publications
     var knowledge = KnowledgeMap()
     var backups: [Int: ReplicaFiles] = [:]
-    /// Machines whose file is another one than before, which no daemon has looked at yet.
+    /// Machines whose file was replaced, and that no daemon has looked at since.
     var unsettled: Set<Int> = []
-    /// Machines whose file was restored without a trace, and the name that it bears since: the first contact with a peer tells.
+    /// Machines whose file was restored without a trace, with their origin. The first contact with a peer
+    /// shows that the file is older.
     var unproven: [Int: OriginID] = [:]
-    /// Machines whose power took commits that were not synced, and no daemon has looked at their file yet.
+    /// Machines whose loss of power took unsynced commits, and whose file no daemon has looked at since.
     var shortened: Set<Int> = []
-    /// The machine whose file has decayed, until it is mended.
+    /// The machine with a rotten value, until it is repaired.
     var decayed: BitRot?
-    /// The last new name of each machine that was noticed.
+    /// The last new identity of each machine that was noticed.
     var rekeys: [Int: NewIdentity.Outcome] = [:]
     var written: Set<Int> = []
     var acknowledged: Set<Int> = []
-    /// For each transaction, the one whose write it saw in the register that it overwrote.
+    /// For each transaction, the transaction whose write it saw in the register that it overwrote.
     var overwritten: [Int: Int] = [:]
-    /// Those whose commit ended with an error of the disk.
+    /// Transactions whose commit ended with an error of the disk.
     var unconfirmed: Set<Int> = []
-    /// What a restored file may have taken away for good: nobody else had seen it.
+    /// Transactions that a restored file may have lost for ever: no other machine had them.
     var mayBeLost: Set<Int> = []
     var violation: (any Error)?
     var latestTime: Int64
     var locks: [Int: RawConnection] = [:]
-    /// How long the daemon of each machine is down after a death that a step led to.
+    /// How long the daemon of each machine stays down after a death that a step led to.
     var downTimes: [Int: Int64] = [:]
 
     init(_ plan: ScenarioPlan, prints: ClosedRange<Int>? = nil) throws {
@@ -66,7 +67,7 @@ final class Scenario: @unchecked Sendable {
             let clock = MachineClock(
                 scheduler, start: HistoryReplica.start + plan.clocks[index].offset, drift: plan.clocks[index].drift)
             add(
-                try Machine(
+                try SimulatedMachine(
                     index, schema: plan.schema, hasRegisters: plan.hasRegisters,
                     origin: Scenario.origin(plan.ranks[index]), clock: clock, scheduler: scheduler,
                     entropy: streams.stream(.entropy, index), durability: plan.durabilities[index],
@@ -77,7 +78,7 @@ final class Scenario: @unchecked Sendable {
 
     static func origin(_ rank: Int) -> OriginID { OriginID(high: UInt64(0x10 * (rank + 1)) << 56, low: 1) }
 
-    func add(_ machine: Machine) {
+    func add(_ machine: SimulatedMachine) {
         machines.append(machine)
         watches.append(MachineWatch())
         arrivals.append([])
@@ -121,11 +122,12 @@ final class Scenario: @unchecked Sendable {
         }
     }
 
-    // MARK: - The course of a life
+    // MARK: - The run
 
-    /// Lives it to its end.
+    /// Runs the scenario to its end.
     ///
-    /// - Throws: ``Violation`` when a property does not hold; other errors are faults of the simulator or of the engine alike.
+    /// - Throws: ``Violation`` when a property does not hold; other errors are faults of the simulator or of
+    ///   the engine.
     func run() throws {
         if plan.hasRegisters { counts.note(FaultKind.contention) }
         if plan.kinds.contains(.buggify) { counts.note(FaultKind.buggify) }
@@ -146,7 +148,7 @@ final class Scenario: @unchecked Sendable {
         scheduler.end()
     }
 
-    func transports(_ machine: Machine) -> [any Transport] {
+    func transports(_ machine: SimulatedMachine) -> [any Transport] {
         var transports: [any Transport] = follows[machine.index].map { peer in
             SimulatedTransport(
                 name: "machine-\(peer)", network: network, from: machine.index, to: peer, limits: plan.limits)
@@ -158,8 +160,8 @@ final class Scenario: @unchecked Sendable {
         return transports
     }
 
-    /// Starts the daemon, now or as soon as it can.
-    func start(_ machine: Machine) {
+    /// Starts the daemon, at once or as soon as possible.
+    func start(_ machine: SimulatedMachine) {
         guard !machine.isUp else { return }
         do {
             let before = try FileView(machine: machine).origin
@@ -172,7 +174,7 @@ final class Scenario: @unchecked Sendable {
                 rekeyed(machine, outcome)
                 if outcome.reason == .rolledBack, shortened.contains(machine.index) { counts.note(.publishedLost) }
             } else if try FileView(machine: machine).origin != before {
-                throw Violation("P14", "machine \(machine.index) changed its name without a word")
+                throw Violation("P14", "machine \(machine.index) has another origin and reported no new identity")
             }
             note("machine \(machine.index) is up")
             unsettled.remove(machine.index)
@@ -180,7 +182,7 @@ final class Scenario: @unchecked Sendable {
         } catch let error as Violation {
             attempt { throw error }
         } catch {
-            note("machine \(machine.index) does not come up: \(SyncError(wrapping: error).code)")
+            note("machine \(machine.index) does not start: \(SyncError(wrapping: error).code)")
             if machine.isDead {
                 counts.note(.crashDuringRestart)
             } else if machine.hasFailed {
@@ -191,7 +193,7 @@ final class Scenario: @unchecked Sendable {
         }
     }
 
-    func rekeyed(_ machine: Machine, _ outcome: NewIdentity.Outcome) {
+    func rekeyed(_ machine: SimulatedMachine, _ outcome: NewIdentity.Outcome) {
         rekeys[machine.index] = outcome
         note("machine \(machine.index) is \(outcome.new) instead of \(outcome.old): \(outcome.reason)")
         switch outcome.reason {

@@ -1,6 +1,7 @@
 import Sync
 
-/// The two clocks of one machine, made of virtual time: one that may be wrong, and one that may only run too fast or too slow.
+/// The two clocks of one machine in virtual time: a wall clock that may be wrong, and a steady clock that may
+/// only run too fast or too slow.
 ///
 /// Unchecked: see ``Scheduler``.
 final class MachineClock: SyncClock, @unchecked Sendable {
@@ -8,10 +9,10 @@ final class MachineClock: SyncClock, @unchecked Sendable {
     /// Parts per million by which this clock runs too fast.
     let drift: Int64
     private var offset: Int64
-    /// Where the wall clock stands still; nil when it runs.
+    /// The time at which the wall clock stopped; nil when it runs.
     private var frozen: Int64?
 
-    /// - Parameter start: What the wall clock shows when the life begins, in milliseconds since 1970.
+    /// - Parameter start: The wall clock at the start of the scenario, in milliseconds since 1970.
     init(_ scheduler: Scheduler, start: Int64, drift: Int64) {
         self.scheduler = scheduler
         self.drift = drift
@@ -34,11 +35,11 @@ final class MachineClock: SyncClock, @unchecked Sendable {
 
     func stop() { frozen = wallMilliseconds() }
 
-    /// Goes on from where it stood.
+    /// Lets a stopped clock run on from its time.
     func goOn() { if let time = frozen { set(wall: time) } }
 
     func sleep(milliseconds: Int64) async throws {
-        // Rounded up: whoever wakes up finds that the time is over by the same clock.
+        // The time is rounded up, so that a sleep is over by the same clock when it ends.
         let rate = 1_000_000 + drift
         let virtual = drift == 0 ? milliseconds : (milliseconds * 1_000_000 + rate - 1) / rate + 1
         let timer = Timer(scheduler, milliseconds: virtual)

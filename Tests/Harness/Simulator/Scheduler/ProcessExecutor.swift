@@ -1,4 +1,4 @@
-/// Where all tasks of one process run: on the life's thread, when the scheduler says so.
+/// Runs all tasks of one process on the scenario's thread, when the scheduler says so.
 ///
 /// Unchecked: see ``Scheduler``.
 final class ProcessExecutor: TaskExecutor, @unchecked Sendable {

@@ -1,22 +1,22 @@
 import TestSupport
 
-/// The one thread of a life: events in the order of virtual time, and the tasks that they set going.
+/// The single thread of a scenario: events in the order of virtual time, and the tasks that they start.
 ///
-/// Unchecked: everything in a life runs on the thread that calls ``run(until:)``.
+/// Unchecked: everything in a scenario runs on the thread that calls ``run(until:)``.
 final class Scheduler: @unchecked Sendable {
-    /// Milliseconds since the life began.
+    /// Milliseconds since the scenario began.
     private(set) var now: Int64 = 0
     private(set) var executed = 0
 
-    /// Events since time moved on.
+    /// The number of events at the current time.
     private var atOnce = 0
     private var events = EventQueue()
     private var ready: [(job: UnownedJob, executor: ProcessExecutor)] = []
     private var random: SplitMix
-    /// Runs ready tasks in a random order, as several threads would.
+    /// True to run ready tasks in a random order, as several threads would.
     private let shufflesTasks: Bool
 
-    /// Called after each event, once no task can run on: what a check sees.
+    /// Called after each event, once no task can run: the moment of the checks.
     var whenQuiet: () throws -> Void = {}
 
     init(random: SplitMix, shufflesTasks: Bool) {
@@ -24,7 +24,7 @@ final class Scheduler: @unchecked Sendable {
         self.shufflesTasks = shufflesTasks
     }
 
-    /// Performs `action` after `delay` milliseconds, 0 or more. Of events at one time a draw decides which is first.
+    /// Performs `action` after `delay` milliseconds, 0 or more. A draw orders events of one time.
     @discardableResult
     func after(_ delay: Int64, _ action: @escaping () -> Void) -> EventID {
         events.add(time: now + max(0, delay), tie: random.next(), action)
@@ -34,7 +34,7 @@ final class Scheduler: @unchecked Sendable {
 
     func enqueue(_ job: UnownedJob, on executor: ProcessExecutor) { ready.append((job, executor)) }
 
-    /// Runs until virtual time would pass `end`, or until nothing is left to happen.
+    /// Runs until virtual time would pass `end`, or until there is no event.
     func run(until end: Int64) throws {
         try settle()
         while let time = events.nextTime, time <= end {
@@ -49,7 +49,7 @@ final class Scheduler: @unchecked Sendable {
         now = max(now, end)
     }
 
-    /// Nothing more happens: what was to come is forgotten, and what it held with it.
+    /// Ends the scenario: removes all later events, and what they keep alive.
     func end() {
         drain()
         events = EventQueue()
@@ -60,9 +60,9 @@ final class Scheduler: @unchecked Sendable {
         try whenQuiet()
     }
 
-    /// Runs tasks until none can run on.
+    /// Runs tasks until none can run.
     ///
-    /// - Parameter executor: Only the tasks of this process; nil for all.
+    /// - Parameter executor: The process whose tasks run; nil for all.
     func drain(_ executor: ProcessExecutor? = nil) {
         while true {
             let index: Int
@@ -81,7 +81,7 @@ final class Scheduler: @unchecked Sendable {
     }
 }
 
-/// Events by time, ties by a draw.
+/// Events in the order of time; a draw orders those of one time.
 private struct EventQueue {
     private struct Event {
         let time: Int64
@@ -108,7 +108,7 @@ private struct EventQueue {
         return id
     }
 
-    /// The event does not happen. Each event is cancelled at most once, and only before it happened.
+    /// Cancels an event. An event is cancelled at most once, and only before it happened.
     mutating func cancel(_ id: EventID) { cancelled.insert(id.number) }
 
     var nextTime: Int64? {

@@ -1,8 +1,8 @@
 import Journal
 import MergeModel
 
-/// The table `register`: few rows that every transaction overwrites with its own number, so that what a machine shows tells whose write won
-/// there, and what that writer saw.
+/// The table `register`: every transaction overwrites one of its few rows with its own number. The value on a
+/// machine shows whose write won there, and what that writer saw.
 enum RegisterTable {
     static let name = "register"
     static let sql = "CREATE TABLE register (id INTEGER NOT NULL PRIMARY KEY, txn INTEGER NOT NULL)"
@@ -15,7 +15,8 @@ enum RegisterTable {
     /// The row that transaction `txn` overwrites.
     static func register(of txn: Int) -> Int { txn % count }
 
-    /// - Returns: The statement that overwrites it, unless the disk refused the transaction's tokens.
+    /// - Returns: The statement that overwrites the register, unless the disk refused the transaction's
+    ///   tokens.
     static func write(txn: Int) -> String {
         """
         INSERT INTO register SELECT \(register(of: txn)), \(txn) WHERE EXISTS (SELECT 1 FROM token WHERE txn = \(txn)) \
@@ -24,7 +25,7 @@ enum RegisterTable {
     }
 
     /// - Returns: For each register, the transaction whose write it shows.
-    static func values(_ machine: Machine) throws -> [Int: Int] {
+    static func values(_ machine: SimulatedMachine) throws -> [Int: Int] {
         var values: [Int: Int] = [:]
         for row in try machine.rows("SELECT id, txn FROM register") {
             if case .integer(let id) = row[0], case .integer(let txn) = row[1] { values[Int(id)] = Int(txn) }
@@ -32,7 +33,7 @@ enum RegisterTable {
         return values
     }
 
-    /// - Returns: When each transaction wrote its register.
+    /// - Returns: The stamp of each transaction's write of its register.
     static func stamps(_ writes: [ReferenceWrite]) -> [Int: Stamp] {
         var stamps: [Int: Stamp] = [:]
         for write in writes where write.row.table == name {

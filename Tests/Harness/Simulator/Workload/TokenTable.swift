@@ -1,8 +1,8 @@
 import Journal
 import MergeModel
 
-/// The table `token`: rows that are written once and never changed, so that each tells for ever whether its transaction is there, and
-/// whether all of it is.
+/// The table `token`: its rows are written once and never changed, so that each shows whether its transaction
+/// is there, and whether it is complete.
 enum TokenTable {
     static let name = "token"
     static let sql = """

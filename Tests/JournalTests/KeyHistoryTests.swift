@@ -2,15 +2,13 @@ import Journal
 import TestSupport
 import Testing
 
-@testable import Sync
-
 /// The row that a policy makes of the changes of one key.
 @Suite("The history of a key")
 struct KeyHistoryTests {
     private static let origins = (1...4).map { OriginID(high: UInt64($0), low: 1) }
 
-    /// Changes as writers make them who now and then learn all that another knows.
-    private static func history(_ count: Int, seed: UInt64) -> [KeyHistory.Change] {
+    /// Changes of writers that sometimes learn everything that another one knows.
+    private static func history(_ count: Int, seed: UInt64) -> [KeyHistory<Value>.Change] {
         var random = SplitMix(seed: seed)
         var known = origins.map { _ in VersionVector() }
         var stamps = origins.map { _ in Int64(0) }
@@ -25,33 +23,35 @@ struct KeyHistoryTests {
             let before = known[writer]
             let version = before[origins[writer]] + 1
             known[writer].advance(origins[writer], to: version)
-            return KeyHistory.Change(
-                claim: WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origins[writer]), version: version,
-                known: before, values: [Int(random.next() % 3): .integer(Int64(random.next() % 1_000))])
+            return KeyHistory<Value>.Change(
+                order: WriteOrder(stamp: Stamp(rawValue: stamps[writer]), origin: origins[writer]), version: version,
+                known: before, cells: [Int(random.next() % 3): .integer(Int64(random.next() % 1_000))])
         }
     }
 
-    private static func resolve(_ earlier: KeyHistory.Image, _ later: KeyHistory.Image) -> KeyHistory.Image {
-        // Neither associative nor commutative: every difference in what is resolved with what shows.
+    private static func resolve(_ earlier: KeyHistory<Value>.Image, _ later: KeyHistory<Value>.Image)
+        -> KeyHistory<Value>.Image
+    {
+        // Neither associative nor commutative, so every difference in the calls changes the result.
         earlier.merging(later) { a, b in
             guard case .integer(let a) = a, case .integer(let b) = b else { return .null }
             return .integer((a &* 31 &+ b) % 1_000_003)
         }
     }
 
-    /// The definitions, word for word and slow.
-    private static func latestRow(_ changes: [KeyHistory.Change]) -> KeyHistory.Image {
-        guard let latest = changes.max(by: { $0.claim < $1.claim }) else { return [:] }
-        return latestRow(changes.filter(latest.knows)).merging(latest.values) { $1 }
+    /// The definitions, literal and slow.
+    private static func latestRow(_ changes: [KeyHistory<Value>.Change]) -> KeyHistory<Value>.Image {
+        guard let latest = changes.max(by: { $0.order < $1.order }) else { return [:] }
+        return latestRow(changes.filter(latest.knows)).merging(latest.cells) { $1 }
     }
 
-    private static func row(_ changes: [KeyHistory.Change]) -> KeyHistory.Image {
-        let heads = changes.filter { change in !changes.contains { $0.knows(change) } }.sorted { $0.claim < $1.claim }
-        let versions = heads.map { head in row(changes.filter(head.knows)).merging(head.values) { $1 } }
+    private static func row(_ changes: [KeyHistory<Value>.Change]) -> KeyHistory<Value>.Image {
+        let heads = changes.filter { change in !changes.contains { $0.knows(change) } }.sorted { $0.order < $1.order }
+        let versions = heads.map { head in row(changes.filter(head.knows)).merging(head.cells) { $1 } }
         return versions.dropFirst().reduce(versions.first ?? [:], resolve)
     }
 
-    @Test("is what the definition says, in whatever order its changes are given", arguments: UInt64(1)...60)
+    @Test("is what the definition says, for its changes in any order", arguments: UInt64(1)...60)
     func definition(seed: UInt64) {
         let changes = Self.history(12, seed: seed)
         let history = KeyHistory(changes: changes.shuffled())
@@ -64,26 +64,26 @@ struct KeyHistoryTests {
         for seed in UInt64(1)...60 {
             let changes = Self.history(4, seed: seed)
             let hasConflict = changes.contains { a in
-                changes.contains { a.claim != $0.claim && !a.knows($0) && !$0.knows(a) }
+                changes.contains { a.order != $0.order && !a.knows($0) && !$0.knows(a) }
             }
             #expect(KeyHistory(changes: changes).hasConflict == hasConflict)
         }
     }
 
-    /// A row of a table with a function, such as a counter, is changed for years: no depth of a thread's stack, and no
-    /// cube of the number of changes.
-    @Test("of many thousand changes is resolved with a call for each meeting")
+    /// A row of a table with a function, such as a counter, may have changed for years. Resolving it must
+    /// need neither a deep stack nor time in the cube of the number of changes.
+    @Test("of many thousand changes is resolved with one call for each pair that conflicts")
     func long() {
         let (a, b) = (Self.origins[0], Self.origins[1])
-        var changes: [KeyHistory.Change] = []
+        var changes: [KeyHistory<Value>.Change] = []
         for version in Int64(1)...10_000 {
-            // Both have seen the round before, and not each other's change of this one.
+            // Both have seen the previous round, and not each other's change of this round.
             let known = VersionVector([a, b].map { VersionVector.Entry(origin: $0, version: version - 1) })
             for (index, origin) in [a, b].enumerated() {
                 changes.append(
-                    KeyHistory.Change(
-                        claim: WriteOrder(stamp: Stamp(rawValue: version * 2 + Int64(index)), origin: origin),
-                        version: version, known: known, values: [1: .integer(version)]))
+                    KeyHistory<Value>.Change(
+                        order: WriteOrder(stamp: Stamp(rawValue: version * 2 + Int64(index)), origin: origin),
+                        version: version, known: known, cells: [1: .integer(version)]))
             }
         }
         let history = KeyHistory(changes: changes)
@@ -97,13 +97,13 @@ struct KeyHistoryTests {
         #expect(history.latestRow() == [1: .integer(10_000)])
     }
 
-    @Test("in which two changes claim to have seen each other ends, and is the same in every order")
+    @Test("with two changes that claim to have seen each other ends, and is the same in every order")
     func contradictory() {
         let changes = zip(Self.origins, Self.origins.dropFirst()).map { origin, other in
-            KeyHistory.Change(
-                claim: WriteOrder(stamp: Stamp(rawValue: 5), origin: origin), version: 1,
+            KeyHistory<Value>.Change(
+                order: WriteOrder(stamp: Stamp(rawValue: 5), origin: origin), version: 1,
                 known: VersionVector(Self.origins.map { VersionVector.Entry(origin: $0, version: 9) }),
-                values: [1: .integer(Int64(other.bytes.first ?? 0))])
+                cells: [1: .integer(Int64(other.bytes.first ?? 0))])
         }
         let rows = (0..<10).map { _ in KeyHistory(changes: changes.shuffled()).row(resolvedBy: Self.resolve) }
         #expect(Set(rows).count == 1)

@@ -2,16 +2,17 @@ import GRDB
 import MergeModel
 import TestSupport
 
-/// What the machine's program does: it writes its file, and migrates it.
-extension Machine {
-    /// What a transaction came to.
+/// The machine's program, which writes and migrates its file.
+extension SimulatedMachine {
+    /// The outcome of a transaction.
     enum WriteOutcome: Equatable {
         case committed
-        /// It was refused, or rolled back.
+        /// The transaction was refused or rolled back.
         case failed
         /// The program died before the commit.
         case died
-        /// The commit ended with an error of the disk, or with the death of the machine's processes: it may be there, also later.
+        /// The commit ended with an error of the disk or with the death of the processes. The transaction may
+        /// be in the file, or appear later.
         case unconfirmed(code: Int32)
     }
 
@@ -22,7 +23,7 @@ extension Machine {
         defer { leave() }
         guard writer.execute("BEGIN IMMEDIATE") == 0 else { return .failed }
         for statement in statements {
-            // A statement that a constraint refuses is a part of the history like any other.
+            // A statement that a constraint refuses is a part of the history, too.
             _ = writer.execute(statement)
             if !writer.isInTransaction { return .failed }
         }
@@ -48,14 +49,14 @@ extension Machine {
         return .committed
     }
 
-    /// Leaves the transaction; where SQLite cannot do that, the program ends, and begins anew.
+    /// Rolls the transaction back. When SQLite cannot, the program ends and starts again.
     private func giveUp() throws {
         guard !isDead, writer.isInTransaction else { return }
         _ = writer.execute("ROLLBACK")
         if writer.isInTransaction { try restartWriter() }
     }
 
-    /// - Returns: False when it was done before, the file is locked, or the disk failed.
+    /// - Returns: False when the addition was there before, the file is locked, or the disk failed.
     func migrate(_ number: Int) throws -> Bool {
         guard !additions.contains(number) else { return false }
         enter()

@@ -2,11 +2,12 @@ import GRDB
 import Journal
 import SimulatedDisk
 import Sync
+import TestSupport
 
-/// A machine of a campaign: a replica on a simulated disk, with the production way in and out.
-final class Machine {
+/// A machine of a campaign: a replica on a simulated disk, with the production inbox and endpoint.
+final class CampaignMachine {
     static let file = "a.sqlite"
-    /// Small, so that a transaction of some rows is larger than a batch and travels in parts.
+    /// Small limits, so that a transaction of some rows is larger than a batch and travels in parts.
     static let limits: Limits = {
         var limits = Limits.standard
         limits.changesPerBatch = 24
@@ -15,23 +16,28 @@ final class Machine {
     }()
 
     let disk: SimulatedDisk
-    let replica: Replica
-    let inbox: Inbox
+    private let fixture: ReplicaFixture
     private let clock: CampaignClock
+
+    var replica: Replica { fixture.replica }
+    var inbox: Inbox { fixture.inbox }
 
     private init(_ disk: SimulatedDisk, _ replica: Replica, _ clock: CampaignClock) throws {
         self.disk = disk
-        self.replica = replica
         self.clock = clock
-        inbox = try Inbox(replica: replica, limits: Machine.limits) { Stamp(milliseconds: clock.wallMilliseconds()) }
+        var settings = ReplicaFixture.Settings(limits: CampaignMachine.limits) {
+            Stamp(milliseconds: clock.wallMilliseconds())
+        }
+        settings.clock = clock
+        fixture = try ReplicaFixture(replica, settings)
     }
 
-    /// Opens what is on the disk; makes a replica where there is none.
+    /// Opens the replica on the disk, or makes one on an empty disk.
     ///
-    /// - Parameter origin: For a new replica.
+    /// - Parameter origin: The origin of a new replica.
     static func start(
         on disk: SimulatedDisk, origin: OriginID, durability: Replica.Durability, clock: CampaignClock
-    ) throws -> Machine {
+    ) throws -> CampaignMachine {
         disk.setTime(milliseconds: clock.wallMilliseconds())
         var options = Replica.Options()
         options.durability = durability
@@ -43,45 +49,32 @@ final class Machine {
         } catch let error as JournalError where [.notFound, .notAReplica].contains(error.code) {
             replica = try disk.makeReplica(file, InitializeRequest(origin: origin), options: options)
         }
-        do {
-            return try Machine(disk, replica, clock)
-        } catch {
-            try? replica.close()
-            throw error
-        }
+        return try CampaignMachine(disk, replica, clock)
     }
 
-    func close() throws {
-        let first = Result { try inbox.close() }
-        try replica.close()
-        try first.get()
-    }
+    func close() throws { try fixture.close() }
 
     func write<T>(_ body: (Database) throws -> T) throws -> T {
         disk.setTime(milliseconds: clock.wallMilliseconds())
         return try replica.write(body)
     }
 
-    var endpoint: Endpoint {
-        Endpoint(replica: replica, inbox: inbox, limits: Machine.limits, clock: clock) { AsyncStream { $0.finish() } }
-    }
+    var endpoint: Endpoint { fixture.endpoint }
 
-    /// One full exchange, both ways.
+    /// Runs one exchange in both directions.
     func exchange(over transport: any Transport) async throws -> SyncReport {
         disk.setTime(milliseconds: clock.wallMilliseconds())
-        return try await SyncSession(
-            replica: replica, inbox: inbox, transport: transport, limits: Machine.limits, clock: clock
-        ).exchange()
+        return try await fixture.exchange(over: transport)
     }
 
     @discardableResult
-    func exchange(with other: Machine) async throws -> SyncReport {
+    func exchange(with other: CampaignMachine) async throws -> SyncReport {
         try await exchange(over: LocalTransport(other.endpoint, name: other.disk.directory))
     }
 
     // MARK: - The schema
 
-    /// Brings the tables to what migrations up to `level` make of them; does nothing twice.
+    /// Applies the migrations up to `level` that are missing.
     func migrate(to level: Int) throws {
         try write { db in
             try db.execute(

@@ -7,8 +7,8 @@ import Testing
 @testable import Sync
 
 @Suite("An exchange with a peer whose clock is ahead")
-struct HeldBackExchangeTests {
-    /// A replica whose SQLite lives 10 years from now, and one whose daemon lives today.
+struct DeferredExchangeTests {
+    /// A replica whose SQLite runs 10 years ahead, and a replica whose daemon has the real time.
     private func pair(_ way: ReplicaPair.Way) throws -> ReplicaPair {
         let pair = try ReplicaPair(way)
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -19,7 +19,7 @@ struct HeldBackExchangeTests {
     }
 
     @Test(
-        "both sides get what can be taken, nothing fails, and the report says what was held back",
+        "both sides get the other changes, nothing fails, and the report says what was held back",
         arguments: ReplicaPair.Way.allCases)
     func pushed(_ way: ReplicaPair.Way) async throws {
         let pair = try pair(way)
@@ -28,13 +28,13 @@ struct HeldBackExchangeTests {
         #expect(report.heldBackThere.entries.map(\.origin) == [try pair.a.identity().origin])
         #expect(report.heldBackHere.isEmpty && !report.isLevel)
         #expect(try pair.count(pair.a) == 3 && pair.count(pair.b) == 2)
-        // Not sent again before its time.
+        // They are not sent again before they are due.
         #expect(try await pair.sync().pushedChanges == 0)
         try ReplicaPair.insert(pair.b, 20..<21)
         #expect(try await pair.sync().pulledChanges == 1)
     }
 
-    @Test("what is pulled is held back in the same way", arguments: ReplicaPair.Way.allCases)
+    @Test("pulled changes are held back in the same way", arguments: ReplicaPair.Way.allCases)
     func pulled(_ way: ReplicaPair.Way) async throws {
         let pair = try pair(way)
         let endpoint = pair.replicatorA.endpoint
@@ -46,7 +46,7 @@ struct HeldBackExchangeTests {
         #expect(report.heldBackHere.entries.map(\.version) == [1])
         #expect(try pair.count(pair.a) == 3)
         #expect(try await session.exchange().pulledFrames == 0)
-        // A running daemon says the same in its answers, so that peers need not push it again.
+        // A running daemon says so in its answers, so that peers do not push them again.
         let (end, _) = try await SyncSession(
             replica: pair.a, inbox: pair.replicatorA.inbox,
             transport: LocalTransport(pair.replicatorB.endpoint, name: "B"),
@@ -55,7 +55,7 @@ struct HeldBackExchangeTests {
         #expect(end.heldBack.entries.map(\.version) == [1])
     }
 
-    @Test("following such a peer neither fails nor pushes for ever")
+    @Test("following such a peer does not fail and does not push for ever")
     func followed() throws {
         var state = FollowState()
         let (mad, own) = (OriginID(high: 1, low: 1), OriginID(high: 2, low: 2))
@@ -68,7 +68,7 @@ struct HeldBackExchangeTests {
         #expect(state.handle(.pushed(theirs.merged(with: heldBack)), entropy: 0).isEmpty)
         #expect(
             state.handle(.pulled(theirs.merged(with: heldBack), more: false), entropy: 0) == [.pull(waits: true)])
-        // The clock has come closer: the peer no longer says that it holds them back.
+        // The clock is closer, so the peer no longer reports them as held back.
         #expect(
             state.handle(.pulled(theirs, more: false), entropy: 0) == [.pull(waits: true), .push(lacks: theirs)])
     }

@@ -5,19 +5,19 @@ import SimulatedDisk
 import Sync
 import TestSupport
 
-/// One machine: a disk with a replica, a program that writes it, and a daemon that comes and goes.
+/// One machine: a disk with a replica, a program that writes it, and a daemon that starts and stops.
 ///
-/// Faults of the disk happen only while something of the machine runs: what looks on from outside always succeeds.
+/// Faults of the disk happen only while a process of the machine runs; checks always succeed.
 ///
 /// Unchecked: see ``Scheduler``.
-final class Machine: @unchecked Sendable {
+final class SimulatedMachine: @unchecked Sendable {
     let index: Int
-    /// After a loss of power another one.
+    /// A loss of power replaces it.
     private(set) var disk: SimulatedDisk
     let clock: MachineClock
     let signals: FileSignals
     let history: HistorySchema
-    /// Whether the file has the table that all programs overwrite.
+    /// True when the file has the table that all programs overwrite.
     let hasRegisters: Bool
     let durability: ScenarioPlan.DurabilityPlan
     /// SQLite's own default.
@@ -26,34 +26,34 @@ final class Machine: @unchecked Sendable {
     private(set) var additions: Set<Int> = []
     private let scheduler: Scheduler
     private var entropy: SplitMix
-    /// The program that writes the file; also what checks look through.
+    /// The connection of the program that writes the file. Checks use it, too.
     private(set) var writer: RawConnection
     private(set) var daemon: Daemon?
 
-    /// Counts commits to the file, whoever made them.
+    /// The number of commits to the file, by any process.
     private(set) var commits = 0
     /// The commit at which the machine's processes die; nil for none.
     var fuse: ScenarioPlan.CrashPoint?
     /// The daemon's commit that is refused, counted from the next one; nil for none.
     var refusal: Int?
-    /// Called soon after a death that nobody asked for.
+    /// Called soon after a death that no step asked for.
     var whenDead: () -> Void = {}
     private var faults = StandingFaults()
     /// Called when a commit of the daemon is refused.
     var hasRefused: () -> Void = {}
     /// Called for each fault of the disk that happened.
     var note: (FaultKind) -> Void = { _ in }
-    /// True when a crash may have left a commit in the log that was not synced: it is there for everybody, until the next commit makes it
-    /// durable, or a loss of power takes it.
+    /// True when a crash may have left an unsynced commit in the log. Every process sees it, until the next
+    /// commit makes it durable or a loss of power takes it.
     private(set) var showsUnsynced = false
-    /// Whether a commit has failed on this disk, as it is since the power went last.
+    /// True when a commit failed on this disk since the last loss of power.
     private var hasErred = false
 
     init(
         _ index: Int, schema: HistorySchema, hasRegisters: Bool, origin: OriginID, clock: MachineClock,
         scheduler: Scheduler, entropy: SplitMix,
         durability: ScenarioPlan.DurabilityPlan = ScenarioPlan.DurabilityPlan(),
-        pageBytes: Int = Machine.usualPageBytes
+        pageBytes: Int = SimulatedMachine.usualPageBytes
     ) throws {
         self.index = index
         self.clock = clock
@@ -64,18 +64,18 @@ final class Machine: @unchecked Sendable {
         self.hasRegisters = hasRegisters
         self.schema = schema.reference.withWatchedTables(registers: hasRegisters)
         signals = FileSignals(scheduler)
-        disk = Machine.makeDisk(index, clock)
-        // Until it is a replica, nothing says what it has lost.
-        writer = try Machine.openWriter(disk, .full, pageBytes: pageBytes)
+        disk = SimulatedMachine.makeDisk(index, clock)
+        // Before it is a replica, nothing shows what the file lost.
+        writer = try SimulatedMachine.openWriter(disk, .full, pageBytes: pageBytes)
         let watched = [TokenTable.sql] + (hasRegisters ? [RegisterTable.sql] : [])
         try writer.run((schema.statements + watched).joined(separator: ";"))
         try disk.makeReplica(ReplicaFiles.database, InitializeRequest(origin: origin)).connections.close()
         try writer.run("PRAGMA synchronous = \(durability.program.rawValue)")
     }
 
-    /// A machine that gets a copy of another one's files.
+    /// Makes a machine with a copy of another machine's files.
     init(
-        _ index: Int, copyOf other: Machine, withRecord: Bool, clock: MachineClock, scheduler: Scheduler,
+        _ index: Int, copyOf other: SimulatedMachine, withRecord: Bool, clock: MachineClock, scheduler: Scheduler,
         entropy: SplitMix
     ) throws {
         self.index = index
@@ -88,23 +88,23 @@ final class Machine: @unchecked Sendable {
         schema = other.schema
         additions = other.additions
         signals = FileSignals(scheduler)
-        disk = Machine.makeDisk(index, clock)
+        disk = SimulatedMachine.makeDisk(index, clock)
         other.files().write(to: disk, isNew: true, withRecord: withRecord)
-        writer = try Machine.openWriter(disk, durability.program)
+        writer = try SimulatedMachine.openWriter(disk, durability.program)
     }
 
     private static func makeDisk(_ index: Int, _ clock: MachineClock) -> SimulatedDisk {
         let disk = SimulatedDisk(machine: UInt64(index) + 1)
-        // Nobody else runs meanwhile: who holds a lock now holds it when the wait is over.
+        // No other process runs during a wait: a lock that is held now is held at its end.
         disk.setVirtualSleep(true)
         disk.setTime(milliseconds: clock.wallMilliseconds())
         disk.holdsFaults = true
         return disk
     }
 
-    /// - Parameter pageBytes: Counts for a file that is made.
+    /// - Parameter pageBytes: The page size of a new file.
     private static func openWriter(
-        _ disk: SimulatedDisk, _ durability: Replica.Durability, pageBytes: Int = Machine.usualPageBytes
+        _ disk: SimulatedDisk, _ durability: Replica.Durability, pageBytes: Int = SimulatedMachine.usualPageBytes
     ) throws -> RawConnection {
         let writer = try RawConnection(
             path: disk.path(ReplicaFiles.database), recursiveTriggers: true, foreignKeys: true)
@@ -116,12 +116,12 @@ final class Machine: @unchecked Sendable {
         return writer
     }
 
-    // MARK: - Whose turn it is
+    // MARK: - The running machine
 
-    /// SQLite's 'now' is this machine's.
+    /// Sets SQLite's 'now' to the time of this machine.
     func setTime() { disk.setTime(milliseconds: clock.wallMilliseconds()) }
 
-    /// What runs next runs on this machine, until ``leave()``.
+    /// Everything until ``leave()`` runs on this machine.
     func enter() {
         setTime()
         disk.holdsFaults = false
@@ -141,11 +141,11 @@ final class Machine: @unchecked Sendable {
 
     var isUp: Bool { daemon != nil }
 
-    /// True from the death of its processes until ``crash(losingPower:)``.
+    /// True from the death of the processes until ``crash(losingPower:)``.
     var isDead: Bool { disk.isDown }
 
-    /// - Throws: What keeps it from coming up, a death included; it is down then.
-    func start(limits: Limits, transports: (Machine) -> [any Transport]) throws {
+    /// - Throws: The error that keeps the daemon from starting, also a death; the daemon is then down.
+    func start(limits: Limits, transports: (SimulatedMachine) -> [any Transport]) throws {
         enter()
         defer { leave() }
         let executor = ProcessExecutor(
@@ -160,7 +160,7 @@ final class Machine: @unchecked Sendable {
         self.daemon = daemon
     }
 
-    /// Performs `body` as a part of the daemon.
+    /// Runs `body` as a part of the daemon.
     func inDaemon<T>(_ body: (Daemon) throws -> T) rethrows -> T? {
         guard let daemon else { return nil }
         enter()
@@ -173,7 +173,7 @@ final class Machine: @unchecked Sendable {
             refusal = left > 1 ? left - 1 : nil
             guard left > 1 else {
                 hasRefused()
-                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "a commit that a whim refuses")
+                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "a commit that a buggify point refuses")
             }
         }
         guard case .beforeCommit(let left) = fuse else { return }
@@ -186,10 +186,10 @@ final class Machine: @unchecked Sendable {
         if left > 1 { fuse = .afterCommit(left - 1) } else { disk.crash() }
     }
 
-    /// Something of this machine committed.
+    /// Notes a commit on this machine.
     func committed() {
         commits += 1
-        // A commit of nothing syncs nothing.
+        // An empty commit syncs nothing.
         if disk.unsynced.bytes == 0 { showsUnsynced = false }
         signals.signal()
     }
@@ -199,11 +199,11 @@ final class Machine: @unchecked Sendable {
         if isDead, daemon != nil { whenDead() }
     }
 
-    /// All processes are gone, if they were not yet, and the disk is as they left it, or as a loss of power leaves it. The program comes back at
-    /// once, the daemon does not.
+    /// Ends all processes that still run. The disk is then as they left it, or as a loss of power leaves it.
+    /// The program starts again at once, the daemon does not.
     ///
-    /// - Parameter seed: Of a loss of power now; nil when only the processes die.
-    /// - Returns: How many bytes a loss of power found that were not synced; nil when the power stayed.
+    /// - Parameter seed: The seed of a loss of power; nil when only the processes die.
+    /// - Returns: The unsynced bytes at a loss of power; nil without one.
     func crash(losingPower seed: UInt64? = nil) throws -> Int64? {
         disk.crash()
         if let daemon {
@@ -231,11 +231,11 @@ final class Machine: @unchecked Sendable {
 
     private func comeBack() throws {
         commits += 1
-        writer = try Machine.openWriter(disk, durability.program)
+        writer = try SimulatedMachine.openWriter(disk, durability.program)
         try lookAtSchema()
     }
 
-    /// Ends the daemon as SIGTERM does.
+    /// Stops the daemon as SIGTERM does.
     func stop() throws {
         guard let daemon else { return }
         self.daemon = nil
@@ -250,9 +250,9 @@ final class Machine: @unchecked Sendable {
         }
     }
 
-    /// Puts other files in the place of its own. The daemon must be down.
+    /// Replaces the machine's files. The daemon must be down.
     func restore(_ files: ReplicaFiles, isInPlace: Bool, withRecord: Bool) throws {
-        // Nobody has it open then.
+        // After a crash nobody has the file open.
         disk.crash()
         disk.start()
         files.write(to: disk, isNew: !isInPlace, withRecord: withRecord)
@@ -264,13 +264,13 @@ final class Machine: @unchecked Sendable {
 
     // MARK: - The file
 
-    /// The program begins anew, without its transaction.
+    /// Starts the program again, without its transaction.
     func restartWriter() throws {
         guard !isDead else { return }
-        writer = try disk.withoutFaults { try Machine.openWriter(disk, durability.program) }
+        writer = try disk.withoutFaults { try SimulatedMachine.openWriter(disk, durability.program) }
     }
 
-    /// Which additions the file has: one whose commit failed may be there all the same.
+    /// Reads which additions the file has: one whose commit failed may be there.
     func lookAtSchema() throws {
         additions = try Set(history.additions.indices.filter { try has(history.additions[$0]) })
         schema = history.reference.withWatchedTables(registers: hasRegisters)
@@ -295,16 +295,16 @@ final class Machine: @unchecked Sendable {
 
     func arm(_ fault: DiskFault) { faults.arm(fault, on: disk) }
 
-    /// Whether one of them has happened.
+    /// True when a fault has happened.
     var hasFailed: Bool { isDead || faults.haveHappened(on: disk) }
 
-    /// Whether the writes of a commit that failed may stand in the log, where a later commit then wrote its own.
+    /// True when the log may hold writes of a failed commit, over which a later commit wrote its own.
     var mayHoldFailedCommits: Bool { hasErred || faults.haveErred(on: disk) }
 
-    /// What the processes died of; nil for no fault of the disk.
+    /// The fault that killed the processes; nil for none.
     var causeOfDeath: DiskFault? { isDead ? faults.deadly(on: disk) : nil }
 
-    /// Nothing is wrong with the disk any more.
+    /// Removes all faults from the disk.
     func endFaults() {
         hasErred = mayHoldFailedCommits
         for kind in faults.end(on: disk) { note(kind) }
@@ -312,7 +312,7 @@ final class Machine: @unchecked Sendable {
 }
 
 extension ReferenceSchema {
-    /// With the tables that no plan draws from, and the checks look at.
+    /// The schema with the tables that checks use and no plan draws from.
     fileprivate func withWatchedTables(registers: Bool) -> ReferenceSchema {
         var schema = self
         schema.tables += [TokenTable.reference] + (registers ? [RegisterTable.reference] : [])

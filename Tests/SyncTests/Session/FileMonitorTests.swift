@@ -8,8 +8,8 @@ import Testing
 @testable import Sync
 
 @Suite("Looking at the file when it may have changed")
-struct FileLookoutTests {
-    @Test("a look that fails is made again, later each time, though the file says nothing (P21)")
+struct FileMonitorTests {
+    @Test("a look that fails is repeated, after longer and longer delays, without a signal of the file (P21)")
     func failures() async throws {
         let clock = ImpatientClock()
         let log = LogRecord()
@@ -36,7 +36,7 @@ struct FileLookoutTests {
         #expect(log.all.count == 1, "\(log.all)")
     }
 
-    @Test("what has not changed is not told again")
+    @Test("an unchanged file is not reported again")
     func unchanged() async throws {
         let position = FrameSource.Position(seq: 3, origin: Data())
         let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
@@ -56,7 +56,7 @@ struct FileLookoutTests {
     }
 }
 
-/// Every sleep is over at once, and noted.
+/// A clock on which every sleep ends at once, and is recorded.
 private final class ImpatientClock: SyncClock {
     let slept = Mutex<[Int64]>([])
 

@@ -6,16 +6,16 @@ import Testing
 
 @testable import Sync
 
-@Suite("What others say of this replica's history")
-struct HistoryClaimTests {
+@Suite("Evidence of others about this replica's history")
+struct HistoryEvidenceTests {
     private func judge(_ version: Int64, _ samples: [(Int64, UInt64)], head: Int64) -> HistoryEvidence.Judgement {
         let claim = HistoryEvidence(
             version: version, samples: samples.map { VersionSample(version: $0.0, digest: $0.1) })
-        // Here each version has itself as its digest.
+        // In these tests each version is its own digest.
         return claim.judge(head: head) { UInt64($0) }
     }
 
-    @Test("less or the same is consistent, more is outrun, something else is contradicted")
+    @Test("less or the same is consistent, more is outrun, another digest is contradicted")
     func verdicts() {
         #expect(judge(0, [], head: 5) == .init(verdict: .consistent, shared: 0, mostKept: .max))
         #expect(judge(4, [(4, 4)], head: 5) == .init(verdict: .consistent, shared: 4, mostKept: .max))
@@ -49,7 +49,7 @@ struct HistoryClaimTests {
         refused { hello in hello.samples = (1...65).reversed().map { .init(version: $0, digest: 1) } }
     }
 
-    /// A peer that says what it likes.
+    /// A peer with any answer to a hello.
     private struct Liar: Transport {
         let name = "liar"
         let origin: OriginID?
@@ -77,7 +77,7 @@ struct HistoryClaimTests {
         } catch { return error as? SyncError }
     }
 
-    @Test("a peer that always claims to know more makes the replica change its name a few times a day at most")
+    @Test("a peer that always claims to know more makes the replica take a new identity only a few times a day")
     func bounded() async throws {
         let fleet = try Fleet(1)
         try fleet.write(0)
@@ -95,11 +95,11 @@ struct HistoryClaimTests {
             #expect(try (fleet[0].origin == before) == (round >= 3))
         }
         #expect(try fleet[0].rows().count == 1)
-        // An operator still can.
+        // An operator still can take one.
         #expect(try fleet[0].inbox.rekey() != nil)
     }
 
-    @Test("a peer that pretends to be this replica makes it change its name a few times a day at most")
+    @Test("a peer that pretends to be this replica makes it take a new identity only a few times a day")
     func pretender() async throws {
         let fleet = try Fleet(1)
         try fleet.write(0)
@@ -116,13 +116,14 @@ struct HistoryClaimTests {
         #expect(try fleet[0].replica.read { try NewIdentity.times($0) }.count == 2)
     }
 
-    @Test("own changes that do not follow on what is here are a gap and no evidence; those that do are")
+    @Test("own changes that do not follow the local ones are a gap and no evidence; those that follow are evidence")
     func ownChanges() async throws {
         let fleet = try Fleet(2)
         try fleet.write(0)
         try await fleet.sync(0, 1)
         let origin = try fleet[0].origin
-        // Stamps of one origin rise; what does not look like its history is held back, whoever sends it.
+        // Stamps of one origin rise. A change whose stamp does not fit its history is held back, from any
+        // sender.
         let last = try #require(try fleet[0].replica.read { try JournalReader($0).entries(after: 0, limit: 100).last })
         func frame(_ version: Int64) throws -> Frame {
             var batch = ChangeBatch()
@@ -136,7 +137,7 @@ struct HistoryClaimTests {
             batch.runs = [Run(origin: origin, firstVersion: version, changes: 0..<1, known: VersionVector())]
             return try Frame(batch, encoding: .none)
         }
-        var intake = FrameIntake(inbox: fleet[0].inbox, limits: fleet.limits)
+        let intake = FrameIntake(inbox: fleet[0].inbox, limits: fleet.limits)
         let gap = await #expect(throws: SyncError.self) { try await intake.take(frame(3)) }
         #expect(gap?.code == .gap)
         #expect(try fleet[0].origin == origin)
@@ -146,14 +147,14 @@ struct HistoryClaimTests {
         #expect(try fleet[0].ids().contains("forged"))
     }
 
-    @Test("a pull that has more of the endpoint's changes than the endpoint is evidence too")
+    @Test("a pull that claims more of the endpoint's changes than the endpoint has is evidence, too")
     func pull() async throws {
         let fleet = try Fleet(2)
         try fleet.write(0)
         let origin = try fleet[0].origin
         let request = PullRequest(
             cluster: "main", origin: try fleet[1].origin, have: VersionVector([.init(origin: origin, version: 7)]))
-        let sent = Publications()
+        let sent = PublishedChanges()
         _ = try await fleet[0].endpoint.pull(request, send: { try sent.note($0) })
         #expect(try fleet[0].origin != origin)
         #expect(sent.count == 1)

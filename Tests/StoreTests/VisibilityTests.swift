@@ -16,13 +16,14 @@ final class Seat {
     var label: String = ""
 }
 
-/// A merge may set a row aside because of a change of another one, and bring it back: the row itself has no entry in the journal.
-@Suite("Objects follow rows that merges set aside and bring back", .timeLimit(.minutes(1)))
-struct SettledRowTests {
-    /// Two machines that know room 1; the second one has a seat in it, which the first one does not know.
+/// A merge may hide a row because of a change of another one, and show it again. The row itself has no entry
+/// in the journal.
+@Suite("Objects follow rows that merges hold and show again", .timeLimit(.minutes(1)))
+struct VisibilityTests {
+    /// Two machines that know room 1. The second one has a seat in it, which the first one does not know.
     private struct Building {
-        let first: Machine
-        let second: Machine
+        let first: ReplicatedDatabase
+        let second: ReplicatedDatabase
         let seat: Seat
 
         init(onDelete: String) throws {
@@ -37,8 +38,8 @@ struct SettledRowTests {
                                 """))
                 }
             }
-            first = try Machine(declare)
-            second = try Machine(declare)
+            first = try ReplicatedDatabase(declare)
+            second = try ReplicatedDatabase(declare)
             try Room.create(1, in: first.db) { $0.name = "Hall" }
             try second.pull(from: first)
             seat = try Seat.create(7, in: second.db) {
@@ -47,7 +48,8 @@ struct SettledRowTests {
             }
         }
 
-        /// The first machine deletes the room, before it knows of the seat; the second one learns of it.
+        /// The first machine deletes the room before it knows of the seat, and the second one gets the
+        /// delete.
         func deleteRoom() throws {
             try Room.find(1, in: first.db)?.delete()
             try second.pull(from: first)
@@ -59,7 +61,7 @@ struct SettledRowTests {
         }
     }
 
-    @Test("[47] an object whose row is set aside is deleted, and alive again when the row comes back")
+    @Test("[47] an object whose row is held is deleted, and alive again when the row is shown again")
     func follows() throws {
         let building = try Building(onDelete: "")
         try building.deleteRoom()
@@ -72,7 +74,7 @@ struct SettledRowTests {
         #expect(try Seat.find(7, in: building.second.db) === building.seat)
     }
 
-    @Test("[47] an object shows the substitute for a parent that is gone, and the parent's key when it is there again")
+    @Test("[47] an object shows the substitute for a missing parent, and the parent's key when it exists again")
     func substitutes() throws {
         let building = try Building(onDelete: "ON DELETE SET NULL")
         try building.deleteRoom()
@@ -83,7 +85,7 @@ struct SettledRowTests {
         #expect(building.seat.room == 1)
     }
 
-    @Test("[39] listeners hear of rows that are set aside and come back")
+    @Test("[39] listeners get events of rows that are held and shown again")
     func events() async throws {
         let building = try Building(onDelete: "")
         let events = Seat.changes(in: building.second.db).makeAsyncIterator()
@@ -112,14 +114,14 @@ struct SettledRowTests {
         #expect(try labels() == ["A"])
     }
 
-    @Test("[16] a save that begins before anyone has looked sees that the row was set aside, and an edit loses nothing")
+    @Test("[16] a save that begins before any refresh sees that the row is held, and an edit loses nothing")
     func saves() throws {
         let building = try Building(onDelete: "")
         let db = building.second.db
         try db.transaction { _ = try Room.count(in: db) }
         try building.deleteRoom()
         #expect(code { try building.seat.save { $0.label = "B" } } == .deleted)
-        // The save was rolled back with all that it saw; whoever looks next tells the object.
+        // The save was rolled back with everything that it saw. The next refresh reports it to the object.
         try db.refresh()
         #expect(building.seat.isDeleted && building.seat.label == "A")
         try building.makeRoomAgain()
@@ -130,7 +132,7 @@ struct SettledRowTests {
         #expect(try Seat.find(7, in: building.first.db)?.label == "AB")
     }
 
-    @Test("[47] a row that comes back because of a local change is followed although the journal has nothing new")
+    @Test("[47] a row that is shown again by a local change is followed, although the journal has no new entry")
     func localChange() throws {
         let building = try Building(onDelete: "")
         let db = building.second.db
@@ -145,7 +147,7 @@ struct SettledRowTests {
         #expect(!building.seat.isDeleted && building.seat.label == "A")
     }
 
-    @Test("[47] who has missed more notices than are kept looks at everything that is held")
+    @Test("[47] a reader that missed more notices than are kept reads everything that it holds")
     func missedNotices() throws {
         let building = try Building(onDelete: "")
         let db = building.second.db
@@ -160,14 +162,14 @@ struct SettledRowTests {
         try replica.close()
     }
 
-    @Test("[47] values that the journal has held until a migration made their column known are followed")
+    @Test("[47] values that the journal held until a migration added their column are followed")
     func joinedColumn() throws {
         let old = "CREATE TABLE Seat (id INTEGER PRIMARY KEY, label TEXT NOT NULL)"
-        let first = try Machine { schema in
+        let first = try ReplicatedDatabase { schema in
             schema.version(1) { try $0.execute(SQL(raw: old)) }
             schema.version(2) { try $0.execute("ALTER TABLE Seat ADD COLUMN room INTEGER") }
         }
-        let second = try Machine { schema in schema.version(1) { try $0.execute(SQL(raw: old)) } }
+        let second = try ReplicatedDatabase { schema in schema.version(1) { try $0.execute(SQL(raw: old)) } }
         try Seat.create(7, in: first.db) {
             $0.room = 5
             $0.label = "A"

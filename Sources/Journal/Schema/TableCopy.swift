@@ -8,7 +8,7 @@ extension TableInspection {
     /// - Parameter number: Distinguishes the copies of one connection.
     /// - Returns: The copy's name as SQL; nil when the table's definition is not valid under another name.
     /// - Throws: Errors of SQLite, except when the definition does not compile.
-    public func makeTemporaryCopy(_ db: Database, number: Int64) throws -> String? {
+    package func makeTemporaryCopy(_ db: Database, number: Int64) throws -> String? {
         let sql = try String.fetchOne(
             db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?", arguments: [name])
         let tokens = SQLToken.scan(sql ?? "")

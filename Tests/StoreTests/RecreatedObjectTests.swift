@@ -4,8 +4,8 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Objects made anew after their row was deleted", .timeLimit(.minutes(1)))
-struct MadeAnewTests {
+@Suite("Objects made again after their row was deleted", .timeLimit(.minutes(1)))
+struct RecreatedObjectTests {
     let test: TestDatabase
     let bob: Person
     var db: Database { test.db }
@@ -23,7 +23,8 @@ struct MadeAnewTests {
         }
     }
 
-    @Test("[3] [7] findOrMake gives the object that is still held, new, with the new values; a save inserts them")
+    @Test(
+        "[3] [7] findOrMake returns the object that is still in memory, new, with the new values; a save inserts them")
     func deletedBefore() throws {
         try bob.save { $0.isSelected = true }
         try bob.delete()
@@ -41,7 +42,7 @@ struct MadeAnewTests {
         #expect(try bob.save() == false)
     }
 
-    @Test("[7] make and create take the key of a deleted row, and refuse that of one that is there")
+    @Test("[7] make and create take the key of a deleted row, and refuse the key of an existing one")
     func makeAndCreate() throws {
         #expect(code { _ = try Person.make(bob.id, in: db) } == .primaryKey)
         try bob.delete()
@@ -61,13 +62,13 @@ struct MadeAnewTests {
         #expect(bob.existsInDatabase && bob.name == "Created")
     }
 
-    @Test("[7] [38] a transaction that deleted a row makes its object anew for itself: a rollback gives the row back")
+    @Test("[7] [38] a transaction that deleted a row makes its object again for itself: a rollback restores the row")
     func rolledBack() throws {
         try? db.transaction {
             try bob.delete()
             #expect(try findOrMake("II") === bob)
             #expect(bob.isNew && bob.name == "II")
-            // What follows the journal finds no row, and does not call it deleted again.
+            // Following the journal finds no row, and does not report it as deleted again.
             try db.execute("UPDATE Person SET age = 1")
             #expect(bob.isNew)
             let isSeenByOthers = try onAnotherThread { [bob] in bob.existsInDatabase && bob.name == "Bob" }
@@ -80,7 +81,7 @@ struct MadeAnewTests {
         #expect(try bob.save { $0.age = 7 })
     }
 
-    @Test("[7] what such a transaction has made is there after the commit, saved or not")
+    @Test("[7] an object that such a transaction made exists after the commit, saved or not")
     func committed() throws {
         try db.transaction {
             try bob.delete()
@@ -98,7 +99,9 @@ struct MadeAnewTests {
         #expect(try db.values(String.self, "SELECT name FROM Person") == ["III"])
     }
 
-    @Test("[7] an object made anew in a transaction after an earlier delete stays new when that is rolled back")
+    @Test(
+        "[7] an object that is made again in a transaction after an earlier delete stays new when the transaction is rolled back"
+    )
     func madeInTransaction() throws {
         try bob.delete()
         try? db.transaction {
@@ -110,7 +113,7 @@ struct MadeAnewTests {
         #expect(try bob.save())
     }
 
-    @Test("[16] when the row comes from elsewhere, nothing that was filled in is lost")
+    @Test("[16] when another writer inserts the row, no value of the object is lost")
     func meeting() throws {
         try bob.delete()
         try findOrMake("Mine")
@@ -120,7 +123,7 @@ struct MadeAnewTests {
         #expect(bob.name == "Mine" && bob.age == 50)
     }
 
-    @Test("[16] a save that is the first to meet the row of another program merges the two at once")
+    @Test("[16] a save that is the first to see the row of another program merges both at once")
     func firstMeeting() throws {
         try bob.delete()
         try findOrMake("Mine")
@@ -132,7 +135,7 @@ struct MadeAnewTests {
         #expect(try bob.save() == false)
     }
 
-    @Test("[11] what was saved and then changed by SQL, in one transaction, is not saved again")
+    @Test("[11] an object that was saved and then changed by SQL, in one transaction, is not saved again")
     func changedAfterSave() throws {
         let kim = try Person.make(in: db) {
             $0.name = "Kim"
@@ -149,7 +152,7 @@ struct MadeAnewTests {
         #expect(kim.age == 4)
     }
 
-    @Test("[49] a snapshot from before the delete does not bring the old row back into the object")
+    @Test("[49] a snapshot from before the delete does not restore the old row in the object")
     func oldSnapshot() throws {
         let (bob, db) = (bob, db)
         try db.read {
@@ -164,7 +167,7 @@ struct MadeAnewTests {
         #expect(bob.isNew && bob.name == "II")
     }
 
-    @Test("[45] who observes the object is told")
+    @Test("[45] observers of the object are notified")
     func observed() throws {
         try bob.delete()
         let box = CallBox()
