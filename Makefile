@@ -1,122 +1,89 @@
-# One target for each thing that a developer or CI does; `make` alone lists them.
+# The targets that a developer or CI runs; `make` alone lists them. Everything but the campaigns on random input and
+# the benchmarks uses the debug configuration, so one build serves the demo, the tests and the other campaigns.
 #
-# SEED          campaigns: the seed that reproduces a run
-# KILLS         crash-test: how many processes are killed (2000)
-# CASES         crash-points: a sample of so many cases (0: all); STEP, AT and MODE name one
-# PART          file-test, disk-full, network-test: one part of it
-# DURATION, FAULTS  network-test: at least so many seconds (600) and faults (120)
-# HOURS         soak: how long in all (8), over all interruptions
-# QUICK=1       bench: under two minutes, with fewer repetitions
+# Variables of the command line reach the programs through the environment.
+#
+# SEED               random campaigns: the first seed; a failure prints the command that reproduces it
+# NAME               campaign: which one; without it, the campaigns are listed
+# KILLS              campaign crash-test: how many processes are killed (2000)
+# CASES              campaign crash-points: a sample of so many cases (0: all); STEP, AT and MODE name one
+# PART, ROUNDS       campaign file-test, disk-full, network-test: one part; file-test, copy-test: how many rounds
+# DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
+# HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
+# QUICK=1            bench: under two minutes, with fewer repetitions
 
 SHELL := /bin/bash
-# Where the campaigns find what they run. Debug builds: they check more, and the kernel takes most of the time.
-PROGRAMS = $$(swift build --show-bin-path)
 .DEFAULT_GOAL := help
-.PHONY: help system-packages build test check lint format docs demo bench crash-test stress-tsan journal-random \
-  merge-random planted-bugs simulate crash-points file-test disk-full network-test copy-test campaign-test soak fuzz \
-  power-loss disk-points sanitize coverage clean
+.PHONY: help build demo bench test check lint coverage sanitize campaign merge-random simulate power-loss fuzz \
+  planted-bugs docs system-packages clean
+
+# Builds a harness for release and gives the path of its program: these spend their time in computing.
+RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-system-packages: ## install the system packages that the build needs, if any is missing
-	@scripts/system-packages
+##@ Build and try
 
 build: system-packages ## build syncd for release
 	swift build -c release --product syncd
 
-test: system-packages ## build and run all tests, and print their number
-	scripts/test
-
-lint: ## check the format of all sources
-	scripts/lint
-
-format: ## rewrite all sources in the house format
-	scripts/lint --fix
-
-check: system-packages ## all checks before a merge: clean build with warnings as errors, imports, format, tests
-	scripts/check
-
-docs: system-packages ## build the documentation of Store, without a warning
-	scripts/docs
-
 demo: system-packages ## two replicas of a real database converge over HTTP, live and readable
 	scripts/demo
 
-bench: system-packages ## measure against plain SQLite, side by side
+bench: system-packages ## measure against plain SQLite, side by side: QUICK
 	scripts/bench
 
-crash-test: system-packages ## kill daemons and writers in the middle of their work; nothing acknowledged may be lost
-	swift build --product syncd
-	swift build --product todo-service
-	scripts/campaign crash-test --syncd $(PROGRAMS)/syncd --todo-service $(PROGRAMS)/todo-service
+##@ Before a merge
 
-crash-points: system-packages ## fail or kill each write, sync, rename, send of a canonical script: CASES, STEP, AT, MODE
-	swift build --product syncd
-	scripts/campaign crash-points --syncd $(PROGRAMS)/syncd
+test: system-packages ## build and run all tests, and print their number
+	scripts/test
 
-file-test: system-packages ## several daemons on a file, files moved and removed, storms of writers, foreign pragmas: PART, ROUNDS
-	swift build --product syncd
-	scripts/campaign file-test --syncd $(PROGRAMS)/syncd
+check: system-packages ## all checks before a merge: clean build with warnings as errors, imports, format, lists, tests
+	scripts/check
 
-disk-full: system-packages ## full disks, file-size limits, few descriptors, little memory; needs root: PART
-	swift build --product syncd
-	scripts/campaign disk-full --syncd $(PROGRAMS)/syncd
+lint: ## check the format of all sources; FIX=1 rewrites them
+	scripts/lint $(if $(FIX),--fix)
 
-network-test: system-packages ## partitions, slow and falsifying networks in namespaces; needs root, nftables: DURATION, FAULTS, PART
-	scripts/system-packages nftables iproute2 util-linux
-	swift build --product syncd
-	scripts/campaign network-test --syncd $(PROGRAMS)/syncd
-
-copy-test: system-packages ## restore and copy files under daemons that are killed: ROUNDS
-	swift build --product syncd
-	scripts/campaign copy-test --syncd $(PROGRAMS)/syncd
-
-campaign-test: system-packages ## show that the checks of the campaigns can fail
-	swift build --product syncd
-	scripts/campaign campaign-test --syncd $(PROGRAMS)/syncd
-
-soak: system-packages ## the same for HOURS (8); goes on where it was interrupted; needs root, nftables
-	scripts/system-packages nftables iproute2 util-linux
-	swift build -c release --product syncd
-	scripts/campaign soak --syncd "$$(swift build -c release --show-bin-path)/syncd"
-
-stress-tsan: system-packages ## 100 tasks read and write for 10 s under the thread sanitizer: TASKS, DURATION, SEED
-	scripts/stress-tsan
-
-sanitize: system-packages ## the tests under a sanitizer: SANITIZER (address; or thread), FILTER
-	SANITIZER="$(SANITIZER)" FILTER="$(FILTER)" scripts/sanitize
-
-coverage: system-packages ## the tests with coverage; each refusal of Journal and Sync must have been seen to happen
+coverage: system-packages ## the tests with coverage; a test must reach each refusal of Journal and Sync
 	scripts/coverage
 
-journal-random: system-packages ## random statements on random schemas against the journal: SEED, SCHEMAS (500), STATEMENTS each (101)
-	swift build --build-tests
-	TANDEM_SEED=$(SEED) TANDEM_SCHEMAS=$(SCHEMAS) TANDEM_STATEMENTS=$(STATEMENTS) \
-	  swift test --skip-build --filter RandomJournalTests
+sanitize: system-packages ## the tests under a sanitizer: SANITIZER (address, thread), FILTER; STRESS=1: 100 tasks under the thread sanitizer
+	$(if $(STRESS),scripts/stress-tsan,SANITIZER="$(SANITIZER)" FILTER="$(FILTER)" scripts/sanitize)
+
+##@ Campaigns on random input and against faults (docs/RELIABILITY.md)
+
+campaign: system-packages ## real processes, files and networks: NAME (crash-test, crash-points, file-test, copy-test, disk-full, network-test, campaign-test)
+	@if [ -z "$(NAME)" ]; then scripts/campaign; exit 64; fi
+	@if [ "$(NAME)" = network-test ]; then scripts/system-packages nftables iproute2 util-linux; fi
+	swift build --product syncd
+	$(if $(filter crash-test,$(NAME)),swift build --product todo-service)
+	scripts/campaign $(if $(HOURS),$(NAME:network-test=soak),$(NAME)) --syncd "$$(swift build --show-bin-path)/syncd" \
+	  $(if $(filter crash-test,$(NAME)),--todo-service "$$(swift build --show-bin-path)/todo-service")
 
 merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT (10000), SETS (1000), WHOLE (4), KNOBS
-	swift build -c release --product merge-random
-	SEED=$(SEED) COUNT=$(COUNT) SETS=$(SETS) WHOLE=$(WHOLE) KNOBS=$(KNOBS) "$$(swift build -c release --show-bin-path)/merge-random"
+	$(call RELEASE,merge-random)
 
-planted-bugs: system-packages ## plant real bugs in a scratch copy, and show that the harness catches each: BUG, SEEDS (400), SEED
-	scripts/planted-bugs
-
-simulate: system-packages ## lives of clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)
-	swift build -c release --product simulate
-	"$$(swift build -c release --show-bin-path)/simulate" $(or $(SEED),1) $(or $(COUNT),1) \
+simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)
+	$(call RELEASE,simulate) $(or $(SEED),1) $(or $(COUNT),1) \
 	  --record Tests/Harness/Simulator/Regressions/seeds.txt $(OPTIONS)
+
+power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50000), SEED (1); POINTS=1: each fault at each operation of one script
+	$(call RELEASE,power-loss) $(if $(POINTS),points) $(if $(JSON),--json)
 
 fuzz: system-packages ## libFuzzer on every decoder and a whole endpoint: TARGET (all), SECONDS for each (60), EXECUTIONS
 	TARGET="$(TARGET)" DURATION="$(SECONDS)" EXECUTIONS="$(EXECUTIONS)" scripts/fuzz
 
-power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50 000), SEED (1)
-	swift build -c release --product power-loss
-	IMAGES=$(IMAGES) SEED=$(SEED) "$$(swift build -c release --show-bin-path)/power-loss" $(if $(JSON),--json)
+planted-bugs: system-packages ## plant mutations in a scratch copy; the harness must catch each: BUG, SEEDS (400), SEED
+	scripts/planted-bugs
 
-disk-points: system-packages ## everything that can go wrong, at every operation of one script on the disk
-	swift build -c release --product power-loss
-	"$$(swift build -c release --show-bin-path)/power-loss" points
+##@ Documentation and housekeeping
+
+docs: system-packages ## build the documentation of Store; a warning fails
+	scripts/docs
+
+system-packages: ## install the system packages that the build needs, if any is missing
+	@scripts/system-packages
 
 clean: ## remove everything that was built
 	rm -rf .build .build-check .build-tsan .build-address .build-thread .build-coverage .build-planted .build-fuzz

@@ -185,7 +185,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
-        // For `make stress-tsan`: Store alone, so that a build for the sanitizer is small.
+        // For `make sanitize STRESS=1`: Store alone, so that a build for the sanitizer is small.
         .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/Harness/StoreStress"),
         .testTarget(
             name: "StoreArticleTests",

@@ -1,7 +1,7 @@
 #if THREAD_SANITIZER
     import Synchronization
 
-    /// Replaces `Synchronization.Mutex` in builds for the thread sanitizer (`make stress-tsan`, `make
+    /// Replaces `Synchronization.Mutex` in builds for the thread sanitizer (`make sanitize STRESS=1`, `make
     /// sanitize`) only.
     ///
     /// The standard library takes a contended mutex in code that is not instrumented. The sanitizer therefore

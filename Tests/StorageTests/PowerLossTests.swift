@@ -1,7 +1,7 @@
 import StorageCampaign
 import Testing
 
-/// Short runs of `make power-loss` and `make disk-points`.
+/// Short runs of `make power-loss` and `make power-loss POINTS=1`.
 @Suite("Power loss and failing disks")
 struct PowerLossTests {
     @Test(

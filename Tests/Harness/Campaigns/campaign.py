@@ -95,7 +95,7 @@ class Campaign:
         """Stops all processes in good order; only after a run without failure."""
 
     def reproduce(self):
-        return f"make {self.name} SEED={self.seed}"
+        return f"make campaign NAME={self.name} SEED={self.seed}"
 
     # --- Counts ---------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ class CopyTest(Campaign):
         parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS") or 20))
 
     def reproduce(self):
-        return f"make copy-test SEED={self.seed} ROUNDS={self.options.rounds}"
+        return f"make campaign NAME=copy-test SEED={self.seed} ROUNDS={self.options.rounds}"
 
     def prepare(self):
         self.floors = {"rounds": self.options.rounds, "named versions": 100}

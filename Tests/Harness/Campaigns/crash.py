@@ -39,7 +39,7 @@ class CrashTest(Campaign):
         parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS") or 2000))
 
     def reproduce(self):
-        return f"make crash-test SEED={self.seed} KILLS={self.options.kills}"
+        return f"make campaign NAME=crash-test SEED={self.seed} KILLS={self.options.kills}"
 
     def prepare(self):
         self.progress = threading.Condition()

@@ -488,4 +488,4 @@ class CrashPoints(Campaign):
         return cases[number::jobs]
 
     def reproduce(self):
-        return f"make crash-points SEED={self.seed} CASES={self.options.cases}, or with the STEP, AT and MODE above"
+        return f"make campaign NAME=crash-points SEED={self.seed} CASES={self.options.cases}, or with the STEP, AT and MODE above"

@@ -50,7 +50,7 @@ class DiskFull(Campaign):
         return None
 
     def reproduce(self):
-        return f"make disk-full SEED={self.seed}" + (f" PART={self.options.part}" if self.options.part else "")
+        return f"make campaign NAME=disk-full SEED={self.seed}" + (f" PART={self.options.part}" if self.options.part else "")
 
     def run(self):
         self.serial, self.acknowledged = 0, {}

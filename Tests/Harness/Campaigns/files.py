@@ -52,7 +52,7 @@ class FileTest(Campaign):
         parser.add_argument("--storm-seconds", type=float, default=float(os.environ.get("STORM_SECONDS") or 20))
 
     def reproduce(self):
-        return f"make file-test SEED={self.seed} ROUNDS={self.options.rounds}" + (
+        return f"make campaign NAME=file-test SEED={self.seed} ROUNDS={self.options.rounds}" + (
             f" PART={self.options.part}" if self.options.part else "")
 
     def run(self):

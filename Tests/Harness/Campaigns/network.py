@@ -315,7 +315,7 @@ class NetworkTest(Network):
         parser.add_argument("--stride", type=int, default=int(os.environ.get("STRIDE") or 1), help="every so many bytes of a pull")
 
     def reproduce(self):
-        return (f"make network-test SEED={self.seed} DURATION={self.options.seconds:.0f} FAULTS={self.options.faults}"
+        return (f"make campaign NAME=network-test SEED={self.seed} DURATION={self.options.seconds:.0f} FAULTS={self.options.faults}"
                 + (f" PART={self.options.part}" if self.options.part else ""))
 
     def run(self):
@@ -466,7 +466,7 @@ class Soak(Network):
                             help="where the sums are kept; remove it to begin again")
 
     def reproduce(self):
-        return f"make network-test PART=faults SEED={self.present} DURATION={self.options.stretch:.0f} REPLICAS={self.options.replicas}"
+        return f"make campaign NAME=network-test PART=faults SEED={self.present} DURATION={self.options.stretch:.0f} REPLICAS={self.options.replicas}"
 
     def run(self):
         """Runs each stretch in a process of its own, at whose end leftovers show."""

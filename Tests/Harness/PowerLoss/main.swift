@@ -2,7 +2,7 @@ import Foundation
 import StorageCampaign
 
 // Machines on simulated disks lose power at many moments; see `make power-loss`. With the word `points`, each
-// operation of one script on the disk has each fault once; see `make disk-points`.
+// operation of one script on the disk has each fault once; see `make power-loss POINTS=1`.
 //
 // IMAGES  the number of disks to check after a loss of power (50 000)
 // SEED    the first scenario; each further seed is the next number (1)

@@ -13,7 +13,7 @@ final class Witness {
     private(set) var promised: [(vector: VersionVector, after: Int)] = []
     /// The peer's disk after each message that it took, with the moment of sending.
     private(set) var peers: [(disk: SimulatedDisk, sentAfter: Int)] = []
-    /// Transactions of which it is unknown whether they were done.
+    /// Transactions with an unknown outcome.
     private(set) var undecided: Set<String> = []
 
     let disk: SimulatedDisk

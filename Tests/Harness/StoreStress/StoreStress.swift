@@ -2,7 +2,7 @@ import Foundation
 import Store
 import Synchronization
 
-/// `make stress-tsan`: many tasks read and write at once, under the thread sanitizer, and no update may be
+/// `make sanitize STRESS=1`: many tasks read and write at once, under the thread sanitizer, and no update may be
 /// lost.
 ///
 /// Environment: `TASKS` (100), `DURATION` (10 seconds), `SEED` (drawn and printed). The exit status is 1 when

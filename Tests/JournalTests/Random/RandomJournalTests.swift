@@ -27,7 +27,8 @@ struct RandomJournalTests {
                 try run.run(statements: statements)
                 outcome.counts += run.counts
             } catch {
-                outcome.failures.append("\(error)\nAgain with: make journal-random SEED=\(seed) SCHEMAS=1")
+                let again = "TANDEM_SEED=\(seed) TANDEM_SCHEMAS=1 swift test --filter RandomJournalTests"
+                outcome.failures.append("\(error)\nAgain with: \(again)")
             }
         }
         return outcome
