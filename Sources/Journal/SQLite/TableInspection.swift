@@ -74,6 +74,12 @@ package struct TableInspection: Sendable, Hashable {
         TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
     }
 
+    /// Returns the values of the primary key in `image`, in key order; nil when one of them is missing.
+    package func key(of image: RowImage) -> [Value]? {
+        let values = stored.prefix(keyCount).compactMap { image.columns[$0.name] }
+        return values.count == keyCount ? values : nil
+    }
+
     /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY.
     package var keyCollations: [KeyCollation] {
         stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }

@@ -14,9 +14,6 @@ final class ConcurrentChanges {
         let changes = ChangeIndex()
     }
 
-    /// An index with more changes than this is rebuilt for each run that needs it.
-    private static let mostKept = 1_000_000
-
     private var indexes: [OriginID: Index] = [:]
     /// The run that is being applied.
     private var run: Run?
@@ -39,7 +36,7 @@ final class ConcurrentChanges {
         guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
         let end = reader.lastSeq + 1
         var index = indexes[run.origin] ?? Index(range: first..<first)
-        if first < index.range.lowerBound || index.changes.count > ConcurrentChanges.mostKept {
+        if first < index.range.lowerBound || index.changes.count > Limits.indexedChanges {
             index = Index(range: first..<first)
         }
         let from = max(first, index.range.upperBound)

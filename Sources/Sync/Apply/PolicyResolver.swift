@@ -25,8 +25,7 @@ final class PolicyResolver {
             guard let (context, table) = session.table(key.table, registry: store.registry),
                 function(of: context) != nil
             else { continue }
-            let values = table.stored.prefix(table.keyCount).compactMap { held.image.columns[$0.name] }
-            guard values.count == table.keyCount else { continue }
+            guard let values = table.key(of: held.image) else { continue }
             add(RowStore.RowID(key: key, context: context, table: table, values: values))
         }
     }

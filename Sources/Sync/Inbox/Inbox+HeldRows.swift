@@ -24,11 +24,8 @@ extension Inbox {
                 return try LocalRows(db: db, session: session, registry: ShapeRegistry(db)).isDue(after: box.checkedSeq)
             }
             guard isDue else { return 0 }
-            do {
-                return try connection.write { db in try lookAround(&box, db) }
-            } catch {
-                box = SessionBox()
-                throw error
+            return try box.attempt { box in
+                try connection.write { db in try lookAround(&box, db) }
             }
         }
     }

@@ -19,16 +19,13 @@ extension Inbox {
         return try session.withLock { box in
             let isDue = try replica.read { try !ends(in: theirs, pending: box.pending, $0).isEmpty }
             guard isDue else { return ReceiveReport() }
-            do {
+            return try box.attempt { box in
                 try replica.refreshDerivedState()
                 return try connection.write { db in
                     let ends = try ends(in: theirs, pending: box.pending, db)
                     let time = Double(now.milliseconds) / 1_000
                     return try finish(ends, box: &box, time: time, db)
                 }
-            } catch {
-                box = SessionBox()
-                throw error
             }
         }
     }

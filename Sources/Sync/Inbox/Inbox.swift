@@ -32,6 +32,17 @@ package final class Inbox: Sendable {
         var waiting: [OriginID: Waiting] = [:]
         /// Local changes up to this position were checked; see ``LocalRows``.
         var checkedSeq: Int64 = 0
+
+        /// Runs `body`, and starts again from what the file holds when it fails: the transaction is rolled
+        /// back, so positions may be assigned again, and parts that `body` has taken are lost.
+        mutating func attempt<T>(_ body: (inout SessionBox) throws -> T) rethrows -> T {
+            do {
+                return try body(&self)
+            } catch {
+                self = SessionBox()
+                throw error
+            }
+        }
     }
 
     /// The beginning of a transaction whose last version has been `version` since a time, in milliseconds
@@ -82,7 +93,7 @@ package final class Inbox: Sendable {
             let admission = try replica.read { db in try decide(batch, pending: box.pending, latest: latest, db) }
             guard !admission.parts.isEmpty || admission.isDeferred else { return report(admission) }
             if let staged = stageInMemory(admission, batch, pending: &box.pending) { return staged }
-            do {
+            return try box.attempt { box in
                 try replica.refreshDerivedState()
                 return try connection.write { db in
                     // Decided again under the write lock: another process may have applied the same changes.
@@ -92,11 +103,6 @@ package final class Inbox: Sendable {
                     guard !admission.parts.isEmpty else { return report(admission) }
                     return try apply(admission, batch, box: &box, time: time, db)
                 }
-            } catch {
-                // Positions may be assigned again, and parts may be lost: start again from what the file
-                // holds.
-                box = SessionBox()
-                throw error
             }
         }
     }
@@ -113,16 +119,13 @@ package final class Inbox: Sendable {
     func makePendingDurable() throws {
         try session.withLock { box in
             guard !box.pending.isEmpty else { return }
-            do {
+            try box.attempt { box in
                 try connection.write { db in
                     let staging = Staging(db: db)
                     for origin in box.pending.origins {
                         for part in box.pending.take(origin) { try staging.put(part) }
                     }
                 }
-            } catch {
-                box = SessionBox()
-                throw error
             }
         }
     }

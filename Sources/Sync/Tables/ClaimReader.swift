@@ -8,9 +8,6 @@ import Journal
 /// whose rows are compared again in each transaction, costs in proportion to the transaction and not to the
 /// journal.
 final class ClaimReader {
-    /// Beyond this number of rows, all of them are forgotten.
-    private static let mostFollowed = 100_000
-
     private let db: Database
     private var followed: [TableKey: MergedRow<Void>] = [:]
     /// The journal position up to which ``followed`` is up to date.
@@ -33,7 +30,7 @@ final class ClaimReader {
     private func catchUp(_ session: ApplySession) throws {
         let end = try JournalReader.lastSeq(db)
         guard end != position else { return }
-        if end < position || followed.count > ClaimReader.mostFollowed { followed = [:] }
+        if end < position || followed.count > Limits.followedRows { followed = [:] }
         if !followed.isEmpty { try read(from: position + 1, session) { self.followed[$0] != nil } }
         position = end
     }

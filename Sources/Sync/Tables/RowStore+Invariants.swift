@@ -29,8 +29,7 @@ extension RowStore {
             return "2: a row that is held as \(row.reason.rawValue) is shown"
         }
         guard let (context, table) = session.table(key.table, registry: registry) else { return nil }
-        let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
-        guard values.count == table.keyCount, Key(values, collations: context.collations) == key.key else {
+        guard let values = table.key(of: row.image), Key(values, collations: context.collations) == key.key else {
             return "3: the image of a held row of \(table.name) has another key"
         }
         // A table that would convert the key may show the row of the converted key.

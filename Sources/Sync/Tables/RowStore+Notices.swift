@@ -22,8 +22,7 @@ extension RowStore {
         guard let image = after?.image ?? before?.image,
             let (context, table) = session.table(key.table, registry: registry)
         else { return }
-        let values = table.stored.prefix(table.keyCount).compactMap { image.columns[$0.name] }
-        guard values.count == table.keyCount else { return }
+        guard let values = table.key(of: image) else { return }
         let isVisible = try session.writer(of: context, table).select(key: values) != nil
         let operation: Journal.Operation
         switch (before.map { !$0.isShown } ?? false, isVisible) {

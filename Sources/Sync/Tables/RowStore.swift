@@ -112,8 +112,7 @@ final class RowStore {
         var contested: [RowID] = []
         for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
             guard let (context, table) = session.table(key.table, registry: registry) else { continue }
-            let values = table.stored.prefix(table.keyCount).compactMap { row.image.columns[$0.name] }
-            guard values.count == table.keyCount, context.keeps(values[...]) else { continue }
+            guard let values = table.key(of: row.image), context.keeps(values[...]) else { continue }
             held.release(key)
             let fitting = RowID(key: key, context: context, table: table, values: values)
             try show(fitting, row.image)

@@ -67,8 +67,7 @@ final class VisibleRows {
     private func involve(
         _ key: TableKey, _ held: HeldRow, context: TableContext, table: TableInspection
     ) throws {
-        let values = table.stored.prefix(table.keyCount).compactMap { held.image.columns[$0.name] }
-        guard values.count == table.keyCount else { return }
+        guard let values = table.key(of: held.image) else { return }
         let row = RowStore.RowID(key: key, context: context, table: table, values: values)
         if held.isShown {
             softRows[key] = row

@@ -203,8 +203,8 @@ extension Inbox {
     func repair(_ report: VerifyReport, into outcome: inout RepairReport) throws {
         try replica.refreshDerivedState()
         outcome = try session.withLock { box in
-            do {
-                return try connection.write { db in
+            try box.attempt { box in
+                try connection.write { db in
                     guard try JournalReader(db).vector() == report.ours else {
                         throw SyncError(
                             .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
@@ -214,10 +214,6 @@ extension Inbox {
                         .run(report, into: &outcome)
                     return outcome
                 }
-            } catch {
-                // What the session has read and registered may have been rolled back.
-                box = SessionBox()
-                throw error
             }
         }
     }
