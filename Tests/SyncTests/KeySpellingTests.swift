@@ -170,7 +170,7 @@ struct KeySpellingTests {
         #expect(try cluster.inboxes[1].vector()[own] == before + 2)
     }
 
-    @Test("two keys that become one have the same spelling on every machine, whichever of them each has kept")
+    @Test("two keys that become one have one spelling on every machine, although each kept another of them")
     func collapsed() throws {
         let cluster = try Cluster(2, schema: Self.exact)
         try cluster.execute(0, "INSERT INTO tag VALUES('a', 1)")

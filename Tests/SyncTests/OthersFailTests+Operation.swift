@@ -63,8 +63,8 @@ extension OthersFailTests {
         try rounds(6)
         let first = try counts()
         for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
-        // Three keys were deleted. Both machines disagreed each time about one of them, of which the ledger
-        // keeps its most entries.
+        // Three keys were deleted. Both machines disagreed each time about one of them; the ledger keeps the
+        // most entries that it may for that key.
         #expect(first.map { Array($0.prefix(5)) } == [[3, 5, 0, 0, 0], [3, 5, 0, 0, 0]])
         try rounds(6)
         #expect(try counts() == first)

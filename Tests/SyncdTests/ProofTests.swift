@@ -73,7 +73,7 @@ struct ProofTests {
     }
 
     @Test(
-        "the held rows of a peer that is a file are updated, too: rows that a program wrote past a constraint, and rows that clash no longer"
+        "the held rows of a peer that is a file are updated, too: rows that a program wrote past a constraint are held, and rows without a clash are shown"
     )
     func fileOfAPeer() async throws {
         let schema = """
