@@ -4,11 +4,14 @@ import Journal
 /// The state that applying keeps between transactions on one merge connection.
 ///
 /// How long the objects that apply changes live:
-/// - As long as the schema stays and no transaction fails: `ApplySession` with ``ForeignKeyMap`` and
-///   ``ClaimReader``, and beside it ``ConcurrentChanges``. For each table ``TableContext``, ``RowWriter`` and
-///   ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
+/// - As long as the connection is open: ``Inbox`` with its `MergeConnection`.
+/// - As long as the schema stays and no transaction fails (``isCurrent(in:)``): `ApplySession` with
+///   ``ForeignKeyMap`` and ``ClaimReader``, and beside it ``ConcurrentChanges``. In the session, for each table
+///   ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
 /// - One transaction: ``Applier`` with `JournalAppender`, ``LifeCache``, ``ConflictRecorder`` and
 ///   ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end ``VisibleRows``.
+///
+/// So a row is written by a `RowStore` of the transaction through a `RowWriter` of the schema.
 final class ApplySession {
     private let db: Database
     private let schemaVersion: Int64
