@@ -6,8 +6,8 @@ import Journal
 /// How long the objects that apply changes live:
 /// - As long as the connection is open: ``Inbox`` with its `MergeConnection`.
 /// - As long as the schema stays and no transaction fails (``isCurrent(in:)``): `ApplySession` with
-///   ``ForeignKeyMap`` and ``ClaimReader``, and beside it ``ConcurrentChanges``. In the session, for each table
-///   ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
+///   ``ForeignKeyMap`` and ``ClaimReader``, and beside it ``ConcurrentChanges``. In the session, for each
+///   table ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
 /// - One transaction: ``Applier`` with `JournalAppender`, ``LifeCache``, ``ConflictRecorder`` and
 ///   ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end ``VisibleRows``.
 ///
