@@ -11,14 +11,13 @@ import Testing
         try expectLayers(of: "Sync", but: [])
     }
 
-    /// `DerivedState` finds a table's present name by the name of its trigger, and drops held rows that a local write
-    /// has replaced.
+    /// `DerivedState` lets capture journal evicted rows, and drops held rows that a local write has replaced.
     @Test("the folders of Journal use each other in two known places only")
     func journal() throws {
         try expectLayers(
             of: "Journal",
             but: [
-                FolderUse(user: "Log", used: "Capture", type: "CaptureTriggers"),
+                FolderUse(user: "Log", used: "Capture", type: "EvictedRows"),
                 FolderUse(user: "Log", used: "Held", type: "HeldOverwrites"),
             ])
     }
