@@ -96,16 +96,16 @@ public struct Limits: Sendable, Hashable {
 
     // MARK: Work
 
-    /// Ceiling: threads of this process that wait for SQLite at the same time. Requests of peers beyond it wait
-    /// for a thread.
+    /// Ceiling: threads of this process that wait for SQLite at the same time. Requests of peers beyond it
+    /// wait for a thread.
     public static let blockingThreads = 64
 
     /// Ceiling: changes of the index of concurrent changes that is kept for one sending origin between
     /// transactions. A larger index is built again for each run.
     public static let indexedChanges = 1_000_000
 
-    /// Ceiling: rows whose claims of UNIQUE values are kept between transactions. Beyond it, all are dropped and
-    /// read again from the journal.
+    /// Ceiling: rows whose claims of UNIQUE values are kept between transactions. Beyond it, all are dropped
+    /// and read again from the journal.
     public static let followedRows = 100_000
 
     // MARK: Times

@@ -52,7 +52,7 @@ public struct SyncError: Error, Sendable, Hashable {
         /// The file cannot be written: no space, read-only, or an input/output error.
         public static let storage = Code("storage", status: 507, retryable: true)
 
-        /// No connection: name, route or port fail, or the transfer broke.
+        /// No connection: the name, the route or the port is wrong, or the transfer broke.
         public static let unreachable = Code("unreachable", status: 502, retryable: true)
         /// No answer, or one that is too slow.
         public static let timedOut = Code("timed_out", status: 504, retryable: true)

@@ -1,19 +1,19 @@
 import Journal
 
 extension RowStore {
-    /// Stops a debug build when one of the invariants does not hold at the end of a transaction, before the held
-    /// rows are written. A release build does nothing.
+    /// Stops a debug build when one of the invariants does not hold at the end of a transaction, before the
+    /// held rows are written. A release build does nothing.
     func checkInvariants() throws {
         #if DEBUG
             if let violation = try invariantViolation() { assertionFailure(violation) }
         #endif
     }
 
-    /// Returns the first of the numbered invariants that does not hold for the held rows that this transaction
-    /// has changed, in words; nil when all of them hold.
+    /// Returns the first of the numbered invariants that does not hold for the held rows that this
+    /// transaction has changed, in words; nil when all of them hold.
     ///
-    /// It reads each of these rows from its table, and looks at a limited number of them. Rows that are as the
-    /// file has them are not checked: another release, or a damaged file, may have written them.
+    /// It reads each of these rows from its table, and looks at a limited number of them. Rows that are as
+    /// the file has them are not checked: another release, or a damaged file, may have written them.
     func invariantViolation() throws -> String? {
         if !unchecked.isEmpty { return "4: the foreign keys of \(unchecked.count) rows were not checked" }
         if !removedParents.isEmpty { return "4: the children of \(removedParents.count) values were not checked" }

@@ -13,8 +13,8 @@ import Journal
 /// 1. A held row is in its table when it shows substitutes (``HeldRow/isShown``), and only then.
 /// 2. Only a row without a parent shows substitutes: its reason is ``HoldReason/foreignKey``.
 /// 3. The image of a held row contains the values of its key.
-/// 4. ``unchecked`` and ``removedParents`` are empty: every foreign key that the transaction could break was
-///    looked at.
+/// 4. ``unchecked`` and ``removedParents`` are empty: every foreign key that the transaction could break has
+///    been checked.
 final class RowStore {
     /// A row of a table, named by its key as this file spells it.
     struct RowID {

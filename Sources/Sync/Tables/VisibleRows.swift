@@ -5,7 +5,7 @@ import Journal
 /// Decides at the end of a transaction which rows the tables show: decision 0008, evaluated only near the
 /// held rows.
 ///
-/// `VisibleRows` (this file, +Orphans, +Substitutes) and ``RowStore`` (RowStore.swift, +Notices,
+/// `VisibleRows` (this file, +Orphans, +Substitutes) and ``RowStore`` (RowStore.swift, +Invariants, +Notices,
 /// +Uncontested, +Visibility) are one mechanism in several files, and they call each other.
 /// ``RowStore/updateVisibility(all:)`` runs `VisibleRows`, and `VisibleRows` moves rows in and out of their
 /// tables with ``RowStore/setAside(_:)``, ``RowStore/insert(_:_:)`` and ``RowStore/remove(_:)``.
