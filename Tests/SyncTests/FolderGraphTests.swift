@@ -3,15 +3,16 @@ import Testing
 
 /// The folders of a target are layers: no folder uses a folder that uses it.
 ///
-/// The test reads the graph from the sources. Folder A uses folder B when a file in A names a top-level type that a file
-/// in B declares. Files beside the folders are the target's door and what all folders share; they do not count.
+/// The test reads the graph from the sources. Folder A uses folder B when a file in A names a top-level type
+/// that a file in B declares. Files beside the folders are the target's public face and shared by all
+/// folders; they do not count.
 @Suite struct FolderGraphTests {
     @Test("no two folders of Sync use each other, directly or through others")
     func sync() throws {
         try expectLayers(of: "Sync", but: [])
     }
 
-    /// `DerivedState` lets capture journal evicted rows, and drops held rows that a local write has replaced.
+    /// `DerivedState` lets capture journal evicted rows, and drops held rows that a local write replaced.
     @Test("the folders of Journal use each other in two known places only")
     func journal() throws {
         try expectLayers(
@@ -22,7 +23,7 @@ import Testing
             ])
     }
 
-    @Test("a loop is found, through three folders too, and named with the types that close it")
+    @Test("a loop is found, also through three folders, and reported with the types that close it")
     func loop() {
         let graph = FolderGraph(files: [
             (folder: "A", source: "struct Anchor { let text = \"Base \\(Boat.name)\" } // Crane"),
@@ -49,12 +50,12 @@ import Testing
         #expect(!graph.uses.isEmpty, "no sources of \(target) were found")
         let loops = graph.loops(but: known)
         #expect(loops.isEmpty, "\(loops.map(\.description).joined(separator: "; "))")
-        // The list must not keep a use that is gone: it could come back unnoticed.
+        // A listed use that no longer exists must be removed from the list: it could return unnoticed.
         for use in known { #expect(graph.uses.contains(use), "the list says that \(use), and the sources do not") }
     }
 }
 
-/// One type by which a folder uses another one.
+/// A type by which a folder uses another folder.
 private struct FolderUse: Hashable, Comparable, CustomStringConvertible {
     let user: String
     let used: String
@@ -65,9 +66,9 @@ private struct FolderUse: Hashable, Comparable, CustomStringConvertible {
     static func < (a: FolderUse, b: FolderUse) -> Bool { (a.user, a.used, a.type) < (b.user, b.used, b.type) }
 }
 
-/// Which folders of a target use which types of which others.
+/// The types of other folders that each folder of a target uses.
 private struct FolderGraph {
-    /// In the order of their folders.
+    /// The uses in the order of their folders.
     let uses: [FolderUse]
 
     /// - Parameter target: A folder of `Sources`.
@@ -100,11 +101,11 @@ private struct FolderGraph {
         self.uses = uses.sorted()
     }
 
-    /// The uses on a loop of folders, or between two loops, when those of `known` are left out.
+    /// The uses on a loop of folders, or between two loops, without those of `known`.
     func loops(but known: [FolderUse]) -> [FolderUse] {
         var rest = uses.filter { !known.contains($0) }
         while true {
-            // A folder on a loop uses another one and is used by another one.
+            // A folder on a loop uses another folder and is used by another folder.
             let users = Set(rest.map(\.user))
             let used = Set(rest.map(\.used))
             let next = rest.filter { used.contains($0.user) && users.contains($0.used) }
@@ -114,13 +115,14 @@ private struct FolderGraph {
     }
 }
 
-/// The words of a Swift source, without its comments and the text of its string literals. Interpolations count as code.
+/// The words of a Swift source, without comments and the text of string literals. Interpolations count as
+/// code.
 private struct SourceCode {
     /// All identifiers.
     private(set) var words: Set<String> = []
-    /// The top-level types that other files see.
+    /// The top-level types that other files can use.
     private(set) var declaredTypes: [String] = []
-    /// The top-level types that no other file sees.
+    /// The top-level types that only their file can use.
     private(set) var privateTypes: Set<String> = []
 
     private static let kinds: Set<Substring> = ["class", "struct", "enum", "protocol", "actor", "typealias"]
@@ -131,7 +133,7 @@ private struct SourceCode {
         for line in code.split(separator: "\n") {
             let words = line.split { !($0.isLetter || $0.isNumber || $0 == "_") }
             self.words.formUnion(words.map(String.init))
-            // What is nested is indented.
+            // Nested declarations are indented.
             guard line.first != " ", let kind = words.firstIndex(where: SourceCode.kinds.contains),
                 kind + 1 < words.count, !words[..<kind].contains(where: SourceCode.others.contains)
             else { continue }
@@ -144,13 +146,13 @@ private struct SourceCode {
         }
     }
 
-    /// A string literal that the scan is inside of.
+    /// The string literal at the scan's position.
     private struct Literal {
         /// The delimiter that ends it.
         let end: [UInt8]
         /// A backslash, and the number signs of a raw literal.
         let escape: [UInt8]
-        /// The parentheses that are open in the interpolation at hand.
+        /// The open parentheses of the interpolation.
         var parentheses = 0
 
         init(hashes: Int, quotes: Int) {

@@ -5,12 +5,12 @@ import Testing
 @testable import MergeModel
 @testable import Sync
 
-/// Random sets of changes of one key, as writers make them who now and then learn what another knows.
+/// Random sets of changes of one key, by writers that sometimes learn what another one knows.
 private struct RandomSet {
     typealias Change = RowChange<Value>
 
     static let origins = (1...4).map { OriginID(high: UInt64($0), low: 1) }
-    /// Columns of the space besides the key, which is column 0.
+    /// The columns without the key, which is column 0.
     static let columns = 1...3
 
     var changes: [Change] = []
@@ -28,7 +28,7 @@ private struct RandomSet {
         }
     }
 
-    /// Everybody learns everything: what is written from now on has seen all changes of before.
+    /// Lets all writers learn everything: every later write has seen all earlier changes.
     mutating func meet() {
         for writer in 0..<4 { for other in 0..<4 { learn(writer, from: other) } }
     }
@@ -56,7 +56,7 @@ private struct RandomSet {
                 cells: carried.map { ($0, .integer(Int64(random.below(4)))) }))
     }
 
-    /// The changes in an order in which each comes after all that its writer had seen.
+    /// The changes in an order in which each follows all that its writer had seen.
     mutating func delivery() -> [Change] {
         var rest = changes.shuffled(using: &random)
         var delivered: [Change] = []
@@ -82,7 +82,7 @@ extension MergedRow<Value> {
         columns.reduce(into: ColumnMask()) { $0.insert($1) }
     }
 
-    /// All that can be asked of a row, for comparing.
+    /// Everything that a row can be asked, for comparison.
     fileprivate var answers: [String] {
         let row = self.row().map { "\($0.map { $0.map { "\($0)" } ?? "-" })" } ?? "undecided"
         let claims = (0..<8).map { bits in "\(claim(on: Self.mask((1...3).filter { bits >> ($0 - 1) & 1 == 1 })))" }
@@ -90,7 +90,7 @@ extension MergedRow<Value> {
     }
 }
 
-@Suite("One fold tells what changes make of a row")
+@Suite("One fold gives the row of a set of changes")
 struct MergedRowTests {
     private static let policies: [MergePolicy] = [.column, .row, .custom("f")]
 
@@ -120,7 +120,7 @@ struct MergedRowTests {
         }
     }
 
-    @Test("the reference model makes the same row of the same changes")
+    @Test("the reference model gives the same row")
     func reference() {
         for seed in UInt64(1)...300 {
             var set = RandomSet(seed: seed)
@@ -155,7 +155,7 @@ struct MergedRowTests {
     }
 
     @Test(
-        "a base stands for the changes that it was made of, for all that is written by who has seen them",
+        "a base stands for its changes, for all writes of writers that have seen them",
         arguments: policies)
     func base(policy: MergePolicy) throws {
         for seed in UInt64(1)...300 {
@@ -165,12 +165,13 @@ struct MergedRowTests {
             let count = set.changes.count
             set.meet()
             set.add(8)
-            // A function decides what the base shows, once: here it takes the latest of each column.
+            // A function decides once what the base shows. In this test it takes the latest value of each
+            // column.
             let shown = past.row() ?? past.latestCells
             guard policy != .custom("f") || !past.isContested else { continue }
             let winners = shown.enumerated().reduce(into: [Int: MergedRow<Value>.Winner]()) { winners, shown in
                 guard let cell = shown.element else { return }
-                // With the claims that a clash may still need.
+                // The base keeps the claims that a later clash may need.
                 winners[shown.offset] = .init(
                     order: past.claim(on: MergedRow<Value>.mask([shown.offset])), cell: cell)
             }
@@ -188,7 +189,7 @@ struct MergedRowTests {
         }
     }
 
-    @Test("machines may spell columns differently, and order them differently")
+    @Test("machines may spell and order columns differently")
     func spellings() {
         let shapes = [
             ["id", "a", "b", "c"], ["ID", "B", "C", "A"], ["Id", "c", "A", "b"], ["iD", "b", "a", "C", "only there"],
@@ -198,7 +199,7 @@ struct MergedRowTests {
             set.add(12)
             var space = ColumnSpace(columns: shapes[0].columns, keyCount: 1)
             let translated = set.changes.map { change in
-                // As the writer's own shape numbers the columns, and back through the space.
+                // The columns are numbered as in the writer's own shape, and mapped through the space.
                 let writer = RandomSet.origins.firstIndex(of: change.order.origin) ?? 0
                 let translation = space.translation(of: shapes[writer])
                 var result = change
@@ -213,7 +214,7 @@ struct MergedRowTests {
         }
     }
 
-    @Test("a shape with another key is of no row of the table; names that differ in their bytes are two columns")
+    @Test("a shape with another key belongs to no row of the table; names that differ in their bytes are two columns")
     func columnSpace() {
         var space = ColumnSpace(columns: ["id", "caf\u{E9}"], keyCount: 1)
         #expect(space.translation(of: TableShape(table: "t", columns: ["id", "x"], keyCount: 1)).positions == [0, 2])
@@ -229,7 +230,8 @@ struct MergedRowTests {
     }
 }
 
-/// A row to which changes are merged one by one, as the engine does it: each against those that its writer had not seen.
+/// A row to which changes are merged one by one, as the engine does: each against those that its writer had
+/// not seen.
 private struct StepwiseRow {
     private(set) var isAlive = false
     private(set) var columns: [Int: Value] = [:]

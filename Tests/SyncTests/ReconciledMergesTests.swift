@@ -4,29 +4,30 @@ import Sync
 import TestSupport
 import Testing
 
-/// Property: reconciliation never journals a value that a merge made, so no write of a person loses to one of nobody's.
+/// Property: reconciliation never journals a value that a merge made, so no write loses against a change that
+/// nobody wrote.
 ///
-/// A trigger of the user makes capture compare all rows of its table with the journal.
+/// A user's trigger makes capture compare all rows of its table with the journal.
 @Suite("Reconciliation journals nothing that a merge made")
 struct ReconciledMergesTests {
     private static let trigger = "CREATE TRIGGER mine AFTER INSERT ON t WHEN 0 BEGIN SELECT 1; END"
 
-    /// Makes the trigger on the first machine, and lets a contact follow.
+    /// Creates the trigger on the first machine, and makes a contact.
     ///
-    /// - Returns: How many entries the contact has journalled.
+    /// - Returns: The number of entries that the contact journalled.
     private func reconcile(_ cluster: Cluster, _ trigger: String = trigger) throws -> Int64 {
         func end() throws -> Int64 {
             try cluster[0].read { try Int64.fetchOne($0, sql: "SELECT max(seq) FROM _journal") ?? 0 }
         }
         try cluster[0].refreshDerivedState()
         let before = try end()
-        // As another program makes it: capture follows at the next contact.
+        // Another program creates it: capture follows at the next contact.
         try RawConnection.writeLater(trigger, at: cluster.directory.file("0.sqlite"))
         try cluster[0].refreshDerivedState()
         return try end() - before
     }
 
-    @Test("an edit made offline stands, although two machines spell a column differently")
+    @Test("an offline edit stays, although two machines spell a column differently")
     func spelledColumn() throws {
         let cluster = try Cluster(schemas: [
             "CREATE TABLE t(id INTEGER PRIMARY KEY, Name TEXT)", "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT)",
@@ -95,7 +96,7 @@ struct ReconciledMergesTests {
         #expect(try reconcile(cluster) == 0)
     }
 
-    @Test("what bypassed the triggers is still recovered", arguments: [MergePolicy.column, .row])
+    @Test("writes that bypassed the triggers are still recovered", arguments: [MergePolicy.column, .row])
     func recovered(policy: MergePolicy) throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER, note TEXT)")
         for replica in cluster.replicas { try replica.write { try MergePolicy.set(policy, table: "t", $0) } }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Sync
 
-/// The check of debug builds can fail: it finds held rows that are broken by hand, and names the invariant.
+/// Shows that the check of debug builds can fail: it finds held rows that are broken by hand, and names the
+/// invariant.
 @Suite struct RowStoreInvariantTests {
     private let cluster: Cluster
 
@@ -13,7 +14,7 @@ import Testing
         try cluster.execute(0, "INSERT INTO seat VALUES (1, 'Ann')")
     }
 
-    /// What the check says after `breaking`, of a row of `seat` with this number.
+    /// The report of the check after `breaking`, for the row of `seat` with this number.
     private func violation(_ id: Int64, _ breaking: (RowStore, RowStore.RowID) -> Void) throws -> String? {
         try cluster[0].write { db in
             let registry = try ShapeRegistry(db)
@@ -33,13 +34,13 @@ import Testing
         return HeldRow(reason: reason, detail: "", image: image, isShown: isShown)
     }
 
-    @Test("a held row that its table shows is found out")
+    @Test("a held row that its table shows is detected")
     func heldAndVisible() throws {
         let violation = try violation(1) { store, row in store.held.hold(row.key, held(.unique, id: 1)) }
         #expect(violation == "1: a row that is held as unique is in seat")
     }
 
-    @Test("a row that is not in its table, and is to show substitutes there, is found out")
+    @Test("a row with substitutes that is not in its table is detected")
     func shownAndAbsent() throws {
         let violation = try violation(2) { store, row in
             store.held.hold(row.key, held(.foreignKey, id: 2, isShown: true))
@@ -47,7 +48,7 @@ import Testing
         #expect(violation == "1: a row that is shown with substitutes is not in seat")
     }
 
-    @Test("substitutes for anything but a missing parent are found out")
+    @Test("substitutes without a missing parent are detected")
     func substitutes() throws {
         let violation = try violation(1) { store, row in
             store.held.hold(row.key, held(.check, id: 1, isShown: true))
@@ -55,19 +56,19 @@ import Testing
         #expect(violation == "2: a row that is held as check is shown")
     }
 
-    @Test("a held row under the key of another one is found out")
+    @Test("a held row under the key of another row is detected")
     func key() throws {
         let violation = try violation(2) { store, row in store.held.hold(row.key, held(.unique, id: 3)) }
         #expect(violation == "3: the image of a held row of seat has another key")
     }
 
-    @Test("foreign keys that were not looked at are found out")
+    @Test("unchecked foreign keys are detected")
     func unchecked() throws {
         let violation = try violation(1) { store, row in store.unchecked[row.key] = row }
         #expect(violation == "4: the foreign keys of 1 rows were not checked")
     }
 
-    @Test("held rows as they should be break nothing")
+    @Test("correct held rows pass")
     func sound() throws {
         let violation = try violation(2) { store, row in store.held.hold(row.key, held(.unique, id: 2)) }
         #expect(violation == nil)
