@@ -81,7 +81,7 @@ public struct JournalError: Error, Sendable, Hashable {
 
 extension JournalError {
     static let notAReplica = JournalError(
-        .notAReplica, "the database has no change journal", hint: "Run `syncd init` on it first.")
+        .notAReplica, "The database has no change journal", hint: "Run `syncd init` on it first.")
 }
 
 extension JournalError.Code: CustomStringConvertible {

@@ -45,7 +45,7 @@ package final class MergeConnection: Sendable {
             }
             try place.check()
             checkpointer.afterCommit(db)
-            guard let result else { throw JournalError(.invalid, "the transaction gave no result") }
+            guard let result else { throw JournalError(.invalid, "The transaction gave no result") }
             return result
         }
     }

@@ -78,7 +78,7 @@ public final class Replica: Sendable {
             if try replica.read(JournalUpgrade.isDue) { try replica.write(JournalUpgrade.run) }
             return replica
         } catch {
-            throw JournalError(error, operation: "opening \(path)")
+            throw JournalError(error, operation: "Opening \(path)")
         }
     }
 
@@ -93,7 +93,7 @@ public final class Replica: Sendable {
         do {
             return try Replica(readOnly: path, hasJournal: hasJournal(path, options), options: options)
         } catch {
-            throw JournalError(error, operation: "opening \(path)")
+            throw JournalError(error, operation: "Opening \(path)")
         }
     }
 
@@ -112,7 +112,7 @@ public final class Replica: Sendable {
             }
             return Replica(inMemory: queue, options: options)
         } catch {
-            throw JournalError(error, operation: "making a replica in memory")
+            throw JournalError(error, operation: "Making a replica in memory")
         }
     }
 
@@ -123,7 +123,7 @@ public final class Replica: Sendable {
     private static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
         guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) else {
             throw JournalError(
-                .notFound, "there is no file at \(path)",
+                .notFound, "There is no file at \(path)",
                 hint: "Check the path; `syncd init` works on an existing database.")
         }
         var configuration = Configuration()
@@ -160,7 +160,7 @@ public final class Replica: Sendable {
         guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) || mayCreate
         else {
             throw JournalError(
-                .notFound, "there is no file at \(path)",
+                .notFound, "There is no file at \(path)",
                 hint: "Create the database and its tables first; then make it a replica.")
         }
         do {
@@ -177,7 +177,7 @@ public final class Replica: Sendable {
             try queue.close()
             return (try Replica(path: path, options: options), report)
         } catch {
-            throw JournalError(error, operation: "making \(path) a replica")
+            throw JournalError(error, operation: "Making \(path) a replica")
         }
     }
 
@@ -322,7 +322,7 @@ public final class Replica: Sendable {
     ///   `DatabaseError` when the file cannot be opened.
     package func openMergeConnection() throws -> MergeConnection {
         guard let checkpointer, let place else {
-            throw JournalError(.readOnly, "changes of peers need a file that is open for writing")
+            throw JournalError(.readOnly, "Changes of peers need a file that is open for writing")
         }
         try place.check()
         return try MergeConnection(path: path, options: options, checkpointer: checkpointer, place: place)
@@ -356,7 +356,7 @@ public final class Replica: Sendable {
             }
         }
         try connections.close()
-        if case .failure(let error) = outcome { throw JournalError(error, operation: "checkpointing the log") }
+        if case .failure(let error) = outcome { throw JournalError(error, operation: "Checkpointing the log") }
     }
 
     // MARK: - Connections
@@ -397,9 +397,9 @@ public final class Replica: Sendable {
                 return .commit
             }
         } catch  where !isStarted {
-            throw JournalError(error, operation: "starting a write")
+            throw JournalError(error, operation: "Starting a write")
         }
-        guard let result else { throw JournalError(.invalid, "the transaction gave no result") }
+        guard let result else { throw JournalError(.invalid, "The transaction gave no result") }
         return result
     }
 }

@@ -123,7 +123,7 @@ extension Database {
         if let access = ThreadContext.access(to: self) {
             guard let context = access as? WriteContext else {
                 throw StoreError(
-                    .writeInsideRead, "a read cannot write", hint: "Use `db.transaction` instead of `db.read`.")
+                    .writeInsideRead, "A read cannot write", hint: "Use `db.transaction` instead of `db.read`.")
             }
             try context.checkOpen()
             // The caller may be a block or a hook of another write, whose savepoint must begin before this

@@ -211,7 +211,7 @@ extension WriteContext {
     private func argumentCount(_ sql: SQL) -> StoreError {
         StoreError(
             .argumentCount,
-            "the number of parameters in the SQL differs from the number of values given: \(sql.bindings.count)",
+            "The number of parameters in the SQL differs from the number of values given: \(sql.bindings.count)",
             hint: "Give one value for each `?`, in the order of the statements.")
     }
 

@@ -143,7 +143,7 @@ public final class Database: Sendable {
             let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
             guard options.adoptsExistingFile || (size == 0 && options.createIfMissing) else {
                 throw StoreError(
-                    .notAReplica, "the database has no change journal",
+                    .notAReplica, "The database has no change journal",
                     hint: "Run `syncd init` on it, or set `adoptsExistingFile` in the options.")
             }
             return try Replica.create(at: path, request, mayCreate: true, options: replicaOptions).replica
@@ -159,7 +159,7 @@ public final class Database: Sendable {
     public func close() throws {
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(
-                .busy, "a database cannot be closed inside an access to it", hint: "Close it after the access ends.")
+                .busy, "A database cannot be closed inside an access to it", hint: "Close it after the access ends.")
         }
         guard closed.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
         watch?.stop()
@@ -222,7 +222,7 @@ public final class Database: Sendable {
         if isClosed { throw failed(StoreError.closed, operation: "refreshing") }
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(
-                .writeInsideRead, "a refresh cannot run inside an access to the same database",
+                .writeInsideRead, "A refresh cannot run inside an access to the same database",
                 hint: "Call it after the access ends.")
         }
         try takeUp()

@@ -134,7 +134,7 @@ public struct StoreError: Error, Sendable {
     }
 
     static var closed: StoreError {
-        StoreError(.closed, "the database is closed", hint: "Open the file with a new `Database`.")
+        StoreError(.closed, "The database is closed", hint: "Open the file with a new `Database`.")
     }
 
     /// True for a constraint of the schema.

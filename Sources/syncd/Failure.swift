@@ -32,7 +32,7 @@ struct Failure: Error, Sendable, Hashable {
             self.init(
                 "SQLite reported: \(error.message ?? "error \(error.extendedResultCode.rawValue)")",
                 hint: known.hint ?? known.code.advice)
-        case is CancellationError: self.init("the command was interrupted", hint: "Run it again.")
+        case is CancellationError: self.init("The command was interrupted", hint: "Run it again.")
         case is CleanExit, is ExitCode, is ValidationError: return nil
         case let error as POSIXError:
             self.init(

@@ -60,9 +60,9 @@ struct FileWatchTests {
             (EAGAIN, "ulimit -u"),
         ])
     func limits(code: Int32, limit: String) {
-        let error = InotifyHub.failure("watching files", code: code)
-        #expect(error.message == "watching files failed: \(String(cString: strerror(code)))")
+        let error = InotifyHub.failure("Watching files", code: code)
+        #expect(error.message == "Watching files failed: \(String(cString: strerror(code)))")
         #expect(error.hint?.contains(limit) == true)
-        #expect(InotifyHub.failure("watching files", code: ENOENT).hint == nil)
+        #expect(InotifyHub.failure("Watching files", code: ENOENT).hint == nil)
     }
 }

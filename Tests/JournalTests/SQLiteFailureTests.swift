@@ -40,7 +40,7 @@ struct SentenceCaseTests {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/\(module)")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        let message = /(?:JournalError|StoreError|SyncError|Failure|ColumnMismatch)\(\s*(?:\.\w+,\s*)?"([a-z][^"\\]*)/
+        let message = /\b(?:JournalError|StoreError|SyncError|Failure|ColumnMismatch)\(\s*(?:\.\w+,\s*)?"([a-z][^"\\]*)/
         let hint = /hint:\s*"([a-z][^"\\]*)/
         var count = 0
         for case let file as URL in files where file.pathExtension == "swift" {

@@ -34,7 +34,7 @@ struct BadFileTests {
 
     @Test("a path without a file")
     func missing() async throws {
-        try await expectRefusal(of: workspace.path("none.sqlite"), "there is no file at")
+        try await expectRefusal(of: workspace.path("none.sqlite"), "There is no file at")
     }
 
     @Test("a directory")

@@ -232,7 +232,7 @@ struct ConflictCommandTests {
         let daemon = try await DaemonProcess.start(a)
         let refused = try await Tool.run("clock", a, "repair", "--json")
         #expect(refused.status == 1 && refused.output.isEmpty)
-        #expect(refused.errors.contains("a daemon serves"), "\(refused)")
+        #expect(refused.errors.contains("A daemon serves"), "\(refused)")
         #expect(refused.errors.contains("\nHint: Stop the daemon first"), "\(refused)")
         #expect(await daemon.stop().status == 0)
         let repaired = try #require(try objects(try await Tool.run("clock", a, "repair", "--json")).first)

@@ -28,7 +28,7 @@ struct DaemonTests {
         for name in [path, workspace.path("link.sqlite")] {
             let second = try await Tool.run("run", name, "--listen", "127.0.0.1:0")
             #expect(second.status == 1)
-            #expect(second.errors.contains("another daemon already serves"), "\(second)")
+            #expect(second.errors.contains("Another daemon already serves"), "\(second)")
             #expect(second.errors.contains("Hint: "))
         }
         #expect(await first.stop(SIGKILL).status == SIGKILL)
@@ -120,7 +120,7 @@ struct DaemonTests {
         let outcome = try await Tool.run(
             "run", try await workspace.makeReplica(), "--listen", address, "--token-file", token)
         #expect(outcome.status == 1, "\(outcome)")
-        #expect(outcome.errors.contains("Error: listening on \(address) failed: "), "\(outcome)")
+        #expect(outcome.errors.contains("Error: Listening on \(address) failed: "), "\(outcome)")
         let advice = outcome.errors.split(separator: "\n").last
         #expect(advice.map { $0.hasPrefix("Hint: ") && $0.contains(hint) } == true, "\(outcome)")
     }
@@ -160,7 +160,7 @@ struct DaemonTests {
         for path in [workspace.path("none"), workspace.directory.path, large] {
             let outcome = try await Tool.run("run", replica, "--config", path)
             #expect(outcome.status == 1)
-            #expect(outcome.errors.hasPrefix("Error: the configuration file \(path) "), "\(outcome)")
+            #expect(outcome.errors.hasPrefix("Error: The configuration file \(path) "), "\(outcome)")
             #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
         }
     }

@@ -38,7 +38,7 @@ struct HintTests {
         ])
     func listening(code: Int32, hint: String) {
         let failure = Failure(listeningOn: .standard, errno: code)
-        #expect(failure.message.hasPrefix("listening on 127.0.0.1:7707 failed: "), "\(failure)")
+        #expect(failure.message.hasPrefix("Listening on 127.0.0.1:7707 failed: "), "\(failure)")
         #expect(failure.hint.contains(hint), "\(failure)")
     }
 

@@ -108,7 +108,7 @@ struct IdentityTests {
         let daemon = try await DaemonProcess.start(a)
         let outcome = try await Tool.run("rekey", a)
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("a daemon serves"), "\(outcome)")
+        #expect(outcome.errors.contains("A daemon serves"), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
         #expect(await daemon.stop().status == 0)
         #expect(try origin(a) == before)

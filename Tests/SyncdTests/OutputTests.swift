@@ -87,7 +87,7 @@ struct OutputTests {
             #expect((lines[0][name] as? [String: Any])?.isEmpty == true)
         }
         let error = try #require(lines[1]["error"] as? [String: Any])
-        #expect((error["message"] as? String)?.contains("there is no file at") == true)
+        #expect((error["message"] as? String)?.contains("There is no file at") == true)
         #expect(error["code"] is String && error["hint"] is String)
         #expect(outcome.errors.hasPrefix("Error: ") && outcome.errors.contains("\nHint: "), "\(outcome)")
     }

@@ -93,7 +93,7 @@ struct PeerTests {
     @Test("a path to a file that is no replica")
     func badPath() async throws {
         let replica = try await workspace.makeReplica()
-        try await expectRefusal(replica, workspace.path("none.sqlite"), "there is no file at")
+        try await expectRefusal(replica, workspace.path("none.sqlite"), "There is no file at")
         try await expectRefusal(replica, workspace.directory.path, "is a directory")
         let plain = try workspace.makeDatabase("plain.sqlite")
         let before = FileManager.default.contents(atPath: plain)

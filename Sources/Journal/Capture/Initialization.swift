@@ -57,7 +57,7 @@ enum Initialization {
                     hint: "Leave it out of the list.")
             }
             throw JournalError(
-                .unknownTable, "there is no ordinary table named \(name)",
+                .unknownTable, "There is no ordinary table named \(name)",
                 hint: existing.isEmpty
                     ? "The database has no tables." : "Check the spelling; `.tables` in the sqlite3 shell lists them.")
         }
@@ -66,7 +66,7 @@ enum Initialization {
         for table in tables where named.contains(SQLText.foldedName(table.name)) {
             guard let reason = table.refusal else { continue }
             throw JournalError(
-                .unsupportedTable, "the table \(table.name) cannot be tracked: \(reason)",
+                .unsupportedTable, "The table \(table.name) cannot be tracked: \(reason)",
                 hint: "Change the table, or leave it out of the list.")
         }
         if try db.tableExists("_journal_replica") {
@@ -81,7 +81,7 @@ enum Initialization {
             }
             guard isKnown else {
                 throw JournalError(
-                    .unknownTable, "there is no table named \(renaming.old) or \(renaming.new)",
+                    .unknownTable, "There is no table named \(renaming.old) or \(renaming.new)",
                     hint: "Check the spelling; one of the two must be here, or must have come from a peer.")
             }
             _ = try TableNames.declare(renaming, db)
@@ -129,7 +129,7 @@ enum Initialization {
                 // column.
                 if problem.hasPrefix("NULL value in ") { continue }
                 throw JournalError(
-                    .corrupt, "the database is damaged: \(problem)", hint: "Repair it or restore a backup first.")
+                    .corrupt, "The database is damaged: \(problem)", hint: "Repair it or restore a backup first.")
             }
             return true
         } catch let error as DatabaseError {
@@ -142,7 +142,7 @@ enum Initialization {
         let identity = try Identity(db)
         guard request.cluster == identity.cluster || request.cluster == InitializeRequest.defaultCluster else {
             throw JournalError(
-                .clusterMismatch, "the database belongs to the cluster \(identity.cluster), not to \(request.cluster)",
+                .clusterMismatch, "The database belongs to the cluster \(identity.cluster), not to \(request.cluster)",
                 hint: "Leave the cluster out to refresh it.")
         }
         if let tables = request.tables {

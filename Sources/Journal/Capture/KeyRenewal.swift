@@ -64,7 +64,7 @@ struct KeyRenewal {
             db, sql: "SELECT id, image FROM _journal_held WHERE tbl = ?", arguments: [entry.table])
         for row in rows {
             guard let image = RowImage(encoded: Array(row["image"] as Data)[...]) else {
-                throw JournalError(.corrupt, "a row of _journal_held cannot be read")
+                throw JournalError(.corrupt, "A row of _journal_held cannot be read")
             }
             let values = entry.shape.keyColumns.compactMap { image.columns[$0] }
             guard values.count == entry.shape.keyCount else { continue }

@@ -55,14 +55,14 @@ extension ConflictLedger {
         else {
             throw JournalError(
                 .unknownTable,
-                "conflict \(conflict.id) cannot be restored: there is no tracked table \(conflict.table)",
+                "Conflict \(conflict.id) cannot be restored: there is no tracked table \(conflict.table)",
                 hint: "Create or track the table again, or dismiss the conflict.")
         }
         let target = try Target(conflict, table: table, db)
         let lost = try conflict.lost.map { (index: try target.place(of: $0.column), value: $0.value) }
         if try target.update(lost) { return }
         guard let loser = try reader.entry(at: conflict.lostSeq) else {
-            throw JournalError(.corrupt, "the journal no longer holds the change that conflict \(conflict.id) is about")
+            throw JournalError(.corrupt, "The journal no longer holds the change that conflict \(conflict.id) is about")
         }
         // Columns that the table does not have are left out. The columns that lost all exist, as checked
         // above.
@@ -77,7 +77,7 @@ extension ConflictLedger {
     func known(_ id: Int64) throws -> ConflictEntry {
         guard let entry = try entry(id) else {
             throw JournalError(
-                .unknownConflict, "the ledger has no conflict \(id)", hint: "`syncd conflicts` lists them.")
+                .unknownConflict, "The ledger has no conflict \(id)", hint: "`syncd conflicts` lists them.")
         }
         return entry
     }
@@ -106,7 +106,7 @@ private struct Target {
         let names = Set(table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) })
         guard names == Set(conflict.key.map { SQLText.foldedName($0.column) }) else {
             throw JournalError(
-                .unknownColumn, "conflict \(conflict.id) cannot be restored: \(table.name) has another primary key now",
+                .unknownColumn, "Conflict \(conflict.id) cannot be restored: \(table.name) has another primary key now",
                 hint: "Dismiss the conflict.")
         }
         func ordered(_ key: [ConflictEntry.Column]) -> [Value] {
@@ -131,7 +131,7 @@ private struct Target {
         guard let index = index(of: column) else {
             throw JournalError(
                 .unknownColumn,
-                "conflict \(conflict.id) cannot be restored: \(table.name) has no column \(column)",
+                "Conflict \(conflict.id) cannot be restored: \(table.name) has no column \(column)",
                 hint: "Dismiss the conflict, or write its values by hand.")
         }
         return index
@@ -158,7 +158,7 @@ private struct Target {
         if let held {
             throw JournalError(
                 .rowIsHeld,
-                "conflict \(conflict.id) cannot be restored: its row is set aside (\(held["reason"] as String))",
+                "Conflict \(conflict.id) cannot be restored: its row is set aside (\(held["reason"] as String))",
                 hint: "`syncd held` shows why; restore the conflict when the row is back.")
         }
         let others = columns.keys.filter { $0 >= table.keyCount }.sorted()
@@ -194,12 +194,12 @@ private struct Target {
             try statement.run()
         } catch let error as JournalError where error.sqliteCode.map({ $0 & 0xFF == SQLITE_CONSTRAINT }) == true {
             throw JournalError(
-                .refused, "conflict \(conflict.id) cannot be restored: \(error.message)",
+                .refused, "Conflict \(conflict.id) cannot be restored: \(error.message)",
                 hint: "Remove the cause first, or dismiss the conflict.", sqliteCode: error.sqliteCode)
         }
         guard db.totalChangesCount > before else {
             throw JournalError(
-                .refused, "conflict \(conflict.id) cannot be restored: a trigger of \(table.name) ignores the write",
+                .refused, "Conflict \(conflict.id) cannot be restored: a trigger of \(table.name) ignores the write",
                 hint: "Dismiss the conflict, or write its values by hand.")
         }
     }

@@ -16,7 +16,7 @@ extension Replica {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             // SQLite checks a deferred foreign key at the end of the transaction.
             throw JournalError(
-                .refused, "the conflicts cannot be restored: \(error.message ?? "a constraint failed")",
+                .refused, "The conflicts cannot be restored: \(error.message ?? "a constraint failed")",
                 hint: "Restore the rows that they refer to as well, in one command.",
                 sqliteCode: error.extendedResultCode.rawValue)
         }

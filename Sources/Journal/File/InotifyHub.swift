@@ -47,7 +47,7 @@ final class InotifyHub: Sendable {
                 .reduce(UInt32(0)) { $0 | UInt32($1) }
             // inotify returns the same watch for the same directory.
             let watch = inotify_add_watch(state.notifier, directory, events)
-            guard watch >= 0 else { throw InotifyHub.failure("watching \(directory)", code: errno) }
+            guard watch >= 0 else { throw InotifyHub.failure("Watching \(directory)", code: errno) }
             state.targets[registration] = Target(watch: watch, names: names, signal: signal)
         }
     }
@@ -65,7 +65,7 @@ final class InotifyHub: Sendable {
 
     private static func start(_ hub: InotifyHub) throws -> Int32 {
         let notifier = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        guard notifier >= 0 else { throw failure("watching files", code: errno) }
+        guard notifier >= 0 else { throw failure("Watching files", code: errno) }
         final class Start {
             let hub: InotifyHub
             let notifier: Int32
@@ -87,7 +87,7 @@ final class InotifyHub: Sendable {
         guard code == 0 else {
             Unmanaged<Start>.fromOpaque(argument).release()
             close(notifier)
-            throw failure("starting a thread to watch files", code: code)
+            throw failure("Starting a thread to watch files", code: code)
         }
         pthread_detach(thread)
         return notifier

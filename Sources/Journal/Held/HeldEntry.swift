@@ -122,7 +122,7 @@ public struct HeldEntries {
         let shapes = reader.registry.entries.values.filter { $0.table == table }
         guard let image = RowImage(encoded: Array(bytes)[...]),
             let shape = (shapes.first { $0.isTracked } ?? shapes.max { $0.id < $1.id })?.shape
-        else { throw JournalError(.corrupt, "a row of _journal_held cannot be read") }
+        else { throw JournalError(.corrupt, "A row of _journal_held cannot be read") }
         let folded = Dictionary(
             image.columns.map { (SQLText.foldedName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
         let keys = shape.keyColumns.compactMap { name in

@@ -29,7 +29,7 @@ struct HeldOverwrites {
         // column.
         guard held.isShown, cursor.operation == .update else { return try release(held.id) }
         guard var image = RowImage(encoded: held.image) else {
-            throw JournalError(.corrupt, "a row of _journal_held cannot be read")
+            throw JournalError(.corrupt, "A row of _journal_held cannot be read")
         }
         let shape = cursor.entry.shape
         let keys = Set(shape.keyColumns.map(SQLText.foldedName))

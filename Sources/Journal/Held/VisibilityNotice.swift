@@ -41,7 +41,7 @@ package enum VisibilityNotice {
             arguments: [id])
         if let first: Int64 = rows.first?["id"], first > id + 1 { return nil }
         return try rows.map { row in
-            let unreadable = JournalError(.corrupt, "a row of _journal_settled cannot be read")
+            let unreadable = JournalError(.corrupt, "A row of _journal_settled cannot be read")
             guard let operation = Operation(rawValue: row["op"]) else { throw unreadable }
             let key = try (row["key"] as Data?).map { bytes in
                 guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }

@@ -120,7 +120,7 @@ package struct ClockRepair: Sendable {
 
     private func refused(_ why: String) -> JournalError {
         JournalError(
-            .refused, "the times of this replica's changes cannot be repaired: \(why)",
+            .refused, "The times of this replica's changes cannot be repaired: \(why)",
             hint:
                 "They are part of the cluster's history now: wait until the clocks reach them, or accept them on every replica."
         )

@@ -28,7 +28,7 @@ struct HistoryRenaming {
         let db = reader.db
         var origins = reader.origins
         guard let oldNumber = origins.numbers[old], let tail = try reader.runs.last() else {
-            throw JournalError(.corrupt, "the journal has no local run")
+            throw JournalError(.corrupt, "The journal has no local run")
         }
         let cutStamp = try reader.stamp(of: old, version: cut) ?? .zero
         let newNumber = try origins.number(of: new, in: db)
@@ -62,7 +62,7 @@ struct HistoryRenaming {
         } else if let holding = try reader.runs.run(of: old, holding: cut + 1) {
             (first, run) = (holding.seq(of: cut + 1), holding)
         } else {
-            throw JournalError(.corrupt, "version \(cut + 1) of this replica is in no run")
+            throw JournalError(.corrupt, "Version \(cut + 1) of this replica is in no run")
         }
         guard first > run.firstSeq else { return }
         try db.execute(

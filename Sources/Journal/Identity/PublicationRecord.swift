@@ -109,7 +109,7 @@ package final class PublicationRecord: Sendable {
         } catch let error as FileError {
             let reason = String(cString: strerror(error.code))
             throw JournalError(
-                .readOnly, "the record of what was published, \(path), cannot be \(error.operation): \(reason)",
+                .readOnly, "The record of what was published, \(path), cannot be \(error.operation): \(reason)",
                 hint: "The directory of the database must be writable; without the record nothing is sent to peers.")
         }
     }

@@ -45,7 +45,7 @@ package enum DerivedState {
         let sealed = reader.identity.sealedSeq
         guard last > sealed, let run = try reader.runs.last() else { return }
         guard run.origin == reader.identity.origin, run.firstSeq <= sealed + 1 else {
-            throw JournalError(.corrupt, "local changes are outside of the journal's last run")
+            throw JournalError(.corrupt, "Local changes are outside of the journal's last run")
         }
         let cursor = try reader.cursor(over: run, from: sealed + 1, reading: .keys)
         let setLife = try RawStatement(db, "UPDATE _journal SET life = ? WHERE seq = ?")

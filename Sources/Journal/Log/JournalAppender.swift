@@ -36,7 +36,7 @@ package final class JournalAppender {
         nextSeq = reader.lastSeq + 1
         floor = reader.identity.sealedStamp
         guard let run = try reader.runs.last(), let number = origins.numbers[own] else {
-            throw JournalError(.corrupt, "the journal has no local run")
+            throw JournalError(.corrupt, "The journal has no local run")
         }
         localVersion = run.version(at: nextSeq)
         localNumber = number
@@ -95,7 +95,7 @@ package final class JournalAppender {
     package func append(
         _ changes: ArraySlice<Change>, shapes: [ShapeRegistry.Entry], values: [Value]
     ) throws -> Int64 {
-        guard var current else { throw JournalError(.invalid, "append before begin") }
+        guard var current else { throw JournalError(.invalid, "Append before begin") }
         let first = nextSeq
         var rest = changes
         while let next = rest.first {
@@ -119,7 +119,7 @@ package final class JournalAppender {
     package func finish() throws {
         guard hasAppended else { return }
         guard try JournalReader.lastSeq(db) == nextSeq - 1 else {
-            throw JournalError(.corrupt, "the journal does not end with the rows that were appended")
+            throw JournalError(.corrupt, "The journal does not end with the rows that were appended")
         }
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
         try db.execute(

@@ -190,7 +190,7 @@ final class JournalCursor {
 
     private func damage(_ what: String) -> JournalError {
         JournalError(
-            .corrupt, "entry \(seq) of the journal \(what)",
+            .corrupt, "Entry \(seq) of the journal \(what)",
             hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
     }
 }

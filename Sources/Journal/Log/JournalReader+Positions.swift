@@ -17,7 +17,7 @@ extension JournalReader {
         let handle = statement.sqliteStatement
         defer { sqlite3_reset(handle) }
         guard sqlite3_step(handle) == SQLITE_ROW else {
-            throw JournalError(sqliteConnection: sqlite3_db_handle(handle), operation: "reading the journal's end")
+            throw JournalError(sqliteConnection: sqlite3_db_handle(handle), operation: "Reading the journal's end")
         }
         return sqlite3_column_int64(handle, 0)
     }

@@ -97,7 +97,7 @@ struct RunList {
 
     private func damage(_ what: String) -> JournalError {
         JournalError(
-            .corrupt, "a run of the journal \(what)",
+            .corrupt, "A run of the journal \(what)",
             hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
     }
 

@@ -13,7 +13,7 @@ package final class RawStatement {
     /// - Throws: ``JournalError`` with the SQLite code when `sql` does not compile.
     package convenience init(_ db: Database, _ sql: String) throws {
         guard let connection = db.sqliteConnection else {
-            throw JournalError(.sqlite, "the connection is closed")
+            throw JournalError(.sqlite, "The connection is closed")
         }
         try self.init(connection, sql)
     }
@@ -23,7 +23,7 @@ package final class RawStatement {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle else {
-            throw JournalError(sqliteConnection: connection, operation: "preparing a statement")
+            throw JournalError(sqliteConnection: connection, operation: "Preparing a statement")
         }
         self.handle = handle
         self.connection = connection
@@ -74,21 +74,21 @@ package final class RawStatement {
             case .text(let bytes): bindBytes(bytes, at: index, asText: true, destructor)
             case .blob(let bytes): bindBytes(bytes, at: index, asText: false, destructor)
             }
-        guard code == SQLITE_OK else { throw failure("binding a value") }
+        guard code == SQLITE_OK else { throw failure("Binding a value") }
     }
 
     /// Binds an integer to the parameter at `index`, counted from 1.
     ///
     /// - Throws: As ``bind(_:at:)``.
     package func bind(_ number: Int64, at index: Int32) throws {
-        guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("binding a value") }
+        guard sqlite3_bind_int64(handle, index, number) == SQLITE_OK else { throw failure("Binding a value") }
     }
 
     /// Binds NULL to the parameter at `index`, counted from 1.
     ///
     /// - Throws: As ``bind(_:at:)``.
     package func bindNull(at index: Int32) throws {
-        guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("binding a value") }
+        guard sqlite3_bind_null(handle, index) == SQLITE_OK else { throw failure("Binding a value") }
     }
 
     /// Advances to the next row.
@@ -104,7 +104,7 @@ package final class RawStatement {
             sqlite3_reset(handle)
             return false
         default:
-            let error = failure("running a statement")
+            let error = failure("Running a statement")
             sqlite3_reset(handle)
             throw error
         }

@@ -33,7 +33,7 @@ public struct Identity: Sendable, Hashable {
                 db.cachedStatement(sql: "SELECT * FROM _journal_replica WHERE id = 1"))
         else {
             throw JournalError(
-                .corrupt, "the journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
+                .corrupt, "The journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }
         // A table of this name that Tandem did not create may lack columns, or have any values in them.
         func optional<T: DatabaseValueConvertible>(_ column: String) -> T? {
@@ -44,7 +44,7 @@ public struct Identity: Sendable, Hashable {
         func required<T: DatabaseValueConvertible>(_ column: String) throws -> T {
             guard let value: T = optional(column) else {
                 throw JournalError(
-                    .corrupt, "the journal's identity row has no valid \(column)",
+                    .corrupt, "The journal's identity row has no valid \(column)",
                     hint: "Restore the file from a peer or a backup.")
             }
             return value
@@ -53,13 +53,13 @@ public struct Identity: Sendable, Hashable {
         guard (1...JournalSchema.format).contains(format) else {
             throw JournalError(
                 .unsupportedFormat,
-                "the journal has format \(format), and this release reads formats up to \(JournalSchema.format)",
+                "The journal has format \(format), and this release reads formats up to \(JournalSchema.format)",
                 hint: "Upgrade Tandem on this machine.")
         }
         let bytes: Data = try required("origin")
         guard let origin = OriginID(bytes: bytes) else {
             throw JournalError(
-                .corrupt, "the journal's origin id is not valid", hint: "Restore the file from a backup.")
+                .corrupt, "The journal's origin id is not valid", hint: "Restore the file from a backup.")
         }
         self.origin = origin
         self.cluster = try required("cluster")

@@ -17,7 +17,7 @@ package enum NameList {
             return try JSONDecoder().decode([String].self, from: Data(json.utf8))
         } catch {
             throw JournalError(
-                .corrupt, "a list of names in the journal's tables is not a JSON array of strings",
+                .corrupt, "A list of names in the journal's tables is not a JSON array of strings",
                 hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
         }
     }

@@ -21,7 +21,7 @@ package struct OriginTable: Sendable {
         while let row = try rows.next() {
             let bytes: Data = row["origin"]
             guard let origin = OriginID(bytes: bytes) else {
-                throw JournalError(.corrupt, "an origin id in _journal_origins is not valid")
+                throw JournalError(.corrupt, "An origin id in _journal_origins is not valid")
             }
             add(origin, number: row["id"], version: row["version"])
             if row["retired"] as Double? != nil { retired.insert(row["id"]) }
@@ -94,5 +94,5 @@ package struct OriginTable: Sendable {
             })
     }
 
-    private static let corruptVector = JournalError(.corrupt, "a causal context in _journal_runs is not valid")
+    private static let corruptVector = JournalError(.corrupt, "A causal context in _journal_runs is not valid")
 }

@@ -106,7 +106,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func current<M: Model>(_ object: M) throws -> (fields: M.Fields, status: RowStatus) {
         guard object.database === database else {
             throw StoreError(
-                .otherDatabase, "the object belongs to another database",
+                .otherDatabase, "The object belongs to another database",
                 hint: "Save it through the database that it belongs to.",
                 table: M.schema.table)
         }

@@ -17,7 +17,7 @@ extension Value {
             case .text(let bytes):
                 guard let text = String(validating: bytes, as: UTF8.self) else {
                     throw StoreError(
-                        .unstorable, "the text is not valid UTF-8", hint: "Give valid UTF-8, or the bytes as a BLOB.")
+                        .unstorable, "The text is not valid UTF-8", hint: "Give valid UTF-8, or the bytes as a BLOB.")
                 }
                 return text.databaseValue
             }

@@ -39,8 +39,8 @@ enum DecimalFunctions {
             switch operation(&result, &a, &b, .plain) {
             case .noError: return try result.columnValue.databaseValue
             case .lossOfPrecision:
-                throw ColumnMismatch("the result of \(name) has more digits than a Decimal can hold")
-            default: throw ColumnMismatch("the result of \(name) is greater than a Decimal can hold")
+                throw ColumnMismatch("The result of \(name) has more digits than a Decimal can hold")
+            default: throw ColumnMismatch("The result of \(name) is greater than a Decimal can hold")
             }
         }
     }

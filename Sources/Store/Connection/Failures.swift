@@ -21,6 +21,6 @@ extension Database {
     func checkWritable() throws {
         guard replica.isReadOnly else { return }
         throw StoreError(
-            .readOnly, "the database was opened for reading only", hint: "Open it without `isReadOnly` to write.")
+            .readOnly, "The database was opened for reading only", hint: "Open it without `isReadOnly` to write.")
     }
 }

@@ -43,7 +43,7 @@ public struct SQLFunction: Sendable {
     func check() throws {
         guard (0...127).contains(argumentCount ?? 0), (1...255).contains(name.utf8.count) else {
             throw StoreError(
-                .invalidInput, "the SQL function \(name.prefix(64)) cannot be registered",
+                .invalidInput, "The SQL function \(name.prefix(64)) cannot be registered",
                 hint: "Its name has 1 to 255 bytes, and it takes 0 to 127 arguments, or any number with nil.")
         }
     }

@@ -38,13 +38,13 @@ extension Model {
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let position = position(of: name) else {
                 throw StoreError(
-                    .invalidInput, "the model has no property and no column named \(name)",
+                    .invalidInput, "The model has no property and no column named \(name)",
                     hint: "Its properties are \(schema.columns.map(\.property).joined(separator: ", ")).",
                     table: schema.table, column: name)
             }
             guard !seen.contains(position) else {
                 throw StoreError(
-                    .invalidInput, "a value is given both for the property and for its column",
+                    .invalidInput, "A value is given both for the property and for its column",
                     hint: "Leave one of the two names out.", table: schema.table, column: schema.columns[position].name)
             }
             seen.insert(position)

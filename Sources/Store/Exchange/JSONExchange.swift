@@ -95,7 +95,7 @@ extension Model {
             if case .array(let list) = value { elements = list } else { elements = [value] }
         } catch {
             throw StoreError(
-                .invalidInput, "the text is not valid JSON: \(error)",
+                .invalidInput, "The text is not valid JSON: \(error)",
                 hint: "Correct the text at that byte; JSON has no comments and no trailing commas.",
                 table: schema.table,
                 operation: "importing")
@@ -103,7 +103,7 @@ extension Model {
         return try elements.map { element in
             guard case .object(let members) = element else {
                 throw StoreError(
-                    .invalidInput, "the JSON contains an element that is not an object",
+                    .invalidInput, "The JSON contains an element that is not an object",
                     hint: "Write an array of objects.",
                     table: schema.table, operation: "importing")
             }

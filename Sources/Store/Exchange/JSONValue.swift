@@ -23,7 +23,7 @@ extension JSONValue {
                 }
             case .array: break
             }
-            throw ColumnMismatch("a JSON array or object cannot be the value of a column")
+            throw ColumnMismatch("A JSON array or object cannot be the value of a column")
         }
     }
 }

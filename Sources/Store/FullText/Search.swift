@@ -155,7 +155,7 @@ extension TextIndexDefinition {
             guard let position = columns.firstIndex(where: { SQLText.same($0, column) }), factor.isFinite else {
                 throw StoreError(
                     .missingColumn,
-                    "the text index \(self.name) has no column \(column), or its weight is not a finite number",
+                    "The text index \(self.name) has no column \(column), or its weight is not a finite number",
                     hint: "Its columns are \(columns.joined(separator: ", ")).", table: table, column: column)
             }
             factors[position] = factor
@@ -176,8 +176,8 @@ extension TextIndexStore {
         throw StoreError(
             .missingTable,
             indexes.count > 1 && name == nil
-                ? "the table has several text indexes: \(indexes.map(\.name).joined(separator: ", "))"
-                : "the table has no text index\(name.map { " named \($0)" } ?? "")",
+                ? "The table has several text indexes: \(indexes.map(\.name).joined(separator: ", "))"
+                : "The table has no text index\(name.map { " named \($0)" } ?? "")",
             hint: indexes.isEmpty
                 ? "Declare `textIndexes` in the model, or create one with `textIndex(_:on:)` in a version."
                 : "Name the index to search.",

@@ -58,7 +58,7 @@ struct TextIndexStore {
         if let known { _ = try drop(known.name) }
         guard try !db.tableExists(definition.name) else {
             throw StoreError(
-                .invalidSchema, "a table named \(definition.name) exists already",
+                .invalidSchema, "A table named \(definition.name) exists already",
                 hint: "Give the text index another name.", table: definition.table)
         }
         try run([TextIndexStore.table] + definition.creation(table) + definition.triggers(table).map(\.sql))
@@ -91,19 +91,19 @@ struct TextIndexStore {
     private func inspect(_ definition: TextIndexDefinition) throws -> TableInspection {
         guard let table = try TableInspection.named(definition.table, db) else {
             throw StoreError(
-                .missingTable, "the text index \(definition.name) is for a table that does not exist",
+                .missingTable, "The text index \(definition.name) is for a table that does not exist",
                 hint: "Create it first, or drop the index.", table: definition.table)
         }
         guard table.keyCount > 0, !definition.columns.isEmpty else {
             throw StoreError(
-                .invalidSchema, "the text index \(definition.name) needs a primary key and a column",
+                .invalidSchema, "The text index \(definition.name) needs a primary key and a column",
                 hint: "Declare a PRIMARY KEY in the table, and name at least one column in the index.",
                 table: table.name)
         }
         for column in definition.columns {
             guard table.has(column) else {
                 throw StoreError(
-                    .missingColumn, "the text index \(definition.name) names a column that the table does not have",
+                    .missingColumn, "The text index \(definition.name) names a column that the table does not have",
                     hint: "Drop the index, or declare it with the table's current columns.", table: table.name,
                     column: column)
             }

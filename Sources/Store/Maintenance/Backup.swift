@@ -44,7 +44,7 @@ extension Database {
         try outside("backing up") {
             guard replacing || !FileManager.default.fileExists(atPath: path) else {
                 throw StoreError(
-                    .alreadyExists, "a file exists already at \(path)",
+                    .alreadyExists, "A file exists already at \(path)",
                     hint: "Name another one, or pass `replacing: true`.")
             }
             let partial = path + ".partial"
@@ -58,7 +58,7 @@ extension Database {
                 Database.removeLogs(path)
                 guard rename(partial, path) == 0 else {
                     throw StoreError(
-                        .sqlite, "the copy could not be renamed: \(String(cString: strerror(errno)))",
+                        .sqlite, "The copy could not be renamed: \(String(cString: strerror(errno)))",
                         hint: "Name a file, not a directory, in a directory that the program may write to.")
                 }
             } catch {
@@ -124,7 +124,7 @@ extension Database {
             }
         } catch let error as DatabaseError where [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
             throw StoreError(
-                .busy, "the database is open", hint: "Close it in every process first.", operation: operation,
+                .busy, "The database is open", hint: "Close it in every process first.", operation: operation,
                 sqliteCode: error.extendedResultCode.rawValue)
         } catch {
             // A file that is damaged or is no database can be deleted too.

@@ -104,7 +104,7 @@ extension Database {
             }
         } catch let error as FileError {
             throw StoreError(
-                .sqlite, "the log could not be \(error.operation): \(String(cString: strerror(error.code)))",
+                .sqlite, "The log could not be \(error.operation): \(String(cString: strerror(error.code)))",
                 hint: "Check the disk and the permissions; a loss of power may lose commits since the last flush.")
         }
     }
@@ -114,7 +114,7 @@ extension Database {
         if isClosed { throw failed(StoreError.closed, operation: operation) }
         guard ThreadContext.access(to: self) == nil else {
             throw StoreError(
-                .busy, "the call would wait for the access in which it is made", hint: "Call it after the access ends.",
+                .busy, "The call would wait for the access in which it is made", hint: "Call it after the access ends.",
                 operation: operation)
         }
         do { return try body() } catch { throw options.failed(error, operation: operation) }

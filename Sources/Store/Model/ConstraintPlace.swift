@@ -47,7 +47,7 @@ extension WriteContext {
             let referrer = try? referringTable(type, fields)
         else { return error }
         return StoreError(
-            .foreignKey, "rows of \(referrer.table) refer to the row by \(referrer.column)",
+            .foreignKey, "Rows of \(referrer.table) refer to the row by \(referrer.column)",
             hint: "Delete or change those rows first.", table: error.table ?? M.schema.table, column: error.column,
             operation: error.operation, sqliteCode: error.sqliteCode)
     }

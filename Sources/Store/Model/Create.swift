@@ -149,7 +149,7 @@ extension WriteContext {
         fields._normalize()
         guard fields._key.exact == key.exact else {
             throw StoreError(
-                .keyChanged, "a hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
+                .keyChanged, "A hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
         }
         var inserter = try RowInserter<M>(self)
         defer { inserter.finish() }

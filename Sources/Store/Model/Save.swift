@@ -108,7 +108,7 @@ extension WriteContext {
     private func values<M: Model>(of object: M) throws -> (fields: M.Fields, status: RowStatus) {
         let (fields, status) = try current(object)
         guard status != .deleted else {
-            throw StoreError(.deleted, "the row is deleted", hint: "Check `isDeleted`, or create the row again.")
+            throw StoreError(.deleted, "The row is deleted", hint: "Check `isDeleted`, or create the row again.")
         }
         return (fields, status)
     }
@@ -116,7 +116,7 @@ extension WriteContext {
     private func check<ID: ModelKey>(_ new: ID, is old: ID, in schema: ModelSchema) throws {
         guard new.exact != old.exact else { return }
         throw StoreError(
-            .keyChanged, "the primary key of a row cannot be changed by a save",
+            .keyChanged, "The primary key of a row cannot be changed by a save",
             hint: "Create a row with the new key, and delete this one.",
             column: schema.key.first.map { schema.columns[$0].name })
     }
@@ -143,7 +143,7 @@ extension WriteContext {
             // Only in a table without capture can a row be deleted unnoticed.
             show(object, nil, status: .deleted)
             throw StoreError(
-                .deleted, "the row does not exist any more", hint: "Check `isDeleted`, or create the row again.")
+                .deleted, "The row does not exist any more", hint: "Check `isDeleted`, or create the row again.")
         }
         try wrote(M.self, fields._key, .update, columns: M.schema.names(changes), rowsTouched: touched)
     }

@@ -38,7 +38,7 @@ extension Model {
             if isNew { return object }
             if !isGenerated {
                 throw StoreError(
-                    .primaryKey, "an object with this key is in memory already", hint: "Use `findOrMake`.",
+                    .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMake`.",
                     table: schema.table, operation: "making")
             }
         }
@@ -136,7 +136,7 @@ extension Database {
     private func check(_ other: Database) throws {
         guard other !== self else { return }
         throw StoreError(
-            .otherDatabase, "the object belongs to another database",
+            .otherDatabase, "The object belongs to another database",
             hint: "Save it through the database that it belongs to.")
     }
 }
@@ -163,7 +163,7 @@ extension Model {
         if let key = try makePrimaryKey() { return key }
         let columns = schema.key.map { schema.columns[$0].property }.joined(separator: ", ")
         throw StoreError(
-            .missingValue, "a key of this type cannot be generated: \(columns) must be set",
+            .missingValue, "A key of this type cannot be generated: \(columns) must be set",
             hint: "Set it in the block, or write `makePrimaryKey()` in the model.")
     }
 }

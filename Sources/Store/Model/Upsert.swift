@@ -21,7 +21,7 @@ extension Model {
         try fill(&fields)
         guard let object = try upsert([fields], in: database).first else {
             throw StoreError(
-                .deleted, "the row does not exist after it was written", hint: "Check the table's triggers.")
+                .deleted, "The row does not exist after it was written", hint: "Check the table's triggers.")
         }
         return object
     }

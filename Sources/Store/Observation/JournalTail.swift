@@ -46,7 +46,7 @@ final class JournalTail: Sendable {
         try load(db)
         if let damaged = try scan(after: unknown - 1, isFirstLook: false, db, body) {
             throw StoreError(
-                .corrupt, "entry \(damaged) of the journal is not readable",
+                .corrupt, "Entry \(damaged) of the journal is not readable",
                 hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
         }
     }

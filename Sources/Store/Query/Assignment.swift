@@ -18,7 +18,7 @@ public struct Assignment<M: TableModel>: Sendable {
     static func list(_ assignments: [Assignment]) throws -> SQL {
         guard let first = assignments.first else {
             throw StoreError(
-                .sql, "an update sets no column", hint: "Name one: .set(\\.name, to: …).", table: M.schema.table)
+                .sql, "An update sets no column", hint: "Name one: .set(\\.name, to: …).", table: M.schema.table)
         }
         return try assignments.dropFirst().reduce(first.sql()) { try $0 + ", " + $1.sql() }
     }

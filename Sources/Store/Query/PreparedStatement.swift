@@ -34,7 +34,7 @@ struct PreparedStatement {
         let count = Int(sqlite3_bind_parameter_count(handle))
         guard count == values.count else {
             throw StoreError(
-                .argumentCount, "the SQL has \(count) parameters, and \(values.count) values were given",
+                .argumentCount, "The SQL has \(count) parameters, and \(values.count) values were given",
                 hint: "Give one value for each `?`.")
         }
         for (position, value) in values.enumerated() {

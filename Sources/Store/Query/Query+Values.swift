@@ -123,7 +123,7 @@ extension Query {
             var (a, b) = (sum, value)
             guard NSDecimalAdd(&sum, &a, &b, .plain) == .noError else {
                 throw StoreError(
-                    .sql, "a sum has more digits than a Decimal can hold", hint: "Compute the sum of smaller groups.",
+                    .sql, "A sum has more digits than a Decimal can hold", hint: "Compute the sum of smaller groups.",
                     table: M.schema.table, operation: "computing")
             }
         }

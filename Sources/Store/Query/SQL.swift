@@ -98,13 +98,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     public init(_ sql: SQL, named values: [String: (any ColumnValue)?]) throws {
         guard sql.bindings.isEmpty else {
             throw StoreError(
-                .argumentCount, "values are given both inside the SQL and by name", hint: "Use one of the two ways.")
+                .argumentCount, "Values are given both inside the SQL and by name", hint: "Use one of the two ways.")
         }
         let (text, names) = SQLPlaceholders.positional(sql.text, names: Set(values.keys))
         let unused = Set(values.keys).subtracting(names)
         guard unused.isEmpty else {
             throw StoreError(
-                .argumentCount, "the SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))",
+                .argumentCount, "The SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))",
                 hint: "Write each name in the SQL, as `:name`.")
         }
         self.text = text
@@ -119,7 +119,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         if arguments.isEmpty { return self }
         guard bindings.isEmpty else {
             throw StoreError(
-                .argumentCount, "values are given both inside the SQL and after it", hint: "Use one of the two ways."
+                .argumentCount, "Values are given both inside the SQL and after it", hint: "Use one of the two ways."
             )
         }
         var result = self

@@ -20,7 +20,7 @@ public struct SQLRow: Sendable {
     public func value<T: ColumnValue>(_ type: T.Type, _ column: String) throws -> T {
         guard let value = self[column] else {
             throw StoreError(
-                .missingColumn, "the query returns no column \(column)",
+                .missingColumn, "The query returns no column \(column)",
                 hint: "Its columns are \(columns.joined(separator: ", ")).", column: column)
         }
         do {

@@ -84,7 +84,7 @@ struct AutomaticMigration {
             }
             guard let table = try TableInspection.named(declared.name, db) else {
                 throw StoreError(
-                    .missingTable, "the table is a view or a virtual table",
+                    .missingTable, "The table is a view or a virtual table",
                     hint: "Name an ordinary table in the model, or leave the model out of `automatic`.",
                     table: declared.name)
             }
@@ -134,7 +134,7 @@ struct AutomaticMigration {
         }
         if let column = unaddable.first {
             throw StoreError(
-                .invalidSchema, "the column cannot be added to a table with rows: they would have no value for it",
+                .invalidSchema, "The column cannot be added to a table with rows: they would have no value for it",
                 hint: "Give the property a default value, make it optional, or add the column in a version.",
                 table: table.name, column: column.name)
         }
@@ -280,7 +280,7 @@ extension ModelSchema {
         if let column = columns.first(where: { $0.property == name })?.name { return column }
         if let column = columns.first(where: { SQLText.same($0.name, name) })?.name { return column }
         throw StoreError(
-            .missingColumn, "the model has no property and no column named \(name)",
+            .missingColumn, "The model has no property and no column named \(name)",
             hint: "Its properties are \(columns.map(\.property).joined(separator: ", ")).", table: table, column: name)
     }
 }

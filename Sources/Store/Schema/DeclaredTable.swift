@@ -48,7 +48,7 @@ struct DeclaredTable {
             return try fields._value(position)
         } catch {
             throw StoreError(
-                .invalidSchema, "the default value of \(column.property) cannot be stored: \(error)",
+                .invalidSchema, "The default value of \(column.property) cannot be stored: \(error)",
                 hint: "Give the property another default value, or name a coding with @Column(as:) that can store it.",
                 table: table, column: column.name)
         }

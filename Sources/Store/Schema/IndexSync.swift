@@ -63,7 +63,7 @@ struct IndexSync {
         let all = try indexes.map { index -> Wanted in
             guard !index.columns.isEmpty else {
                 throw StoreError(
-                    .invalidSchema, "an index of the model has no column",
+                    .invalidSchema, "An index of the model has no column",
                     hint: "Name a property in it: `Index(\"name\")`.", table: schema.table)
             }
             return Wanted(index: index, columns: try index.columns.map { try schema.columnName(of: $0) })
@@ -103,7 +103,7 @@ struct IndexSync {
             failure.code == .unique
         else { return StoreError.wrapping(error, operation: "making an index") }
         return StoreError(
-            .unique, "rows with equal values prevent a unique index on \(columns.joined(separator: ", "))",
+            .unique, "Rows with equal values prevent a unique index on \(columns.joined(separator: ", "))",
             hint: "Make the values different in a version of the schema first.", table: failure.table,
             column: columns.count == 1 ? columns[0] : nil, operation: "making an index",
             sqliteCode: failure.sqliteCode)

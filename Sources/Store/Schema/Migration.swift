@@ -98,7 +98,7 @@ struct Migration {
         guard current > newest else { return }
         throw StoreError(
             .newerSchema,
-            "the file has version \(current) of the schema, but this program knows only versions up to \(newest)",
+            "The file has version \(current) of the schema, but this program knows only versions up to \(newest)",
             hint: "Run the newer release of the program.")
     }
 
@@ -132,7 +132,7 @@ private struct ForeignKeyViolations {
     func checkNothingNew(_ db: GRDB.Database) throws {
         for (place, count) in try ForeignKeyViolations(db).counts where count > counts[place] ?? 0 {
             throw StoreError(
-                .foreignKey, "after the migration, \(count) rows refer to rows of \(place.parent) that do not exist",
+                .foreignKey, "After the migration, \(count) rows refer to rows of \(place.parent) that do not exist",
                 hint: "Correct them in the same migration.", table: place.table, operation: "changing the schema")
         }
     }
@@ -163,7 +163,7 @@ private enum TrackedKeys {
     private static func checkRowidKey<M: Model>(of model: M.Type, _ tracked: Set<String>) throws {
         guard M.Fields._keySource == .rowid, tracked.contains(SQLText.foldedName(M.schema.table)) else { return }
         throw StoreError(
-            .invalidSchema, "the model lets SQLite generate the keys of a captured table",
+            .invalidSchema, "The model lets SQLite generate the keys of a captured table",
             hint: "Declare the table with `schema.local`, or remove `.rowid`.", table: M.schema.table,
             column: M.schema.key.first.map { M.schema.columns[$0].name })
     }

@@ -12,7 +12,7 @@ enum RowValidation {
                     if try isValid(M.Fields(_row: statement.row)) { continue }
                     guard policy == .delete else {
                         throw StoreError(
-                            .invalidRow, "a row of the table is not valid",
+                            .invalidRow, "A row of the table is not valid",
                             hint: "Correct the rows in an earlier step, or let invalid rows be deleted.")
                     }
                 } catch let error as StoreError where error.code == .undecodable && policy == .delete {

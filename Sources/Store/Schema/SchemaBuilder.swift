@@ -92,7 +92,7 @@ public struct SchemaBuilder {
         for version in versions {
             guard version.number > last, version.number <= Int32.max else {
                 throw StoreError(
-                    .invalidSchema, "version \(version.number) of the schema comes after version \(last)",
+                    .invalidSchema, "Version \(version.number) of the schema comes after version \(last)",
                     hint: "Number the versions from 1 on, each greater than the one before.")
             }
             last = version.number

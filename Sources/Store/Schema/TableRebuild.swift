@@ -94,7 +94,7 @@ struct TableRebuild {
     private func refusal(_ error: StoreError) -> StoreError {
         StoreError(
             .invalidRow,
-            "a row does not fit the changed table: \(error.message)".replacing(
+            "A row does not fit the changed table: \(error.message)".replacing(
                 TableRebuild.temporaryName, with: table.name),
             hint: "Correct the rows in a version of the schema, or let invalid rows be deleted.", table: table.name,
             column: error.column, sqliteCode: error.sqliteCode)

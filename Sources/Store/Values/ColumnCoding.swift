@@ -75,7 +75,7 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
         do {
             return try JSONDecoder().decode(Property.self, from: Data(bytes))
         } catch {
-            throw ColumnMismatch("the JSON cannot be decoded as \(Property.self)")
+            throw ColumnMismatch("The JSON cannot be decoded as \(Property.self)")
         }
     }
 
@@ -88,7 +88,7 @@ public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
         do {
             return .text(Bytes(try encoder.encode(property)))
         } catch {
-            throw ColumnMismatch("the value of type \(Property.self) cannot be encoded as JSON")
+            throw ColumnMismatch("The value of type \(Property.self) cannot be encoded as JSON")
         }
     }
 
@@ -111,7 +111,7 @@ public enum DateAsMilliseconds: ColumnCoding {
     ///   a number.
     public static func encode(_ property: Date) throws -> Value {
         guard let milliseconds = Int64(exactly: (property.timeIntervalSince1970 * 1_000).rounded()) else {
-            throw ColumnMismatch("the date is out of range")
+            throw ColumnMismatch("The date is out of range")
         }
         return .integer(milliseconds)
     }
@@ -145,7 +145,7 @@ public enum DateAsText: ColumnCoding {
     /// - Throws: ``ColumnMismatch`` for a text in another form, and for a day or time that does not exist.
     public static func decode(_ value: Value) throws -> Date {
         let text = try String(columnValue: value)
-        guard let date = CivilTime.parse(text) else { throw ColumnMismatch("the text is not a date") }
+        guard let date = CivilTime.parse(text) else { throw ColumnMismatch("The text is not a date") }
         return date
     }
 
@@ -155,7 +155,7 @@ public enum DateAsText: ColumnCoding {
     ///   read.
     public static func encode(_ property: Date) throws -> Value {
         guard let text = CivilTime.format(property) else {
-            throw ColumnMismatch("the date is outside the years 0 to 9999")
+            throw ColumnMismatch("The date is outside the years 0 to 9999")
         }
         return .text(text)
     }
@@ -188,7 +188,7 @@ public enum UUIDAsUppercaseText: ColumnCoding {
     public static func decode(_ value: Value) throws -> UUID {
         let text = try String(columnValue: value)
         guard let uuid = UUID(uuidString: text), uuid.uuidString == text else {
-            throw ColumnMismatch("the text is not a UUID in upper case")
+            throw ColumnMismatch("The text is not a UUID in upper case")
         }
         return uuid
     }

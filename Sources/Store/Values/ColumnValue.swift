@@ -101,10 +101,10 @@ public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
         let name =
             switch found {
             case .null: "NULL"
-            case .integer: "an INTEGER"
-            case .real: "a REAL"
-            case .text: "a TEXT"
-            case .blob: "a BLOB"
+            case .integer: "An INTEGER"
+            case .real: "A REAL"
+            case .text: "A TEXT"
+            case .blob: "A BLOB"
             }
         self.init("the value is \(name), but \(needed) is needed")
     }
@@ -184,7 +184,7 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
 
     private init(raw: RawValue) throws {
         guard let value = Self(rawValue: raw) else {
-            throw ColumnMismatch("the stored value is not a case of \(Self.self)")
+            throw ColumnMismatch("The stored value is not a case of \(Self.self)")
         }
         self = value
     }

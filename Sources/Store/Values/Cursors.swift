@@ -131,7 +131,7 @@ public struct NamedRow {
     func position(_ column: Int) throws -> Int {
         guard positions[column] >= 0 else {
             throw StoreError(
-                .missingColumn, "the query returns no column \(schema.columns[column].name)",
+                .missingColumn, "The query returns no column \(schema.columns[column].name)",
                 hint: "Select it, or give the property a default value.", column: schema.columns[column].name)
         }
         return Int(positions[column])
@@ -265,7 +265,7 @@ public struct KeyValues {
     }
 
     private func value(_ position: Int) throws -> Value {
-        guard values.indices.contains(position) else { throw ColumnMismatch("the key has fewer columns") }
+        guard values.indices.contains(position) else { throw ColumnMismatch("The key has fewer columns") }
         return values[position]
     }
 }

@@ -93,7 +93,7 @@ extension UUID: ColumnValue, ColumnPlaceholder {
             let uuid = UUID(uuidString: text), uuid.lowercaseText == text
         else {
             throw ColumnMismatch(
-                "the value is not a UUID in lower-case text; for other forms, name UUIDAsBlob or UUIDAsUppercaseText in @Column(as:)"
+                "The value is not a UUID in lower-case text; for other forms, name UUIDAsBlob or UUIDAsUppercaseText in @Column(as:)"
             )
         }
         self = uuid
@@ -123,7 +123,7 @@ extension URL: ColumnValue, ColumnPlaceholder {
     /// - Throws: ``ColumnMismatch`` for any other value.
     public init(columnValue: Value) throws {
         guard let url = URL(string: try String(columnValue: columnValue)) else {
-            throw ColumnMismatch("the text is not a URL")
+            throw ColumnMismatch("The text is not a URL")
         }
         self = url
     }
@@ -146,7 +146,7 @@ extension Decimal: ColumnValue, ColumnPlaceholder {
             let text = try String(columnValue: columnValue)
             guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
                 text.utf8.allSatisfy({ Decimal.characters.contains($0) })
-            else { throw ColumnMismatch("the text is not a decimal number") }
+            else { throw ColumnMismatch("The text is not a decimal number") }
             self = number
         default: throw ColumnMismatch(columnValue, needed: "a decimal number as TEXT")
         }

@@ -12,12 +12,12 @@ extension ColumnValue where Self: FixedWidthInteger {
         switch columnValue {
         case .integer(let number):
             guard let exact = Self(exactly: number) else {
-                throw ColumnMismatch("the integer does not fit \(Self.self)")
+                throw ColumnMismatch("The integer does not fit \(Self.self)")
             }
             self = exact
         case .real(let number):
             guard let exact = Self(exactly: number) else {
-                throw ColumnMismatch("the number is not a whole number that fits \(Self.self)")
+                throw ColumnMismatch("The number is not a whole number that fits \(Self.self)")
             }
             self = exact
         default: throw ColumnMismatch(columnValue, needed: "an integer")
@@ -30,7 +30,7 @@ extension ColumnValue where Self: FixedWidthInteger {
     public var columnValue: Value {
         get throws {
             guard let number = Int64(exactly: self) else {
-                throw ColumnMismatch("the integer is greater than Int64.max, SQLite's greatest")
+                throw ColumnMismatch("The integer is greater than Int64.max, SQLite's greatest")
             }
             return .integer(number)
         }
@@ -57,7 +57,7 @@ extension ColumnValue where Self: FixedWidthInteger {
     @inlinable
     public func bind(to statement: ParameterCursor, at position: Int) throws {
         guard let number = Int64(exactly: self) else {
-            throw ColumnMismatch("the integer is greater than Int64.max, SQLite's greatest")
+            throw ColumnMismatch("The integer is greater than Int64.max, SQLite's greatest")
         }
         try statement.bind(integer: number, at: position)
     }
@@ -106,7 +106,7 @@ extension Double: ColumnValue, ColumnPlaceholder {
         case .integer(let number):
             // A column without REAL affinity may hold integers that no double can hold.
             guard let exact = Double(exactly: number) else {
-                throw ColumnMismatch("a Double cannot hold the integer exactly")
+                throw ColumnMismatch("A Double cannot hold the integer exactly")
             }
             self = exact
         default: throw ColumnMismatch(columnValue, needed: "a number")
@@ -174,7 +174,7 @@ extension String: ColumnValue, ColumnPlaceholder {
     public init(columnValue: Value) throws {
         guard case .text(let bytes) = columnValue else { throw ColumnMismatch(columnValue, needed: "a text") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ColumnMismatch("the text is not valid UTF-8")
+            throw ColumnMismatch("The text is not valid UTF-8")
         }
         self = text
     }

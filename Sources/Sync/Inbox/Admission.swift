@@ -68,7 +68,8 @@ private struct Decision {
     private enum Place {
         /// All of its changes are here.
         case known
-        /// It follows deferred changes of the same origin. Stamps of one origin ascend, so it is deferred too.
+        /// It follows deferred changes of the same origin. Stamps of one origin ascend, so it is deferred
+        /// too.
         case afterDeferred(DeferredOrigin)
         /// Its first `skipped` changes are here, and the change after them comes next.
         case next(skipped: Int)
@@ -96,7 +97,7 @@ private struct Decision {
         if run.firstVersion <= known + 1 {
             guard run.origin != own else {
                 throw SyncError(
-                    .fork, "a peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
+                    .fork, "A peer holds changes of this replica that it never made: up to version \(run.lastVersion)",
                     hint: "The file was restored from a backup or copied; give it a new identity before it syncs again."
                 )
             }
@@ -105,7 +106,7 @@ private struct Decision {
         if let hold = clocks[run.origin], run.firstVersion <= hold.lastVersion + 1 { return .afterDeferred(hold) }
         throw SyncError(
             .gap,
-            "changes of \(run.origin.short) start at version \(run.firstVersion), but \(known + 1) comes next",
+            "Changes of \(run.origin.short) start at version \(run.firstVersion), but \(known + 1) comes next",
             hint: "The exchange starts over from what is known here.")
     }
 

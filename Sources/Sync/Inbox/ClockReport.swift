@@ -109,7 +109,7 @@ package enum ClockDecision {
 
     private static func unknown(_ origin: OriginID) -> JournalError {
         JournalError(
-            .unknownOrigin, "nothing of \(origin) is held back",
+            .unknownOrigin, "Nothing of \(origin) is held back",
             hint: "`syncd clock` lists the origins of held-back changes with their full ids.")
     }
 }

@@ -27,7 +27,7 @@ extension Inbox {
         } catch let error as FileError {
             throw JournalError(
                 .readOnly,
-                "the write-ahead log \(path) cannot be \(error.operation): \(String(cString: strerror(error.code)))",
+                "The write-ahead log \(path) cannot be \(error.operation): \(String(cString: strerror(error.code)))",
                 hint: "Look at the disk; nothing is exchanged with peers until the log can be written to it.")
         }
     }

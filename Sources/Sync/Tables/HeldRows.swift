@@ -37,7 +37,7 @@ final class HeldRows {
             let image: Data = row["image"]
             guard let image = RowImage(encoded: Array(image)[...]), let reason = HoldReason(rawValue: row["reason"]),
                 reason.isOfRow
-            else { throw JournalError(.corrupt, "a row of _journal_held cannot be read") }
+            else { throw JournalError(.corrupt, "A row of _journal_held cannot be read") }
             rows[.init(table: row["tbl"], key: Key(bytes: Array(key)))] = HeldRow(
                 reason: reason, detail: row["detail"], image: image, isShown: row["shown"])
         }

@@ -68,7 +68,7 @@ struct ClockCommand: AsyncParsableCommand {
                 let found = known.filter { $0.description.hasPrefix(text.lowercased()) }
                 guard let origin = found.first, found.count == 1 else {
                     throw Failure(
-                        found.isEmpty ? "nothing of \(text) is held back" : "\(text) stands for several origins",
+                        found.isEmpty ? "Nothing of \(text) is held back" : "\(text) stands for several origins",
                         hint: "`syncd clock \(database.path)` lists them with all digits.")
                 }
                 return origin

@@ -38,7 +38,7 @@ extension PeerConfiguration {
     ///   of a file.
     static func checkScheme(of address: String) throws {
         guard ListenAddress(address) != nil, access(address, F_OK) != 0 else { return }
-        throw Failure("there is no file at \(address)", hint: "put http:// or https:// before the address of a daemon")
+        throw Failure("There is no file at \(address)", hint: "Put http:// or https:// before the address of a daemon")
     }
 }
 

@@ -36,7 +36,7 @@ struct RekeyCommand: AsyncParsableCommand {
         withExtendedLifetime(lock) {}
         guard let outcome else {
             throw Failure(
-                "another program has just given the replica a new identity",
+                "Another program has just given the replica a new identity",
                 hint: "`syncd status \(database.path)` shows it; run rekey again for one more")
         }
         guard !json else {

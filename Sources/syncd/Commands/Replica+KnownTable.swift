@@ -10,7 +10,7 @@ extension Replica {
         let folded = SQLText.foldedName(name)
         guard let known = names.first(where: { SQLText.foldedName($0) == folded }) else {
             throw Failure(
-                "the journal knows no table named \(name)",
+                "The journal knows no table named \(name)",
                 hint: names.isEmpty
                     ? "nothing is tracked in this file" : "it knows: \(names.prefix(20).joined(separator: ", "))")
         }

@@ -39,7 +39,7 @@ extension Configuration: Decodable {
         if let unknown = names.sorted().first(where: { Key(rawValue: $0) == nil }) {
             throw Failure(
                 "unknown key \"\(unknown)\"",
-                hint: "the keys are: " + Key.allCases.map(\.rawValue).joined(separator: ", "))
+                hint: "The keys are: " + Key.allCases.map(\.rawValue).joined(separator: ", "))
         }
         let container = try decoder.container(keyedBy: Key.self)
         listen = try container.decodeIfPresent(ListenAddress.self, forKey: .listen)
@@ -52,7 +52,7 @@ extension Configuration: Decodable {
             guard let level = Logger.Level(rawValue: name) else {
                 throw Failure(
                     "unknown log level \"\(name)\"",
-                    hint: "the levels are: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
+                    hint: "The levels are: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))
             }
             return level
         }
@@ -63,7 +63,7 @@ extension Configuration: Decodable {
     private static func positive(_ container: KeyedDecodingContainer<Key>, _ key: Key) throws -> Int? {
         guard let number = try container.decodeIfPresent(Int.self, forKey: key) else { return nil }
         guard (1...1_000_000).contains(number) else {
-            throw Failure("unusable \(key.rawValue): \(number)", hint: "give a number from 1 to 1 000 000")
+            throw Failure("unusable \(key.rawValue): \(number)", hint: "Give a number from 1 to 1 000 000")
         }
         return number
     }
@@ -87,8 +87,8 @@ extension Configuration {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw Failure(
-                "the configuration file \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "check the path and its permissions")
+                "The configuration file \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "Check the path and its permissions")
         }
         let data: Data
         do {
@@ -96,21 +96,21 @@ extension Configuration {
             data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
         } catch {
             throw Failure(
-                "the configuration file \(path) cannot be read",
-                hint: "name a file that holds a JSON object; docs/CLI.md shows one")
+                "The configuration file \(path) cannot be read",
+                hint: "Name a file that holds a JSON object; docs/CLI.md shows one")
         }
         guard data.count <= maximumBytes else {
             throw Failure(
-                "the configuration file \(path) is larger than \(maximumBytes) bytes",
-                hint: "name a file that holds a JSON object; docs/CLI.md shows one")
+                "The configuration file \(path) is larger than \(maximumBytes) bytes",
+                hint: "Name a file that holds a JSON object; docs/CLI.md shows one")
         }
         do {
             return try JSONDecoder().decode(Configuration.self, from: data)
         } catch let failure as Failure {
-            throw Failure("the configuration file \(path) has an \(failure.message)", hint: failure.hint)
+            throw Failure("The configuration file \(path) has an \(failure.message)", hint: failure.hint)
         } catch let error as DecodingError {
             throw Failure(
-                "the configuration file \(path) cannot be used: \(Configuration.describe(error))",
+                "The configuration file \(path) cannot be used: \(Configuration.describe(error))",
                 hint: "docs/CLI.md shows an example")
         }
     }

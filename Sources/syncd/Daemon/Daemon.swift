@@ -37,7 +37,7 @@ struct Daemon {
         token = try configuration.tokenFile.map { try Token.load(from: $0) }
         guard token != nil || address.isLoopback else {
             throw Failure(
-                "listening on \(address) without a token would open the replica to everyone who can reach this machine",
+                "Listening on \(address) without a token would open the replica to everyone who can reach this machine",
                 hint: "Give a token with --token-file, or listen on 127.0.0.1.")
         }
         tls = try Daemon.tls(configuration)
@@ -59,7 +59,7 @@ struct Daemon {
         var names: Set<String> = []
         for peer in peers where !names.insert(peer.name).inserted {
             throw Failure(
-                "the peer \(peer.name) is given twice", hint: "Name each peer once, in --peer or in --config.")
+                "The peer \(peer.name) is given twice", hint: "Name each peer once, in --peer or in --config.")
         }
         return peers
     }

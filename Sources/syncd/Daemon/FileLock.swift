@@ -26,8 +26,8 @@ final class FileLock: Sendable {
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw Failure(
-                "the lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
-                hint: "this user must be able to write in the directory of the database")
+                "The lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
+                hint: "This user must be able to write in the directory of the database")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let reason = errno
@@ -38,15 +38,15 @@ final class FileLock: Sendable {
                 switch purpose {
                 case .daemon:
                     throw Failure(
-                        "another daemon already serves \(path)\(process)",
-                        hint: "one daemon per file is enough: stop the other one first, or add your peers to it")
+                        "Another daemon already serves \(path)\(process)",
+                        hint: "One daemon per file is enough: stop the other one first, or add your peers to it")
                 case .maintenance:
-                    throw Failure("a daemon serves \(path)\(process)", hint: "stop the daemon first, then try again")
+                    throw Failure("A daemon serves \(path)\(process)", hint: "Stop the daemon first, then try again")
                 }
             }
             throw Failure(
                 "\(lockPath) cannot be locked: \(String(cString: strerror(reason)))",
-                hint: "the database must be on a local disk whose file system supports flock(2)")
+                hint: "The database must be on a local disk whose file system supports flock(2)")
         }
         // Shown in messages and to people who read the file; the lock itself does not depend on it.
         let text = Array("\(getpid())\n".utf8)

@@ -10,7 +10,7 @@ extension Failure {
         case let error as IOError: self.init(listeningOn: address, errno: error.errnoCode)
         case let error as SocketAddressError.UnknownHost:
             self.init(
-                "listening on \(address) failed: \(error.errorDescription)",
+                "Listening on \(address) failed: \(error.errorDescription)",
                 hint: "Give --listen an address of this machine, or a name that it can resolve.")
         default: return nil
         }
@@ -27,6 +27,6 @@ extension Failure {
             case EAFNOSUPPORT: "This machine supports no addresses of that kind. Give one of the other, IPv4 or IPv6."
             default: "Choose another address or port with --listen."
             }
-        self.init("listening on \(address) failed: \(String(cString: strerror(code)))", hint: hint)
+        self.init("Listening on \(address) failed: \(String(cString: strerror(code)))", hint: hint)
     }
 }

@@ -43,7 +43,7 @@ enum ProcessSetup {
         let limit = raiseFileLimit()
         guard let limit, limit < least else { return limit }
         throw Failure(
-            "only \(limit) files may be open, and at least \(least) are needed",
+            "Only \(limit) files may be open, and at least \(least) are needed",
             hint: "Raise the limit: ulimit -n, or LimitNOFILE in a systemd unit.")
     }
 

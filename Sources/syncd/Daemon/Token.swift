@@ -43,41 +43,41 @@ extension Token {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw Failure(
-                "the token file \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "create it with: (umask 077; openssl rand -hex 32 > \(path))")
+                "The token file \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "Create it with: (umask 077; openssl rand -hex 32 > \(path))")
         }
         defer { close(descriptor) }
         guard let status = DescriptorStatus(descriptor), status.isRegularFile else {
-            throw Failure("the token file \(path) is not a regular file", hint: "name a file that holds only the token")
+            throw Failure("The token file \(path) is not a regular file", hint: "Name a file that holds only the token")
         }
         guard status.isPrivate else {
             throw Failure(
-                "the token file \(path) can be read or written by other users",
-                hint: "make it private: `chmod 600 \(path)`")
+                "The token file \(path) can be read or written by other users",
+                hint: "Make it private: `chmod 600 \(path)`")
         }
         var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
         let count = read(descriptor, &bytes, bytes.count)
         guard count >= 0 else {
             throw Failure(
-                "the token file \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "it must be a file on a local disk that holds only the token")
+                "The token file \(path) cannot be read: \(String(cString: strerror(errno)))",
+                hint: "It must be a file on a local disk that holds only the token")
         }
         guard count <= maximumBytes else {
             throw Failure(
-                "the token file \(path) is longer than \(maximumBytes) bytes",
-                hint: "it must hold only the token: one line, as made by (umask 077; openssl rand -hex 32 > \(path))")
+                "The token file \(path) is longer than \(maximumBytes) bytes",
+                hint: "It must hold only the token: one line, as made by (umask 077; openssl rand -hex 32 > \(path))")
         }
         let text = String(decoding: bytes.prefix(count), as: UTF8.self)
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else {
             throw Failure(
-                "the token file \(path) is empty",
-                hint: "create a token with: (umask 077; openssl rand -hex 32 > \(path))")
+                "The token file \(path) is empty",
+                hint: "Create a token with: (umask 077; openssl rand -hex 32 > \(path))")
         }
         guard let token = Token(secret) else {
             throw Failure(
-                "the token file \(path) holds characters that a token cannot have",
-                hint: "a token is one line of visible ASCII characters without spaces")
+                "The token file \(path) holds characters that a token cannot have",
+                hint: "A token is one line of visible ASCII characters without spaces")
         }
         return token
     }

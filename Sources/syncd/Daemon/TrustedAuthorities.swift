@@ -12,11 +12,11 @@ enum TrustedAuthorities {
         // O_NONBLOCK: opening a FIFO must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw Failure("the authorities in \(path) cannot be read: \(String(cString: strerror(errno)))", hint: hint)
+            throw Failure("The authorities in \(path) cannot be read: \(String(cString: strerror(errno)))", hint: hint)
         }
         defer { close(descriptor) }
         guard let status = DescriptorStatus(descriptor), status.isRegularFile else {
-            throw Failure("the file of authorities \(path) is not a regular file", hint: hint)
+            throw Failure("The file of authorities \(path) is not a regular file", hint: hint)
         }
         return TLSFiles(authorities: path)
     }

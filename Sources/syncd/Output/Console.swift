@@ -15,14 +15,14 @@ enum Console {
         let reason = errno
         guard reason != EPIPE else { exit(0) }
         error(
-            "the output cannot be written: \(String(cString: strerror(reason)))",
-            hint: "free some space where standard output goes, or redirect it elsewhere")
+            "The output cannot be written: \(String(cString: strerror(reason)))",
+            hint: "Free some space where standard output goes, or redirect it elsewhere")
         exit(1)
     }
 
     /// Writes `Error: ` and the sentence, and the hint on a line of its own, to standard error.
     static func error(_ message: String, hint: String) {
-        _ = write("Error: \(sentence(message))\nHint: \(capitalized(sentence(hint)))\n", to: STDERR_FILENO)
+        _ = write("Error: \(sentence(message))\nHint: \(sentence(hint))\n", to: STDERR_FILENO)
     }
 
     /// Replaces the current line of standard error by `text`. The cursor returns to the start of the line, so
@@ -32,15 +32,6 @@ enum Console {
     private static func sentence(_ text: String) -> String {
         let text = ConsoleText.printable(text)
         return text.hasSuffix(".") || text.hasSuffix("?") ? text : text + "."
-    }
-
-    /// Capitalizes the first word unless it is a command or an address.
-    private static func capitalized(_ text: String) -> String {
-        let word = text.prefix { $0 != " " }
-        guard word.allSatisfy(\.isLetter), let first = word.first, first.isLowercase, word != "syncd" else {
-            return text
-        }
-        return first.uppercased() + text.dropFirst()
     }
 
     private static func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -25,7 +25,7 @@ struct AccessGate: Sendable {
         }
         throw Refusal(
             status: 401, code: "unauthorized", "the token is missing or wrong",
-            hint: "both replicas need the same token: give its file with --token-file")
+            hint: "Both replicas need the same token: give its file with --token-file")
     }
 
     /// The password of `Basic <base64 of user:password>`.
@@ -46,7 +46,7 @@ struct AccessGate: Sendable {
         guard let address, address.isLoopback else {
             throw Refusal(
                 status: 403, code: "forbidden", "a daemon without a token answers only to a loopback address",
-                hint: "start it with --token-file to reach it under other names")
+                hint: "Start it with --token-file to reach it under other names")
         }
     }
 }

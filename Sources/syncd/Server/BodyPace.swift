@@ -23,6 +23,6 @@ struct BodyPace: Sendable {
         guard elapsed > graceMilliseconds, Int64(received) < elapsed / 1_000 * Int64(bytesPerSecond) else { return }
         throw Refusal(
             status: 408, code: "timed_out", "the body arrives at less than \(bytesPerSecond) bytes a second",
-            hint: "on a slow network, send fewer changes in one request")
+            hint: "On a slow network, send fewer changes in one request")
     }
 }

@@ -50,14 +50,14 @@ struct Refusal: Error, Sendable, Hashable {
                 "request failed",
                 metadata: ["error": "\([known.message, hint].compactMap(\.self).joined(separator: ". "))"])
             self.init(SyncError(known.code == .busy ? .busy : .failed, "the replica cannot answer now"))
-        case is CancellationError: self.init(SyncError(.busy, "the daemon is stopping", retryAfterSeconds: 1))
+        case is CancellationError: self.init(SyncError(.busy, "The daemon is stopping", retryAfterSeconds: 1))
         case is IOError:
             // The client hung up, so nobody receives the answer. That is not an error of this side.
             logger.debug("client hung up")
-            self.init(SyncError(.truncated, "the request ended before its end"))
+            self.init(SyncError(.truncated, "The request ended before its end"))
         default:
             logger.error("request failed", metadata: ["error": "\(type(of: error))"])
-            self.init(SyncError(.failed, "the replica cannot answer now"))
+            self.init(SyncError(.failed, "The replica cannot answer now"))
         }
     }
 

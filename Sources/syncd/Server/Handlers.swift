@@ -73,7 +73,7 @@ struct Handlers: Sendable {
         var pace = BodyPace(start: metrics.milliseconds, limits)
         for try await piece in request.body {
             guard bytes.count + piece.readableBytes <= limit else {
-                throw SyncError(.tooLarge, "the body has more than \(limit) bytes")
+                throw SyncError(.tooLarge, "The body has more than \(limit) bytes")
             }
             try pace.receive(piece.readableBytes, milliseconds: metrics.milliseconds)
             bytes += piece.readableBytesView

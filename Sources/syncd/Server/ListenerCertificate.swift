@@ -18,20 +18,20 @@ struct ListenerCertificate: Sendable {
             chain = try NIOSSLCertificate.fromPEMFile(certificate)
         } catch {
             throw Failure(
-                "the certificate \(certificate) cannot be used",
-                hint: "it must be a readable PEM file with the certificate of this machine first")
+                "The certificate \(certificate) cannot be used",
+                hint: "It must be a readable PEM file with the certificate of this machine first")
         }
         guard !chain.isEmpty else {
             throw Failure(
-                "the certificate file \(certificate) holds no certificate",
-                hint: "it must be a PEM file with the certificate of this machine first")
+                "The certificate file \(certificate) holds no certificate",
+                hint: "It must be a PEM file with the certificate of this machine first")
         }
         let privateKey: NIOSSLPrivateKey
         do {
             privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
         } catch {
             throw Failure(
-                "the private key \(key) cannot be used", hint: "it must be a readable PEM file without a passphrase")
+                "The private key \(key) cannot be used", hint: "It must be a readable PEM file without a passphrase")
         }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(privateKey))
@@ -40,8 +40,8 @@ struct ListenerCertificate: Sendable {
             _ = try NIOSSLContext(configuration: configuration)
         } catch {
             throw Failure(
-                "the certificate \(certificate) and the private key \(key) do not fit together",
-                hint: "the key must be the one for which the certificate was issued")
+                "The certificate \(certificate) and the private key \(key) do not fit together",
+                hint: "The key must be the one for which the certificate was issued")
         }
         return configuration
     }

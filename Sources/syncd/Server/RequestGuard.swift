@@ -75,7 +75,7 @@ struct RequestGuard: RouterMiddleware {
         guard !methods.isEmpty else { return Refusal(status: 404, code: "not_found", "there is no such route") }
         return Refusal(
             status: 405, code: "method_not_allowed", "this route does not take that method",
-            hint: "use \(methods.map(\.rawValue).joined(separator: " or "))")
+            hint: "Use \(methods.map(\.rawValue).joined(separator: " or "))")
     }
 
     private func checkBody(_ request: Request, for route: Route) throws {
@@ -87,19 +87,19 @@ struct RequestGuard: RouterMiddleware {
             guard length <= limit else {
                 throw Refusal(
                     status: 413, code: "too_large", "the body has \(length) bytes and at most \(limit) are taken",
-                    hint: "send fewer changes in one request")
+                    hint: "Send fewer changes in one request")
             }
         }
         guard let type = ContentType.ofRequest(route.action) else { return }
         guard request.headers[.contentType] == type else {
             throw Refusal(
                 status: 415, code: "unsupported_type", "the Content-Type is not the one of this route",
-                hint: "it is \(type)")
+                hint: "It is \(type)")
         }
         guard request.headers[.contentEncoding] == nil else {
             throw Refusal(
                 status: 415, code: "unsupported_type", "a Content-Encoding is not taken",
-                hint: "frames carry their own compression")
+                hint: "Frames carry their own compression")
         }
     }
 

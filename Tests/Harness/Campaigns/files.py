@@ -127,7 +127,7 @@ class FileTest(Campaign):
                     self.expect(daemon.process.returncode == 1, f"a second daemon ends with {daemon.process.returncode}")
                     daemon.close()
                     self.count("daemons refused")
-            self.expect("another daemon already serves" in self.log_of(first), "the refusal names its reason")
+            self.expect("Another daemon already serves" in self.log_of(first), "the refusal names its reason")
             self.expect(longest < TAKEOVER_SECONDS, f"the takeover took {longest:.1f} s")
             self.count("takeovers")
             first.daemon = holder
