@@ -125,7 +125,9 @@ struct Reconciliation {
             defer { next += 1 }
             guard view.isShown[column] else { return }
             let position = view.translation.positions[column]
-            cells.append((position, try form.stored(change.values[next], in: position).hashValue))
+            let value = change.values[next]
+            // A trigger journals values as the table stored them; only those of others may be stored as another class.
+            cells.append((position, try (change.isLocal ? value : form.stored(value, in: position)).hashValue))
         }
         return RowChange(
             order: WriteOrder(stamp: change.stamp, origin: change.origin ?? own), version: change.version,
