@@ -27,7 +27,7 @@ struct KeyRenewal {
         guard haveDied == true else { return }
         var space = ColumnSpace(columns: entry.shape.columns, keyCount: entry.shape.keyCount)
         let rows: [TableKey: MergedRow<Void>] = try reader.mergedRows(of: [entry.table]) { change in
-            // A key that never died needs no life.
+            // A key that was never deleted needs no life.
             guard change.life > 1 else { return nil }
             return change.rowChange(in: space.translation(of: change.shape), isWanted: { _ in false }, cell: { _ in })
         }

@@ -27,9 +27,9 @@ public struct HeldEntry: Sendable {
 
     /// Changes of the journal that this file cannot show.
     public struct Changes: Sendable {
-        /// How many there are.
+        /// The number of changes.
         public let count: Int
-        /// The names of the columns that are not in this file; empty for another ``HeldEntry/reason`` than
+        /// The names of the columns that are not in this file; empty unless ``HeldEntry/reason`` is
         /// `missing_column`.
         public let columns: [String]
     }

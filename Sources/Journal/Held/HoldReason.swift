@@ -1,26 +1,26 @@
-/// Why a table does not show what the journal holds: the words in `_journal_held.reason` and
+/// The reason why a table does not show what the journal holds: the words in `_journal_held.reason` and
 /// ``HeldEntry/reason``.
 public enum HoldReason: String, Sendable, Hashable, CaseIterable {
-    // MARK: - Of a row that its table does not show, or shows with other values
+    // MARK: - Reasons of held rows
 
     /// Another row holds one of its UNIQUE values by an earlier claim.
     case unique
     /// The row that one of its foreign keys refers to is not shown.
     case foreignKey = "foreign_key"
-    /// A column that is NOT NULL here has no value.
+    /// A NOT NULL column of the table has no value.
     case notNull = "not_null"
-    /// Its values violate a CHECK of the table here.
+    /// The values violate a CHECK of the table.
     case check
     /// A value has a type that the table does not store.
     case datatype
-    /// The local table would convert its key to another one.
+    /// The table would convert the row's key to another one.
     case key
     /// An update arrived before the insert of its row.
     case incomplete
-    /// The function that merges concurrent changes of the table is not registered here.
+    /// This replica lacks the function that merges concurrent changes of the table.
     case policy
 
-    // MARK: - Of changes that no row can show
+    // MARK: - Reasons of changes that wait for their table or columns
 
     /// The table is not in this file.
     case missingTable = "missing_table"
@@ -31,7 +31,7 @@ public enum HoldReason: String, Sendable, Hashable, CaseIterable {
     /// Only the program that defined the table in this file can write it; see `ApplicationDefined`.
     case needsProgram = "needs_program"
 
-    /// True when the reason is one for setting a row aside.
+    /// True for a reason of a held row.
     package var isOfRow: Bool {
         switch self {
         case .unique, .foreignKey, .notNull, .check, .datatype, .key, .incomplete, .policy: true

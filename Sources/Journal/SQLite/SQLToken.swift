@@ -70,7 +70,7 @@ package struct SQLToken {
     }
 
     /// Returns the end of the literal, quoted name or comment that starts at `start`; `start` when none does.
-    /// One that is not closed ends with the text.
+    /// An unclosed one reaches to the end of the text.
     package static func endOfOpaque(_ bytes: [UInt8], from start: Int) -> Int {
         let next = start + 1 < bytes.count ? bytes[start + 1] : 0
         func end(after closing: UInt8, from index: Int) -> Int {

@@ -2,7 +2,7 @@ import GRDB
 
 /// What a result code of SQLite means, and what to do about it (https://sqlite.org/rescode.html).
 ///
-/// The one table from which every layer derives the code of its own error.
+/// Every layer derives the code of its own error from this one table.
 package struct SQLiteFailure: Sendable {
     package enum Meaning: Sendable {
         case unique, primaryKey, notNull, check, foreignKey
@@ -23,7 +23,7 @@ package struct SQLiteFailure: Sendable {
     }
 
     package let meaning: Meaning
-    /// nil when there is no general advice.
+    /// The remedy; nil when there is no general one.
     package let hint: String?
 
     /// - Parameter code: A primary or an extended result code.

@@ -16,7 +16,7 @@ final class StoredForm {
     /// Returns the value that a read returns after `value` was written.
     ///
     /// - Parameter column: The index of the column in ``TableInspection/stored``.
-    /// - Throws: ``JournalError`` with the code of SQLite.
+    /// - Throws: ``JournalError`` with the code for the SQLite error.
     func stored(_ value: Value, in column: Int) throws -> Value {
         let affinity = affinities[column]
         switch (affinity, value) {

@@ -46,7 +46,7 @@ package struct TableInspection: Sendable, Hashable {
         ///
         /// - Parameter db: A connection of the file with the column's schema. SQLite has already parsed the
         ///   clause there.
-        /// - Throws: ``JournalError`` with the code of SQLite.
+        /// - Throws: ``JournalError`` with the code for the SQLite error.
         package func defaultValue(_ db: Database) throws -> Value? {
             guard let defaultSQL else { return nil }
             let statement = try RawStatement(db, "SELECT \(defaultSQL)")

@@ -1,5 +1,5 @@
-/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects accidents, not attacks, and is
-/// the same in every process, unlike Swift's hashes.
+/// FNV-1a with 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). It detects accidents, not attacks.
+/// Unlike Swift's hashes, it is the same in every process.
 package enum Checksum {
     static let start: UInt64 = 0xCBF2_9CE4_8422_2325
 
