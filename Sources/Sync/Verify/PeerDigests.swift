@@ -60,7 +60,7 @@ struct PeerDigests: Sendable {
 }
 
 extension RowDigest {
-    fileprivate static let ofNothing: [UInt8] = {
+    static let ofNothing: [UInt8] = {
         var digest = RowDigest()
         return digest.finish()
     }()
