@@ -2,8 +2,8 @@ import Foundation
 import Store
 import Synchronization
 
-/// `make sanitize STRESS=1`: many tasks read and write at once, under the thread sanitizer, and no update may be
-/// lost.
+/// `make sanitize STRESS=1`: many tasks read and write at once, under the thread sanitizer, and no update may
+/// be lost.
 ///
 /// Environment: `TASKS` (100), `DURATION` (10 seconds), `SEED` (drawn and printed). The exit status is 1 when
 /// a sum is wrong; the sanitizer exits with 66 after a race.
