@@ -4,7 +4,8 @@ import PackageDescription
 
 let features: [SwiftSetting] = ["ExistentialAny", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
 
-// Set by scripts/check. Not always on: a new compiler's new warning must not break the build of a released version.
+// scripts/check sets this. It is off otherwise, because a new warning of a new compiler must not break the
+// build of a released version.
 let isStrict = Context.environment["STRICT_WARNINGS"] != nil
 let settings = features + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
@@ -203,7 +204,8 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
                 .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
             ]),
-        // Whatever bytes, no trap: what libFuzzer calls, and what the tests call with the inputs that it found.
+        // The functions that libFuzzer calls with random bytes. The tests call them with the inputs that it
+        // found.
         .target(
             name: "FuzzTargets",
             dependencies: ["Sync", "Journal", .product(name: "GRDB", package: "GRDB.swift")],
@@ -238,7 +240,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make fuzz`: libFuzzer brings the program's main, and follows the branches of what is built for it, which is our own code.
+// `make fuzz`: libFuzzer brings the program's main, and follows the branches of the targets that are built
+// for it.
 if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
@@ -250,8 +253,9 @@ if Context.environment["FUZZ"] != nil {
     }
 }
 
-// Set by scripts/test. SwiftPM builds all tests for the compiler's host when one test target depends on a macro, so
-// it compiles each library twice, for the tests and for the programs. Two builds, apart from each other, do not.
+// scripts/test sets this. When one test target depends on a macro, SwiftPM builds all tests for the
+// compiler's host, and so compiles each library twice: for the tests and for the programs. Two separate
+// builds avoid that.
 switch Context.environment["TANDEM_TESTS"] {
 case "macros": package.targets.removeAll { $0.type == .test && $0.name != "StoreMacrosTests" }
 case "rest": package.targets.removeAll { $0.name == "StoreMacrosTests" }

@@ -126,7 +126,8 @@ struct Reconciliation {
             guard view.isShown[column] else { return }
             let position = view.translation.positions[column]
             let value = change.values[next]
-            // A trigger journals values as the table stored them; only those of others may be stored as another class.
+            // Triggers journal values as the table stored them. A value of another machine may be stored as
+            // another class.
             cells.append((position, try (change.isLocal ? value : form.stored(value, in: position)).hashValue))
         }
         return RowChange(
