@@ -53,7 +53,7 @@ struct DaemonTests {
             "run", try await workspace.makeReplica(), "--listen", "127.0.0.1:0",
             wrapper: ["/bin/sh", "-c", "ulimit -n \(count); exec \"$@\"", "sh"])
         #expect(outcome.status == 1)
-        #expect(outcome.errors.hasPrefix("Error: only \(count) files may be open"), "\(outcome)")
+        #expect(outcome.errors.hasPrefix("Error: Only \(count) files may be open"), "\(outcome)")
     }
 
     @Test(

@@ -119,7 +119,7 @@ struct OutputTests {
         let path = try await workspace.makeReplica()
         let outcome = try await Tool.run(["/bin/sh", "-c", "'\(Tool.path)' log '\(path)' > /dev/full"])
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("the output cannot be written"), "\(outcome)")
+        #expect(outcome.errors.contains("The output cannot be written"), "\(outcome)")
         #expect(outcome.errors.contains("\nHint: "), "\(outcome)")
     }
 
