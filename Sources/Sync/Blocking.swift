@@ -9,14 +9,24 @@ import Foundation
 /// A task with a preferred task executor runs `body` at once: such an executor has its own thread.
 package func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
     if withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) != nil { return try body() }
-    return try await withCheckedThrowingContinuation { continuation in
-        blockingQueue.addOperation { continuation.resume(with: Result { try body() }) }
-    }
+    return try await BlockingThreads.shared.run(body)
 }
 
-private let blockingQueue: OperationQueue = {
-    let queue = OperationQueue()
-    queue.name = "tandem.blocking"
-    queue.maxConcurrentOperationCount = Limits.blockingThreads
-    return queue
-}()
+/// Threads that may block, up to a number.
+struct BlockingThreads: Sendable {
+    static let shared = BlockingThreads(Limits.blockingThreads)
+
+    private let queue: OperationQueue
+
+    init(_ count: Int) {
+        queue = OperationQueue()
+        queue.name = "tandem.blocking"
+        queue.maxConcurrentOperationCount = count
+    }
+
+    func run<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.addOperation { continuation.resume(with: Result { try body() }) }
+        }
+    }
+}

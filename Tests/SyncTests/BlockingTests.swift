@@ -7,6 +7,9 @@ import Testing
 
 @Suite("Work that blocks")
 struct BlockingTests {
+    /// So few that libdispatch starts them at once; each further one takes it a second.
+    private static let threads = 2
+
     private final class Gate: Sendable {
         private struct State {
             var running = 0
@@ -24,7 +27,7 @@ struct BlockingTests {
             let isFull = state.withLock { state in
                 state.running += 1
                 state.most = max(state.most, state.running)
-                return state.running == Limits.blockingThreads
+                return state.running == BlockingTests.threads
             }
             if isFull { full.signal() }
             open.wait()
@@ -42,12 +45,13 @@ struct BlockingTests {
     @Test("a file that hangs takes a bounded number of threads; what waits for one runs afterwards")
     func bound() async throws {
         let gate = Gate()
+        let threads = BlockingThreads(Self.threads)
         Thread.detachNewThread { gate.openWhenFull() }
-        let count = Limits.blockingThreads + 9
+        let count = BlockingTests.threads + 9
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<count {
                 group.addTask {
-                    try await blocking {
+                    try await threads.run {
                         gate.pass()
                         return 1
                     }
@@ -55,6 +59,6 @@ struct BlockingTests {
             }
             return try await group.reduce(0, +)
         }
-        #expect(done == count && gate.most == Limits.blockingThreads)
+        #expect(done == count && gate.most == BlockingTests.threads)
     }
 }
