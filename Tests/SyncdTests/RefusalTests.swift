@@ -19,7 +19,7 @@ struct RefusalTests {
         let line = try #require(log.all.first)
         #expect(log.all.count == 1 && line.level == .warning)
         let said = "\(line.metadata)"
-        #expect(said.contains("SQLite: \(error.resultCode)") && said.contains("free some space"))
+        #expect(said.contains("SQLite: \(error.resultCode)") && said.contains("Check the free space"))
         #expect(!said.contains("secret") && !refusal.message.contains("secret"))
     }
 
