@@ -34,7 +34,7 @@ struct Overlay<Fields: ModelFields>: Sendable {
 
 /// The state of a live object, protected by its lock.
 ///
-/// Invariants, of which debug builds check what one state alone shows (``checkInvariants()``):
+/// Invariants, of which debug builds check what one state alone shows (`checkInvariants()`):
 /// 1. `fields` and `status` are what was committed at journal position `asOf`, or later in a table without
 ///    capture. An `unknown` object has an `asOf` of 0, because nothing committed is known of it.
 /// 2. `overlays` holds at most one element: the writer is exclusive. An empty array costs one word. The
