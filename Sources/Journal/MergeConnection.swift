@@ -21,7 +21,10 @@ package final class MergeConnection: Sendable {
             guard let connection = db.sqliteConnection,
                 tandem_enable_triggers(connection, 0) == SQLITE_OK,
                 tandem_defensive(connection, 1) == SQLITE_OK,
-                tandem_trusted_schema(connection, 0) == SQLITE_OK
+                // The schema is the file's own: no peer sends SQL. An untrusted schema may not use the JSON
+                // functions in constraints, indexes and generated columns, which SQLite up to 3.40 does not
+                // mark as harmless (https://sqlite.org/c3ref/c_dbconfig_defensive.html).
+                tandem_trusted_schema(connection, 1) == SQLITE_OK
             else {
                 throw JournalError(.sqlite, "SQLite refuses the settings of the merging connection")
             }

@@ -312,8 +312,7 @@ public final class Replica: Sendable {
         }
     }
 
-    /// Opens a separate connection for changes of peers. On it, triggers and foreign-key actions are off, and
-    /// the schema is not trusted.
+    /// Opens a separate connection for changes of peers. On it, triggers and foreign-key actions are off.
     ///
     /// Without triggers, applying a change journals nothing. The effects of users' triggers arrive as changes
     /// of their own.

@@ -79,4 +79,31 @@ struct OwnProgramTests {
         #expect(try await Tool.run("sync", a, b).status == 0)
         #expect(try workspace.value(b, "SELECT x FROM checked WHERE id = 'c'", as: Int.self) == 1)
     }
+
+    @Test("JSON functions of SQLite itself, in constraints, indexes and generated columns, stop nothing")
+    func json() async throws {
+        let schema = """
+            CREATE TABLE doc (
+              id TEXT PRIMARY KEY, body TEXT CHECK (json_valid(body)),
+              title TEXT AS (body ->> '$.title'), size INTEGER AS (json_array_length(body, '$.items')) STORED);
+            CREATE INDEX doc_title ON doc (json_extract(body, '$.title'));
+            CREATE INDEX doc_large ON doc (id) WHERE json_extract(body, '$.large') = 1;
+            CREATE TABLE plain (id TEXT PRIMARY KEY);
+            """
+        for name in ["a.sqlite", "b.sqlite"] {
+            try execute(workspace.path(name), schema)
+            #expect(try await Tool.run("init", workspace.path(name)).status == 0)
+        }
+        let (a, b) = (workspace.path("a.sqlite"), workspace.path("b.sqlite"))
+        try execute(
+            a, """
+                INSERT INTO doc (id, body) VALUES ('x', '{"title": "T", "items": [1, 2], "large": 1}');
+                INSERT INTO plain VALUES ('p')
+                """)
+        let outcome = try await Tool.run("sync", a, b)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try workspace.value(b, "SELECT title || size FROM doc", as: String.self) == "T2")
+        #expect(try workspace.value(b, "SELECT id FROM plain", as: String.self) == "p")
+        #expect(try await Tool.run("verify", a, b).status == 0)
+    }
 }

@@ -38,9 +38,22 @@ public struct CaptureReport: Sendable {
 package enum Capture {
     /// Brings triggers and shapes up to date with the schema, and journals what bypassed capture.
     ///
+    /// - Parameter isMigration: True when a migration wrote everything that the triggers have not captured.
+    ///   Where the journal holds a value of another machine for it, that value then stands.
     /// - Throws: ``JournalError``; the transaction must then be rolled back.
     @discardableResult
-    package static func refresh(_ db: Database) throws -> CaptureReport {
+    package static func refresh(_ db: Database, isMigration: Bool = false) throws -> CaptureReport {
+        try refresh(db, after: nil, isMigration: isMigration)
+    }
+
+    /// As ``refresh(_:isMigration:)``, after the operator may have included or excluded tables.
+    ///
+    /// - Parameter before: What was excluded before; nil when that has not changed. The rows of tables that
+    ///   are included again may be old copies.
+    @discardableResult
+    static func refresh(
+        _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false
+    ) throws -> CaptureReport {
         try JournalUpgrade.run(db)
         try DerivedState.materialize(db)
         let policy = try TrackingPolicy(db)
@@ -58,7 +71,9 @@ package enum Capture {
                 continue
             }
             let outcome: Outcome
-            switch try trackIfUsable(table, registry: &registry, db) {
+            let writer: Reconciliation.Writer =
+                before?.refusal(of: table.name) != nil ? .unknown : isMigration ? .migration : .program
+            switch try trackIfUsable(table, writer, registry: &registry, db) {
             case .success(let tracked): outcome = tracked
             case .failure(let refusal):
                 report.untracked.append(.init(table: table.name, reason: refusal.reason))
@@ -136,14 +151,14 @@ package enum Capture {
     /// - Returns: A refusal when something is missing; nothing is changed then, and other tables are not
     ///   affected.
     private static func trackIfUsable(
-        _ table: TableInspection, registry: inout ShapeRegistry, _ db: Database
+        _ table: TableInspection, _ writer: Reconciliation.Writer, registry: inout ShapeRegistry, _ db: Database
     ) throws -> Result<Outcome, Refusal> {
         let before = registry
         var tracked: Outcome?
         var missing = ""
         try db.inSavepoint {
             do {
-                tracked = try track(table, registry: &registry, db)
+                tracked = try track(table, writer, registry: &registry, db)
                 return .commit
             } catch {
                 guard let what = ApplicationDefined.missing(error) else { throw error }
@@ -156,9 +171,11 @@ package enum Capture {
         return .failure(Refusal(reason: "only its own program can read it: \(missing)"))
     }
 
-    private static func track(_ table: TableInspection, registry: inout ShapeRegistry, _ db: Database) throws -> Outcome
-    {
+    private static func track(
+        _ table: TableInspection, _ writer: Reconciliation.Writer, registry: inout ShapeRegistry, _ db: Database
+    ) throws -> Outcome {
         let before = registry.tracked(table: table.name)
+        let isNew = registry.tableID(named: table.name) == nil
         let (entry, hasOldKeys) = try registry.register(table, in: db)
         if hasOldKeys { try KeyRenewal(db: db, entry: entry).run() }
         let indexes = try UniqueIndex.all(db, table: table.name)
@@ -169,6 +186,7 @@ package enum Capture {
         let installed = try InstalledTriggers(db, table: table.name, tableID: entry.table)
         var adopted: Int64 = 0
         var recovered: Int64 = 0
+        var replaced: Int64 = 0
         let rewritten = !(installed.areYoungest && installed.match(wanted))
         if rewritten {
             try dropTriggers(ofTable: entry.table, db)
@@ -177,19 +195,32 @@ package enum Capture {
             }
             for trigger in wanted { try db.execute(sql: trigger.sql) }
             try registry.track(entry.id, table: entry.table, in: db)
-            if let before {
+            if let before, before.shape.hasKey(of: table.shape) {
                 let knowsEvictions = CaptureTriggers(
                     table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
                 ).coversEvictions(installed: installed.sqlByName)
+                let change = ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns)
                 // The journal may differ from the rows in any way when triggers were missing, when a user's
-                // trigger ran before them, and when they did not cover one of the unique indexes.
-                if !installed.areComplete || !installed.areYoungest || !knowsEvictions {
-                    recovered = try Reconciliation(table, entry: entry, db).run()
+                // trigger ran before them, and when they did not cover one of the unique indexes. When columns
+                // exchanged their names, each row differs.
+                let isAnyRowPossible =
+                    !installed.areComplete || !installed.areYoungest || !knowsEvictions || change.exchangesNames
+                if isAnyRowPossible || registry.hasHistory(of: change.fresh, in: table, entry: entry) {
+                    recovered = try Reconciliation(
+                        table, entry: entry, scope: isAnyRowPossible ? .rows : .freshColumns, writer: writer,
+                        fresh: change.fresh, renamed: change.renamed, db
+                    ).run().journalled
+                    if !change.fresh.isEmpty { try registry.backfillAgain(table: entry.table, in: db) }
                 } else {
-                    recovered = try journalNewColumns(of: table, entry: entry, before: before.shape, db)
+                    recovered = try journalNewColumns(change.fresh, of: table, entry: entry, db)
                 }
-            } else {
+            } else if try isNew || writer != .unknown && wasCaptured(entry, registry, db) {
                 adopted = try adopt(table, entry: entry, db)
+            } else {
+                let outcome = try Reconciliation(table, entry: entry, scope: .arrival, writer: writer, db).run()
+                adopted = outcome.journalled
+                replaced = outcome.replaced
+                try registry.backfillAgain(table: entry.table, in: db)
             }
         }
         try registry.name(entry.id, table.name, in: db)
@@ -197,8 +228,21 @@ package enum Capture {
             tableID: entry.table,
             tracked: .init(
                 table: table.name, adoptedRows: adopted, recoveredChanges: recovered,
-                warnings: try warnings(of: table, db)),
+                warnings: try warnings(of: table, replaced: replaced, db)),
             rewritten: rewritten)
+    }
+
+    /// True when changes of the table were captured here before, under its present key: then the table was
+    /// dropped and made again, and each of its rows is a new one.
+    private static func wasCaptured(
+        _ entry: ShapeRegistry.Entry, _ registry: ShapeRegistry, _ db: Database
+    ) throws -> Bool {
+        let shapes = registry.entries.values.filter { $0.table == entry.table && $0.shape.hasKey(of: entry.shape) }
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM _journal WHERE origin IS NULL AND shape IN (\(shapes.map { String($0.id) }.joined(separator: ", "))))
+                """) ?? false
     }
 
     /// Journals the rows that a table had before it was tracked.
@@ -214,14 +258,15 @@ package enum Capture {
         return Int64(db.changesCount)
     }
 
-    /// Journals the values of new columns. ADD COLUMN journals no rows, and the old triggers did not know the
-    /// column, so each value that differs from the column's default was written since.
+    /// Journals the values of new columns of which the journal has no history. ADD COLUMN journals no rows,
+    /// and the old triggers did not know the column, so each value that differs from the column's default was
+    /// written since.
+    ///
+    /// - Parameter fresh: The new columns, as indices of ``TableInspection/stored``.
     private static func journalNewColumns(
-        of table: TableInspection, entry: ShapeRegistry.Entry, before: TableShape, _ db: Database
+        _ fresh: Set<Int>, of table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database
     ) throws -> Int64 {
-        let new = table.stored.indices.filter {
-            $0 >= table.keyCount && !before.columns.contains(table.stored[$0].name)
-        }
+        let new = fresh.sorted()
         guard !new.isEmpty else { return 0 }
         func isWritten(_ index: Int) -> String {
             let column = table.stored[index]
@@ -229,7 +274,7 @@ package enum Capture {
             // A default that is no literal is computed at each use, and a renamed column may have one. So
             // every row counts as written.
             guard column.hasLiteralDefault else { return "1" }
-            let literal = column.defaultSQL ?? "NULL"
+            let literal = column.defaultExpression ?? "NULL"
             let content = "\(name) COLLATE BINARY IS NOT (\(literal))"
             return column.keepsNumericClass ? "(\(content) OR typeof(\(name)) <> typeof(\(literal)))" : "(\(content))"
         }
@@ -262,8 +307,14 @@ package enum Capture {
         for name in names { try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: name))") }
     }
 
-    private static func warnings(of table: TableInspection, _ db: Database) throws -> [String] {
+    private static func warnings(
+        of table: TableInspection, replaced: Int64, _ db: Database
+    ) throws -> [String] {
         var warnings: [String] = []
+        if replaced > 0 {
+            warnings.append(
+                "\(replaced) rows differ from what other machines wrote while the table was excluded; theirs replace them")
+        }
         if table.hasRowidKey {
             warnings.append(
                 "SQLite generates the key \(table.stored[0].name) when an INSERT omits it, and two machines can generate the same: "
@@ -281,71 +332,5 @@ package enum Capture {
             }
         }
         return warnings
-    }
-}
-
-/// The tables that an operator included and excluded at `init`.
-struct TrackingPolicy {
-    /// Names as ``TableNames/folded(_:)`` returns them; nil includes every table.
-    let include: Set<String>?
-    let exclude: Set<String>
-    private let names: TableNames
-
-    init(_ db: Database) throws {
-        let row = try Row.fetchOne(db, sql: "SELECT include, exclude FROM _journal_replica")
-        let names = try TableNames(db)
-        include = try (row?["include"] as String?).map { Set(try NameList.decode($0).map(names.folded)) }
-        exclude = Set(try NameList.decode(row?["exclude"] ?? "[]").map(names.folded))
-        self.names = names
-    }
-
-    func refusal(of table: String) -> String? {
-        let name = names.folded(table)
-        if exclude.contains(name) { return "excluded" }
-        if let include, !include.contains(name) { return "not among the tables named at init" }
-        return nil
-    }
-}
-
-/// The triggers of Tandem on a table.
-private struct InstalledTriggers {
-    let sqlByName: [String: String]
-    /// Triggers of Tandem with another table id in their names, which exist after a table was renamed.
-    let foreign: [String]
-    /// True when no trigger of the user is newer than Tandem's. SQLite runs the newest trigger first.
-    let areYoungest: Bool
-
-    init(_ db: Database, table: String, tableID: Int64) throws {
-        let prefix = CaptureTriggers.namePrefix(tableID: tableID)
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?) ORDER BY rowid
-                """, arguments: [table])
-        var ours: [String: String] = [:]
-        var foreign: [String] = []
-        var areYoungest = true
-        for row in rows {
-            let name: String = row["name"]
-            if name.hasPrefix(prefix) {
-                ours[name] = row["sql"]
-            } else if name.hasPrefix(JournalSchema.prefix + "_") {
-                foreign.append(name)
-            } else if !ours.isEmpty {
-                areYoungest = false
-            }
-        }
-        sqlByName = ours
-        self.foreign = foreign
-        self.areYoungest = areYoungest
-    }
-
-    func match(_ wanted: [CaptureTriggers.Trigger]) -> Bool {
-        foreign.isEmpty && sqlByName == Dictionary(uniqueKeysWithValues: wanted.map { ($0.name, $0.sql) })
-    }
-
-    /// True when triggers for every kind of write are installed, for any shape of the table.
-    var areComplete: Bool {
-        ["_insert", "_delete", "_key"].allSatisfy { suffix in sqlByName.keys.contains { $0.hasSuffix(suffix) } }
     }
 }

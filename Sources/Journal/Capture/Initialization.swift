@@ -69,7 +69,9 @@ enum Initialization {
                 .unsupportedTable, "The table \(table.name) cannot be tracked: \(reason)",
                 hint: "Change the table, or leave it out of the list.")
         }
+        var before: TrackingPolicy?
         if try db.tableExists("_journal_replica") {
+            before = try TrackingPolicy(db)
             try update(request, db)
         } else {
             try install(request, db, fingerprint)
@@ -86,13 +88,15 @@ enum Initialization {
             }
             _ = try TableNames.declare(renaming, db)
         }
-        return try Capture.refresh(db)
+        return try Capture.refresh(db, after: before)
     }
 
     private static func install(
         _ request: InitializeRequest, _ db: Database, _ fingerprint: FileFingerprint?
     ) throws {
         try checkContent(db)
+        let named = Set((request.tables ?? []).map(SQLText.foldedName))
+        let local = MigrationTables.names.filter { !named.contains(SQLText.foldedName($0)) }
         for (_, sql) in Array(JournalSchema.tables) + JournalSchema.indexes { try db.execute(sql: sql) }
         try db.execute(
             sql: """
@@ -101,7 +105,7 @@ enum Initialization {
                 """,
             arguments: [
                 JournalSchema.format, Data(request.origin.bytes), request.cluster,
-                request.tables.map(NameList.encode), NameList.encode(request.excluding), fingerprint?.text,
+                request.tables.map(NameList.encode), NameList.encode(request.excluding + local), fingerprint?.text,
             ])
         try db.execute(
             sql: "INSERT INTO _journal_origins (id, origin) VALUES (0, ?)", arguments: [Data(request.origin.bytes)])
@@ -145,9 +149,6 @@ enum Initialization {
                 .clusterMismatch, "The database belongs to the cluster \(identity.cluster), not to \(request.cluster)",
                 hint: "Leave the cluster out to refresh it.")
         }
-        if let tables = request.tables {
-            try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
-        }
         // Exclusions accumulate, because a program may have excluded tables that it keeps local. A table is
         // included again only by naming it.
         let names = try TableNames(db)
@@ -155,6 +156,11 @@ enum Initialization {
         let before = try NameList.decode(
             String.fetchOne(db, sql: "SELECT exclude FROM _journal_replica") ?? "[]")
         let kept = before.filter { !named.contains(names.folded($0)) }
+        // Where all other tables are tracked, naming excluded ones adds them, and takes none away.
+        let onlyAdds = try named.isSubset(of: before.map(names.folded)) && TrackingPolicy(db).include == nil
+        if let tables = request.tables, !onlyAdds {
+            try db.execute(sql: "UPDATE _journal_replica SET include = ?", arguments: [NameList.encode(tables)])
+        }
         if kept != before {
             try db.execute(sql: "UPDATE _journal_replica SET exclude = ?", arguments: [NameList.encode(kept)])
         }

@@ -3,40 +3,87 @@ import GRDB
 /// Journals the difference between the rows that the journal implies for a table and the rows that the table
 /// holds.
 ///
-/// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, or a user's trigger
-/// ran before capture's. It costs one pass over the journal and one over the table's rows, and memory for one
-/// hash for each value of the table.
+/// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, when a user's trigger
+/// ran before capture's, and when a migration added, renamed or filled columns. It costs one pass over the
+/// journal and one over the table's rows, and memory for one hash for each value of the table.
 ///
-/// Invariant: a value that a merge produced is never journalled, because no program wrote it. So each row is
-/// compared with the row that merging would show, under the table's policy and in the form in which the
-/// columns store values. Held rows and rows that a function decided are not compared.
+/// Invariants:
+/// 1. A value that a merge produced is never journalled, because no program wrote it. So each row is compared
+///    with the row that merging would show, under the table's policy and in the form in which the columns
+///    store values. Held rows and rows that a function decided are not compared.
+/// 2. What rows here could not show was not seen by their writers. So for a *fresh* column, or a table that
+///    was not tracked, the journal stands: a value that any change of the row ever carried is not journalled.
+///    Only another value was written here, and it is journalled as concurrent with what it meets. See
+///    docs/decisions/0015-migrations.md.
 struct Reconciliation {
+    /// What to compare.
+    enum Scope {
+        /// Only fresh columns: the triggers captured everything else.
+        case freshColumns
+        /// All columns, and which rows exist.
+        case rows
+        /// All columns of a table that was not tracked, or had another primary key. Rows that only the
+        /// journal has were not deleted here.
+        case arrival
+    }
+
+    /// Who wrote what the triggers have not captured.
+    enum Writer {
+        /// Programs and migrations, and it is not known which. A value that the journal does not know may be
+        /// a user's.
+        case program
+        /// A migration. Its values never win over those in the journal, except for columns that it renamed:
+        /// they hold what users wrote under the old name.
+        case migration
+        /// Nobody knows: the table was excluded, and its rows are copies that may be old. Only rows that the
+        /// journal does not know are journalled.
+        case unknown
+    }
+
     private let table: TableInspection
     private let entry: ShapeRegistry.Entry
+    private let scope: Scope
+    private let writer: Writer
+    private let fresh: Set<Int>
+    private let renamed: [Int: String]
     private let db: Database
     private let form: StoredForm
 
-    init(_ table: TableInspection, entry: ShapeRegistry.Entry, _ db: Database) {
+    /// - Parameters:
+    ///   - fresh: The columns that rows here have not shown so far, as indices of
+    ///     ``TableInspection/stored``; ignored for a table that arrives, in which all are.
+    ///   - renamed: The columns that had another name, with that name, folded. Each row has a value of them
+    ///     that was written.
+    init(
+        _ table: TableInspection, entry: ShapeRegistry.Entry, scope: Scope = .rows, writer: Writer = .program,
+        fresh: Set<Int> = [], renamed: [Int: String] = [:], _ db: Database
+    ) {
         self.table = table
         self.entry = entry
+        self.scope = scope
+        self.writer = writer
+        self.fresh = scope == .arrival ? Set(table.keyCount..<table.stored.count) : fresh
+        self.renamed = renamed
         self.db = db
         form = StoredForm(table, db)
     }
 
     /// Compares the table with the journal, and appends an entry for each difference.
     ///
-    /// - Returns: The number of journalled changes.
-    func run() throws -> Int64 {
-        let expected = try expectedRows()
+    /// - Throws: ``JournalError/Code/corrupt`` when the journal cannot be read; errors of SQLite. The
+    ///   transaction must then be rolled back.
+    func run() throws -> Outcome {
+        let expected = try ExpectedRows(
+            table, id: entry.table, fresh: fresh, renamed: renamed, form: form, db
+        ).rows
         let held = try heldKeys()
-        var missing = expected
-        var entries: [LocalEntry] = []
-        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
-        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
         let defaults = try table.stored.indices.map { index in
             try form.stored(table.stored[index].defaultValue(db) ?? .null, in: index).hashValue
         }
-        var updates: [LocalEntry] = []
+        var found = Difference()
+        var missing = expected
+        let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
+        let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
         while try rows.step() {
             let row = table.stored.indices.map { rows.column(Int32($0)) }
             let keyValues = row.prefix(table.keyCount)
@@ -46,93 +93,76 @@ struct Reconciliation {
             // A row with a substitute for a missing parent differs from the journal, but no program wrote the
             // substitute.
             guard !held.contains(key) else { continue }
-            guard let known = expected[key]?.row else {
-                entries.append(.insert(row, entry))
+            compare(row, key, with: expected[key], defaults, &found)
+        }
+        if scope == .rows {
+            for (key, row) in missing where row.merged.isAlive && !held.contains(key) {
+                found.deletes.append(.delete(row.key, entry))
+            }
+        }
+        for entry in found.inserts + found.updates + found.deletes { try entry.append(db) }
+        try ContestedValues(table, entry: entry, form: form, db).append(found.contested)
+        return Outcome(journalled: Int64(found.count), replaced: found.replaced)
+    }
+
+    /// What a comparison found.
+    struct Outcome {
+        /// The number of journalled changes.
+        let journalled: Int64
+        /// The number of rows here that were not journalled, although a value of them is in no change; see
+        /// ``Writer/unknown``.
+        let replaced: Int64
+    }
+
+    private struct Difference {
+        var inserts: [LocalEntry] = []
+        var updates: [LocalEntry] = []
+        var deletes: [LocalEntry] = []
+        var contested: [ContestedValues.Row] = []
+        var replaced: Int64 = 0
+
+        var count: Int { inserts.count + updates.count + deletes.count + contested.count }
+    }
+
+    private func compare(
+        _ row: [Value], _ key: Key, with expected: ExpectedRows.Row?, _ defaults: [Int], _ found: inout Difference
+    ) {
+        let isKnown = scope == .arrival ? expected != nil : expected?.merged.isAlive ?? false
+        guard isKnown || scope == .freshColumns else { return found.inserts.append(.insert(row, entry)) }
+        var updated: [Int] = []
+        var contested: [Int] = []
+        // nil when a function decided the row: only merging can call it.
+        let shown = scope == .rows ? expected?.merged.row() : nil
+        for index in table.keyCount..<table.stored.count {
+            let hash = row[index].hashValue
+            guard fresh.contains(index) else {
+                guard let shown else { continue }
+                if (index < shown.count ? shown[index] : nil) ?? defaults[index] != hash { updated.append(index) }
                 continue
             }
-            // A function decided the row, and only merging can call it.
-            guard let known = known.row() else { continue }
-            let changed = (table.keyCount..<table.stored.count).filter { index in
-                (index < known.count ? known[index] : nil) ?? defaults[index] != row[index].hashValue
-            }
-            if !changed.isEmpty { updates.append(.update(row, columns: changed, entry)) }
-        }
-        entries += updates
-        for (key, row) in missing where !held.contains(key) { entries.append(.delete(row.key, entry)) }
-        for entry in entries { try entry.append(db) }
-        return Int64(entries.count)
-    }
-
-    // MARK: - Expected rows
-
-    private struct Expected {
-        /// The values as hashes.
-        var row: MergedRow<Int>
-        /// The key as the first change of the row's life spells it.
-        var key: [Value]
-    }
-
-    /// How rows here show the changes of one shape.
-    private struct View {
-        let translation: ColumnSpace.Translation
-        /// For each column of the shape, whether rows here show it.
-        let isShown: [Bool]
-        /// False when rows here show nothing of the shape's changes: the table has another key, or a
-        /// migration added the columns and the backfill has not run.
-        let isVisible: Bool
-
-        init(_ shape: ShapeRegistry.Entry, in space: inout ColumnSpace, storedCount: Int) {
-            let translation = space.translation(of: shape)
-            let shown = shape.shownColumns.map(Set.init)
-            isShown = zip(shape.shape.columns, translation.positions).map { name, position in
-                position < storedCount && shown?.contains(name) ?? true
-            }
-            let hidden = shown.map { Set(shape.shape.valueColumns).isDisjoint(with: $0) } ?? false
-            isVisible = translation.hasSameKey && !(hidden && !shape.shape.valueColumns.isEmpty)
-            self.translation = translation
-        }
-    }
-
-    /// Returns the living rows that the journal's entries of the table imply.
-    private func expectedRows() throws -> [Key: Expected] {
-        let reader = try JournalReader(db)
-        let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
-        var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
-        let views = reader.registry.entries.mapValues { View($0, in: &space, storedCount: table.stored.count) }
-        var rows: [Key: Expected] = [:]
-        var position: Int64 = 0
-        while true {
-            let entries = try reader.entries(after: position, limit: 4_096)
-            guard let last = entries.last else { break }
-            position = last.seq
-            for change in entries where change.tableID == entry.table {
-                guard let view = views[change.shapeID], view.isVisible else { continue }
-                let isNewLife = change.life > rows[change.key]?.row.life ?? 0
-                let folded = try rowChange(change, view, own: reader.identity.origin)
-                rows[change.key, default: Expected(row: MergedRow(policy: policy), key: [])].row.add(folded)
-                if isNewLife { rows[change.key]?.key = Array(change.keyValues) }
+            let isWritten = scope == .arrival || renamed[index] != nil || hash != defaults[index]
+            guard isWritten, !(expected?.knew(hash, in: index, default: defaults[index]) ?? (hash == defaults[index]))
+            else { continue }
+            if expected?.past[index] == nil || expected?.showedPast(of: index) == true {
+                updated.append(index)
+            } else if writer != .migration || renamed[index] != nil {
+                contested.append(index)
             }
         }
-        return rows.filter { $0.value.row.isAlive }
-    }
-
-    private func rowChange(_ change: JournalEntry, _ view: View, own: OriginID) throws -> RowChange<Int> {
-        let keyCount = change.shape.keyCount
-        var cells: [(column: Int, cell: Int)] = []
-        var next = keyCount
-        try change.mask.forEach { column in
-            guard column >= keyCount else { return }
-            defer { next += 1 }
-            guard view.isShown[column] else { return }
-            let position = view.translation.positions[column]
-            let value = change.values[next]
-            // Triggers journal values as the table stored them. A value of another machine may be stored as
-            // another class.
-            cells.append((position, try (change.isLocal ? value : form.stored(value, in: position)).hashValue))
+        if writer == .unknown {
+            if !(updated + contested).isEmpty { found.replaced += 1 }
+            return
         }
-        return RowChange(
-            order: WriteOrder(stamp: change.stamp, origin: change.origin ?? own), version: change.version,
-            known: change.known, life: change.life, operation: change.operation, key: [], cells: cells)
+        if let expected, scope == .arrival, expected.life % 2 == 0 {
+            // The row was deleted elsewhere. It comes back if a user wrote it here.
+            if writer == .program, !(updated + contested).isEmpty { found.inserts.append(.insert(row, entry)) }
+            return
+        }
+        if !updated.isEmpty { found.updates.append(.update(row, columns: updated, entry)) }
+        if !contested.isEmpty {
+            found.contested.append(
+                .init(key: key, life: expected?.life ?? 1, values: row, columns: contested))
+        }
     }
 
     private func heldKeys() throws -> Set<Key> {

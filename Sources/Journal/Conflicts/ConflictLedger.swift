@@ -5,7 +5,7 @@ import GRDB
 /// sides.
 ///
 /// A row of that table refers to two journal entries, which hold the values. Merging records conflicts
-/// (`Sync/Apply/ConflictRecorder`). This type reads them, restores them (``restore(_:time:)``), dismisses
+/// (``ConflictRecorder``). This type reads them, restores them (``restore(_:time:)``), dismisses
 /// them (``dismiss(_:time:)``) and drops them (``retain(_:time:newSince:_:)``).
 package struct ConflictLedger {
     let db: Database

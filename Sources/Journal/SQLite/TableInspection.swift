@@ -30,9 +30,32 @@ package struct TableInspection: Sendable, Hashable {
                     && !type.contains("TEXT"))
         }
 
+        /// The DEFAULT clause as an expression that SQLite reads in the same way outside of CREATE TABLE; nil
+        /// when there is none. In the clause, a name that is no keyword is a string, quoted or not: `DEFAULT
+        /// "new"` and `DEFAULT new` mean 'new' (https://sqlite.org/quirks.html, section 8).
+        package var defaultExpression: String? {
+            guard let text = defaultSQL else { return nil }
+            let tokens = SQLToken.scan(text)
+            guard tokens.count == 1, let token = tokens.first, let first = token.text.unicodeScalars.first else {
+                return text
+            }
+            let isQuoted = ["\"", "`", "["].contains(first)
+            let isWord = first == "_" || first.properties.isAlphabetic || !first.isASCII
+            let isBlob = token.text.uppercased().hasPrefix("X'")
+            guard isQuoted || isWord && !isBlob && !Column.keywords.contains(token.text.uppercased()) else {
+                return text
+            }
+            return SQLText.quote(literal: token.name)
+        }
+
+        /// The words that are values as a DEFAULT clause.
+        private static let keywords: Set = [
+            "NULL", "TRUE", "FALSE", "CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP",
+        ]
+
         /// False for a default that may differ from one use to the next, for example CURRENT_TIMESTAMP.
         package var hasLiteralDefault: Bool {
-            guard let text = defaultSQL else { return true }
+            guard let text = defaultExpression else { return true }
             let words = SQLToken.scan(text).map { $0.text.uppercased() }
             return words.allSatisfy { word in
                 word == "(" || word == ")" || word == "+" || word == "-" || word == "NULL" || word == "TRUE"
@@ -48,8 +71,8 @@ package struct TableInspection: Sendable, Hashable {
         ///   clause there.
         /// - Throws: ``JournalError`` with the code for the SQLite error.
         package func defaultValue(_ db: Database) throws -> Value? {
-            guard let defaultSQL else { return nil }
-            let statement = try RawStatement(db, "SELECT \(defaultSQL)")
+            guard let defaultExpression else { return nil }
+            let statement = try RawStatement(db, "SELECT \(defaultExpression)")
             return try statement.step() ? statement.column(0) : nil
         }
     }

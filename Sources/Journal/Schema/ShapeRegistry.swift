@@ -37,6 +37,8 @@ package struct ShapeRegistry: Sendable {
     package let names: TableNames
     /// The greatest number of key columns that a shape has.
     private(set) var widestKey = 1
+    /// The shapes that the file had when the registry was read.
+    private var wasKnown: Set<Int64> = []
 
     /// Reads what the snapshot of `db` holds.
     ///
@@ -60,6 +62,7 @@ package struct ShapeRegistry: Sendable {
             entries[entry.id] = entry
             widestKey = max(widestKey, entry.shape.keyCount)
         }
+        wasKnown = Set(entries.keys)
         // Most files have no renamed table, and this runs for every reader.
         guard !names.isEmpty else { return }
         for entry in entries.values where entry.isTracked { name(table: entry.table, entry.shape.table) }
@@ -136,6 +139,21 @@ package struct ShapeRegistry: Sendable {
         return entry
     }
 
+    /// True when the journal may hold values of columns that are new to a table here: another shape with the
+    /// table's key has one of them.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns, as indices of ``TableInspection/stored``.
+    ///   - entry: The table's present shape, which was just registered for these columns.
+    func hasHistory(of columns: Set<Int>, in table: TableInspection, entry: Entry) -> Bool {
+        let names = Set(columns.map { SQLText.foldedName(table.stored[$0].name) })
+        return entries.values.contains { other in
+            other.table == entry.table && (other.id != entry.id || wasKnown.contains(entry.id))
+                && other.shape.hasKey(of: entry.shape)
+                && other.shape.columns.contains { names.contains(SQLText.foldedName($0)) }
+        }
+    }
+
     /// Updates the collations of all shapes of the table.
     ///
     /// The collations differ when changes arrived before their table existed, and when a migration changed
@@ -179,6 +197,15 @@ package struct ShapeRegistry: Sendable {
         try show(shown + [Entry.isDueMark], of: id, in: db)
     }
 
+    /// Marks all shapes of a table for another backfill.
+    mutating func backfillAgain(table: Int64, in db: Database) throws {
+        for (id, entry) in entries where entry.table == table {
+            // Before the first merge, rows show all columns of the shapes that were captured here.
+            if entry.shownColumns == nil { try show(entry.shape.columns, of: id, in: db) }
+            try backfillAgain(id, in: db)
+        }
+    }
+
     /// Makes `id` the only shape that the triggers of its table write; nil ends the tracking of `table`.
     mutating func track(_ id: Int64?, table: Int64, in db: Database) throws {
         try db.execute(
@@ -208,7 +235,7 @@ package struct ShapeRegistry: Sendable {
 
 extension TableShape {
     /// True when both have the same key columns, in the same order.
-    fileprivate func hasKey(of other: TableShape) -> Bool {
+    func hasKey(of other: TableShape) -> Bool {
         keyColumns.map(SQLText.foldedName) == other.keyColumns.map(SQLText.foldedName)
     }
 

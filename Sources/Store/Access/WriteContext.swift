@@ -61,6 +61,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     /// The shared tail, or a private one after a schema change that may be rolled back.
     private(set) var tail: JournalTail
     private(set) var changedSchema = false
+    /// True inside of ``migrating(_:)``.
+    private var isMigrating = false
+    /// True when ``migrating(_:)`` has to update capture at its end.
+    private var isCaptureDue = false
     /// The folded names of the captured tables; nil until they are needed.
     private var tracked: Set<String>?
     /// A cache of the log of the model that was written last: mostly the next row belongs to the same model.
@@ -295,17 +299,35 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         position = last
     }
 
-    /// Updates capture after a change of the schema, in the same transaction.
+    /// Updates capture after a change of the schema, in the same transaction; while a migration runs, at its
+    /// end.
     func schemaChanged() throws {
         db.clearSchemaCache()
         do {
             // Before capture, whose triggers must be the newest.
             try TextIndexStore(db).repairTriggers()
-            try Capture.refresh(db)
+            if isMigrating { isCaptureDue = true } else { try Capture.refresh(db) }
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
         }
         changedSchema = true
+        forgetSchema()
+    }
+
+    /// Runs the statements of a migration, and updates capture once at their end. What it does to rows that it
+    /// finds is then told from what users wrote (`Capture.refresh(_:isMigration:)`), and helper tables that it
+    /// drops again are never captured.
+    func migrating(_ body: () throws -> Void) throws {
+        isMigrating = true
+        defer { isMigrating = false }
+        try body()
+        guard isCaptureDue else { return }
+        isCaptureDue = false
+        do {
+            try Capture.refresh(db, isMigration: true)
+        } catch {
+            throw StoreError.wrapping(error, operation: "capturing a migrated schema")
+        }
         forgetSchema()
     }
 

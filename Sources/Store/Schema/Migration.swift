@@ -39,7 +39,7 @@ struct Migration {
             let autoincrements = try TrackedKeys.autoincrements(context.db)
             try keepLocal(context)
             try declareNames(context)
-            try runVersions(database, &report)
+            try context.migrating { try runVersions(database, &report) }
             for settings in automatic {
                 var migration = AutomaticMigration(context, settings, report: report)
                 try migration.run()
@@ -88,7 +88,6 @@ struct Migration {
         report.version = newest
         for version in versions where version.number > current {
             try version.steps(SchemaStep(database: database))
-            // Capture is up to date: each `execute` that changes the schema refreshes it.
             _ = try database.execute(
                 SQL(raw: "PRAGMA user_version = \(version.number)"), operation: "changing the schema")
         }

@@ -48,7 +48,7 @@ final class Applier {
         reader = try JournalReader(db)
         lives = try LifeCache(db)
         values = JournalValues(db)
-        ledger = ConflictRecorder(db: db)
+        ledger = ConflictRecorder(db)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
         concurrent.beginTransaction()
@@ -216,7 +216,7 @@ final class Applier {
             var columns: [String] = []
             conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
             try ledger.record(
-                kind: conflict.kind, table: entry.table, key: key, columns: columns,
+                kind: conflict.kind.entryKind, table: entry.table, key: key, columns: columns,
                 lost: conflict.incomingLost ? incomingSide : otherSide,
                 kept: conflict.incomingLost ? otherSide : incomingSide, origins: appender.origins, time: time)
             outcome.conflicts += 1

@@ -53,6 +53,15 @@ package enum ConflictKind: String, Sendable, Hashable {
     case updateDelete = "update/delete"
     /// Both inserted a row with the same key.
     case insertInsert = "insert/insert"
+
+    /// What the conflict ledger calls it.
+    var entryKind: ConflictEntry.Kind {
+        switch self {
+        case .updateUpdate: .updateUpdate
+        case .updateDelete: .updateDelete
+        case .insertInsert: .insertInsert
+        }
+    }
 }
 
 /// The result of merging one change into a row.

@@ -10,11 +10,23 @@ struct FrameSource: Sendable {
     /// Keeps the publication record; nil when nothing leaves the process.
     var keeper: IdentityKeeper?
 
-    /// The end of the journal and the replica's origin. When either differs, there may be something new to
-    /// send.
+    /// The state of the file that followers watch: the end of the journal, the replica's origin and the
+    /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
+    /// show more of what the journal already holds.
     struct Position: Sendable, Hashable {
-        var seq: Int64
-        var origin: Data
+        var seq: Int64 = 0
+        var origin = Data()
+        /// SQLite's `PRAGMA schema_version`.
+        var schema: Int64 = 0
+
+        init() {}
+
+        init(_ db: Database) throws {
+            seq = try JournalReader.lastSeq(db)
+            origin =
+                try Data.fetchOne(db.cachedStatement(sql: "SELECT origin FROM _journal_replica")) ?? Data()
+            schema = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0
+        }
     }
 
     /// The frames from one snapshot.
@@ -29,7 +41,7 @@ struct FrameSource: Sendable {
         var changes = 0
 
         /// The journal's end in the snapshot.
-        var position = Position(seq: 0, origin: Data())
+        var position = Position()
 
         /// Bytes of the frames' payloads.
         var bytes = 0
@@ -43,10 +55,7 @@ struct FrameSource: Sendable {
     func position() async throws -> Position {
         try await blocking {
             try replica.refreshDerivedState()
-            return try replica.read { db in
-                let origin = try Data.fetchOne(db.cachedStatement(sql: "SELECT origin FROM _journal_replica"))
-                return Position(seq: try JournalReader.lastSeq(db), origin: origin ?? Data())
-            }
+            return try replica.read { db in try Position(db) }
         }
     }
 
@@ -65,7 +74,7 @@ struct FrameSource: Sendable {
                 let reader = try JournalReader(db)
                 let own = reader.identity.origin
                 portion.vector = reader.vector()
-                portion.position = Position(seq: reader.lastSeq, origin: Data(own.bytes))
+                portion.position = try Position(db)
                 guard portion.more else { return portion }
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)

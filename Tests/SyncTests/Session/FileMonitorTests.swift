@@ -9,6 +9,12 @@ import Testing
 
 @Suite("Looking at the file when it may have changed")
 struct FileMonitorTests {
+    private static let position: FrameSource.Position = {
+        var position = FrameSource.Position()
+        position.seq = 3
+        return position
+    }()
+
     @Test("a look that fails is repeated, after longer and longer delays, without a signal of the file (P21)")
     func failures() async throws {
         let clock = ImpatientClock()
@@ -24,7 +30,7 @@ struct FileMonitorTests {
                 }) < 4 {
                     throw SyncError(.busy, "locked")
                 }
-                return .init(position: .init(seq: 3, origin: Data()), vector: vector)
+                return .init(position: Self.position, vector: vector)
             }, clock: clock, limits: .standard, logger: log.logger)
         var told: [VersionVector] = []
         await lookout.run(changes) { vector in
@@ -38,7 +44,7 @@ struct FileMonitorTests {
 
     @Test("an unchanged file is not reported again")
     func unchanged() async throws {
-        let position = FrameSource.Position(seq: 3, origin: Data())
+        let position = Self.position
         let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
         let (changes, signals) = AsyncStream.makeStream(of: Void.self)
         let lookout = FileMonitor(

@@ -1,25 +1,44 @@
 import Foundation
 import GRDB
-import Journal
 
 /// Records what lost in the conflict ledger, `_journal_conflicts`.
 ///
 /// An entry names the losing and the winning journal entry; their values are in the journal. Each change that
 /// lost has one entry. Of several winners, it names the one with the greatest (life, stamp, origin), so the
 /// ledger depends on the set of changes and not on the order of their arrival.
-struct ConflictRecorder {
-    let db: Database
+package struct ConflictRecorder {
+    private let db: Database
 
-    struct Side {
+    package init(_ db: Database) { self.db = db }
+
+    /// One of the two changes of a conflict, with its position in this file.
+    package struct Side {
         let origin: OriginID
         let version: Int64
         let life: Int64
         let stamp: Stamp
         let seq: Int64
+
+        package init(origin: OriginID, version: Int64, life: Int64, stamp: Stamp, seq: Int64) {
+            self.origin = origin
+            self.version = version
+            self.life = life
+            self.stamp = stamp
+            self.seq = seq
+        }
     }
 
-    func record(
-        kind: ConflictKind, table: Int64, key: Key, columns: [String], lost: Side, kept: Side, origins: OriginTable,
+    /// Records that `lost` lost the values of `columns` to `kept`.
+    ///
+    /// - Parameters:
+    ///   - kind: What the two had done. A winner that changed the row's key makes it a key change.
+    ///   - table: The id of the table.
+    ///   - columns: The names of the columns; not the key's.
+    ///   - origins: The origins that the file knows, the loser's among them.
+    ///   - time: The time of the record, in seconds since 1970.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package func record(
+        kind: ConflictEntry.Kind, table: Int64, key: Key, columns: [String], lost: Side, kept: Side, origins: OriginTable,
         time: Double
     ) throws {
         guard let number = origins.numbers[lost.origin] else { return }

@@ -1,0 +1,29 @@
+/// What a migration did to the columns of a tracked table, besides the key.
+struct ColumnChange {
+    /// The columns that the table did not have, as indices of ``TableInspection/stored``.
+    private(set) var fresh: Set<Int> = []
+    /// The columns that had another name, as indices of ``TableInspection/stored``, with that name, folded.
+    private(set) var renamed: [Int: String] = [:]
+
+    /// - Parameters:
+    ///   - before: The shape that the triggers wrote; its key is that of the table.
+    ///   - table: The table now.
+    ///   - columnsInTriggers: The columns of that shape under their present names; nil when unknown.
+    init(from before: TableShape, to table: TableInspection, columnsInTriggers: [String]?) {
+        let old = Set(before.columns.map(SQLText.foldedName))
+        var former: [String: String] = [:]
+        if let columnsInTriggers, columnsInTriggers.count == before.columns.count {
+            for (name, oldName) in zip(columnsInTriggers, before.columns) {
+                former[SQLText.foldedName(name)] = SQLText.foldedName(oldName)
+            }
+        }
+        for index in table.stored.indices.dropFirst(table.keyCount) {
+            let name = SQLText.foldedName(table.stored[index].name)
+            if !old.contains(name) { fresh.insert(index) }
+            if let oldName = former[name], oldName != name { renamed[index] = oldName }
+        }
+    }
+
+    /// True when a column took a name that another column had.
+    var exchangesNames: Bool { !renamed.keys.allSatisfy(fresh.contains) }
+}

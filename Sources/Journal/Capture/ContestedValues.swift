@@ -1,0 +1,126 @@
+import Foundation
+import GRDB
+
+/// Journals values that were written here while the journal held other values for the same columns that rows
+/// here did not show. The writer had not seen those, so the entries are concurrent with them: the later ones
+/// win, and the conflict ledger lists what lost, here as on all other replicas.
+///
+/// The entries belong to a run of their own, whose causal context leaves out the changes that were not shown.
+struct ContestedValues {
+    /// A row with values that were written here.
+    struct Row {
+        let key: Key
+        /// The life of the key, odd.
+        let life: Int64
+        /// All values, in the order of ``TableInspection/stored``.
+        let values: [Value]
+        /// The columns that were written, ascending.
+        let columns: [Int]
+    }
+
+    /// A change that the writer of a row here had not seen.
+    private struct Unseen {
+        let side: ConflictRecorder.Side
+        /// The columns that it shares with the row.
+        var columns: [Int] = []
+        /// Those of ``columns`` in which it has another value.
+        var differing: [Int] = []
+    }
+
+    private let table: TableInspection
+    private let entry: ShapeRegistry.Entry
+    private let form: StoredForm
+    private let db: Database
+
+    init(_ table: TableInspection, entry: ShapeRegistry.Entry, form: StoredForm, _ db: Database) {
+        self.table = table
+        self.entry = entry
+        self.form = form
+        self.db = db
+    }
+
+    /// Appends one entry for each row, and records what loses to it.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` when the journal cannot be read; errors of SQLite. The
+    ///   transaction must then be rolled back.
+    func append(_ rows: [Row]) throws {
+        guard !rows.isEmpty else { return }
+        let reader = try JournalReader(db)
+        let unseen = try unseenChanges(of: rows, reader)
+        let all = reader.origins.merged(except: reader.identity.origin)
+        var firstUnseen: [OriginID: Int64] = [:]
+        for change in unseen.values.joined() {
+            firstUnseen[change.side.origin] = min(firstUnseen[change.side.origin] ?? .max, change.side.version)
+        }
+        let seen = VersionVector(
+            all.entries.map { .init(origin: $0.origin, version: min($0.version, (firstUnseen[$0.origin] ?? .max) - 1)) })
+        guard try isSound(seen, rows, reader) else {
+            for row in rows { try localEntry(row).append(db) }
+            return
+        }
+        try LocalRun.start(known: seen, db)
+        let first = try JournalReader.lastSeq(db) + 1
+        for row in rows { try localEntry(row).append(db) }
+        try LocalRun.start(known: all, db)
+        for (index, row) in rows.enumerated() {
+            guard let losers = unseen[row.key], let kept = try side(at: first + Int64(index)) else { continue }
+            for loser in losers where !loser.differing.isEmpty { try record(loser, lostTo: kept, row) }
+        }
+    }
+
+    private func localEntry(_ row: Row) -> LocalEntry { .update(row.values, columns: row.columns, entry) }
+
+    /// False when the causal context `known` would do harm: a policy that merges whole rows would undo other
+    /// columns of the rows, and a receiver refuses a life that the context does not explain (`Admission`). The
+    /// entries then win without a trace.
+    private func isSound(_ known: VersionVector, _ rows: [Row], _ reader: JournalReader) throws -> Bool {
+        let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
+        guard policy == .column, let run = try reader.runs.last() else { return false }
+        let explained = known.entries.reduce(run.version(at: reader.lastSeq + 1)) { $0 + $1.version }
+        return rows.allSatisfy { $0.life - 1 <= explained }
+    }
+
+    /// The changes of other origins that carry one of the columns that were written here, by key.
+    private func unseenChanges(of rows: [Row], _ reader: JournalReader) throws -> [Key: [Unseen]] {
+        let wanted = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
+        let values = JournalValues(db)
+        // Changes under an earlier identity of this file were written here.
+        let own = Set(reader.origins.retired.compactMap { reader.origins.origins[$0] } + [reader.identity.origin])
+        var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
+        var unseen: [Key: [Unseen]] = [:]
+        try reader.scan(tables: [entry.table]) { change in
+            guard !own.contains(change.origin), let row = wanted[change.key], change.life == row.life
+            else { return }
+            let translation = space.translation(of: change.shape)
+            guard translation.hasSameKey else { return }
+            var found = Unseen(
+                side: .init(
+                    origin: change.origin, version: change.version, life: change.life, stamp: change.stamp,
+                    seq: change.seq))
+            try change.mask.forEach { column in
+                let position = translation.positions[column]
+                guard position >= table.keyCount, row.columns.contains(position) else { return }
+                found.columns.append(position)
+                let other = try form.stored(values.value(at: change.seq, column: column), in: position)
+                if other != row.values[position] { found.differing.append(position) }
+            }
+            if !found.columns.isEmpty { unseen[change.key, default: []].append(found) }
+        }
+        return unseen
+    }
+
+    private func side(at seq: Int64) throws -> ConflictRecorder.Side? {
+        let reader = try JournalReader(db)
+        return try reader.entry(at: seq).map {
+            .init(
+                origin: reader.identity.origin, version: $0.version, life: $0.life, stamp: $0.stamp, seq: $0.seq)
+        }
+    }
+
+    private func record(_ loser: Unseen, lostTo kept: ConflictRecorder.Side, _ row: Row) throws {
+        try ConflictRecorder(db).record(
+            kind: .updateUpdate, table: entry.table, key: row.key,
+            columns: loser.differing.map { table.stored[$0].name }, lost: loser.side, kept: kept,
+            origins: OriginTable(db), time: Date().timeIntervalSince1970)
+    }
+}
