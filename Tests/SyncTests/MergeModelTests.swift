@@ -17,4 +17,11 @@ struct MergeModelTests {
         for failure in report.failures { Issue.record("\(failure)") }
         #expect(report.isComplete, "\(report.summary)")
     }
+
+    @Test("in random fleets that are migrated machine by machine, what a user wrote stands or is in the ledger")
+    func fleets() async {
+        let report = await FleetCampaign.run(seed: 1, count: 60)
+        for failure in report.failures { Issue.record("\(failure)") }
+        #expect(report.isComplete, "\(report.summary)")
+    }
 }

@@ -238,50 +238,6 @@ struct RollingMigrationTests {
         try fleet.run(1, "ALTER TABLE item ADD COLUMN state TEXT")
         #expect(try await source.position() != before)
     }
-
-    // MARK: - Random fleets
-
-    /// Users write values that say so, and migrations write others. Where a user wrote the column, no
-    /// migration's value may stand in the end.
-    @Test("no migration wins over a user in random fleets", arguments: 0..<40)
-    func random(seed: Int) throws {
-        var random = SplitMix(seed: UInt64(seed) &* 7_919 &+ 1)
-        let fleet = try Fleet(3)
-        let count = fleet.cluster.members.count
-        var isMigrated = Array(repeating: false, count: count)
-        var written = 0
-        var edited: Set<Int> = []
-        try fleet.run(0, "INSERT INTO item SELECT value, 'a' FROM json_each('[1,2,3,4,5,6]')")
-        try fleet.cluster.converge()
-        for _ in 0..<40 {
-            let machine = random.below(count)
-            let id = random.below(6) + 1
-            switch random.below(10) {
-            case 0 where !isMigrated[machine]:
-                isMigrated[machine] = true
-                try fleet.run(machine, Self.addition)
-                if random.chance(50) { try fleet.look(machine) } else { try fleet.cluster[machine].refreshDerivedState() }
-            case 1...4 where isMigrated[machine]:
-                written += 1
-                // The user sees what a daemon shows.
-                try fleet.look(machine)
-                try fleet.run(machine, "UPDATE item SET state = 'user \(written)' WHERE id = \(id)")
-                edited.insert(id)
-            case 5: try fleet.run(machine, "UPDATE item SET name = 'n\(random.below(9))' WHERE id = \(id)")
-            default: try fleet.cluster.pull(machine, from: (machine + 1 + random.below(count - 1)) % count)
-            }
-        }
-        for machine in 0..<count where !isMigrated[machine] { try fleet.run(machine, Self.addition) }
-        try fleet.cluster.converge()
-        try fleet.cluster.expectEqual()
-        let shown = try fleet.cluster.text(0, "SELECT id || ' ' || state FROM item ORDER BY id")
-        for id in 1...6 {
-            let isUsers = shown.contains { $0.hasPrefix("\(id) user ") }
-            #expect(isUsers == edited.contains(id), "row \(id): \(shown)")
-        }
-        let ledgers = try (0..<count).map { try fleet.cluster.ledger($0) }
-        for ledger in ledgers { #expect(ledger == ledgers[0]) }
-    }
 }
 
 extension Value {

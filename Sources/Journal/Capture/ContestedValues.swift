@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 /// Journals values that were written here while the journal held other values for the same columns that rows
@@ -121,6 +120,6 @@ struct ContestedValues {
         try ConflictRecorder(db).record(
             kind: .updateUpdate, table: entry.table, key: row.key,
             columns: loser.differing.map { table.stored[$0].name }, lost: loser.side, kept: kept,
-            origins: OriginTable(db), time: Date().timeIntervalSince1970)
+            origins: OriginTable(db), time: Double(kept.stamp.milliseconds) / 1_000)
     }
 }

@@ -36,10 +36,14 @@ final class ConcurrentChanges {
         guard let first = try reader.firstPosition(beyond: run.known, ignoring: run.origin) else { return }
         let end = reader.lastSeq + 1
         var index = indexes[run.origin] ?? Index(range: first..<first)
-        if first < index.range.lowerBound || index.changes.count > Limits.indexedChanges {
+        // A run can know less than an earlier one of its origin (`ContestedValues`). So an index has no gaps:
+        // what the writer knows now may be unknown to it in the next run.
+        if !(index.range.lowerBound...index.range.upperBound).contains(first)
+            || index.changes.count > Limits.indexedChanges
+        {
             index = Index(range: first..<first)
         }
-        let from = max(first, index.range.upperBound)
+        let from = index.range.upperBound
         if from < end { try reader.scan(from: from, into: index.changes, ignoring: run.origin) }
         index.range = index.range.lowerBound..<max(end, index.range.upperBound)
         kept = UnseenWrites(index.changes)
