@@ -61,7 +61,7 @@ campaign: system-packages ## real processes, files and networks: NAME (crash-tes
 	scripts/campaign $(if $(HOURS),$(NAME:network-test=soak),$(NAME)) --syncd "$$(swift build --show-bin-path)/syncd" \
 	  $(if $(filter crash-test,$(NAME)),--todo-service "$$(swift build --show-bin-path)/todo-service")
 
-merge-random: system-packages ## random histories against the model of merging, and batches in every order: SEED, COUNT (10000), SETS (1000), WHOLE (4), KNOBS
+merge-random: system-packages ## random histories against the model of merging, batches in every order, and fleets that migrate: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), KNOBS
 	$(call RELEASE,merge-random)
 
 simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)

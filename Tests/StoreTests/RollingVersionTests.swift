@@ -62,7 +62,9 @@ struct RollingVersionTests {
 
     private static let item = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
 
-    @Test("a column that a version adds and fills: edits in between stand, also in rows that the other machine has filled")
+    @Test(
+        "a column that a version adds and fills: edits in between stand, also in rows that the other machine has filled"
+    )
     func addedColumn() throws {
         let versions = [Self.item, "ALTER TABLE item ADD COLUMN state TEXT; UPDATE item SET state = 'filled ' || id"]
         try fleet(versions) { a, b, exchange in
@@ -114,7 +116,8 @@ struct RollingVersionTests {
     @Test("seed rows of a version: an edit and a delete in between stand")
     func seeds() throws {
         let versions = [
-            Self.item, "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO team VALUES (1, 'x'), (2, 'y')",
+            Self.item,
+            "CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO team VALUES (1, 'x'), (2, 'y')",
         ]
         try fleet(versions) { a, b, exchange in
             try a.start(versions, 2)

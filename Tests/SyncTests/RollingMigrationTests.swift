@@ -22,7 +22,9 @@ struct RollingMigrationTests {
         }
 
         /// Runs SQL in a program without Tandem; the next contact captures what the triggers did not.
-        func run(_ machine: Int, _ sql: String) throws { try RawConnection.writeLater(sql, at: cluster.members[machine].path) }
+        func run(_ machine: Int, _ sql: String) throws {
+            try RawConnection.writeLater(sql, at: cluster.members[machine].path)
+        }
 
         /// Lets a daemon look at the file, as it does after each write.
         func look(_ machine: Int) throws { try cluster.inboxes[machine].bringBackHeldRows() }
@@ -96,6 +98,20 @@ struct RollingMigrationTests {
             "update/update lost state=edited kept state=mine",
             "update/update lost state=new kept state=mine",
         ])
+    }
+
+    @Test("a row that came with a value keeps it, when the other machine's migration fills all rows")
+    func filledRow() throws {
+        let fleet = try Fleet()
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a'), (2, 'b')")
+        try fleet.cluster.converge()
+        try fleet.run(0, Self.addition)
+        try fleet.run(0, "INSERT INTO item VALUES(3, 'c', 'written')")
+        try fleet.cluster.converge()
+        try fleet.run(1, Self.addition)
+        try fleet.expect(
+            Self.rows("1 | text:'a' | text:'new'", "2 | text:'b' | text:'new'", "3 | text:'c' | text:'written'"))
+        try fleet.expectLedger([])
     }
 
     @Test("a column that each machine renames: edits under the new and under the old name stand")
@@ -177,10 +193,14 @@ struct RollingMigrationTests {
     @Test("a table with seed rows that each machine makes: an edit, a delete and an insert in between stand")
     func seededTable() throws {
         let fleet = try Fleet()
-        let seed = "CREATE TABLE team(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO team VALUES(1, 'x'), (2, 'y'), (3, 'z')"
+        let seed =
+            "CREATE TABLE team(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO team VALUES(1, 'x'), (2, 'y'), (3, 'z')"
         try fleet.run(0, seed)
         try fleet.cluster.converge()
-        try fleet.run(0, "UPDATE team SET name = 'edited' WHERE id = 1; DELETE FROM team WHERE id = 2; INSERT INTO team VALUES(4, 'w')")
+        try fleet.run(
+            0,
+            "UPDATE team SET name = 'edited' WHERE id = 1; DELETE FROM team WHERE id = 2; INSERT INTO team VALUES(4, 'w')"
+        )
         try fleet.cluster.converge()
         try fleet.run(1, seed)
         try fleet.expect([
@@ -217,7 +237,8 @@ struct RollingMigrationTests {
         try fleet.cluster.converge()
         try fleet.run(0, "UPDATE item SET name = 'edited' WHERE number = 1")
         let joined = try ReplicaFixture(
-            fleet.cluster.directory.file("joined.sqlite"), schema: "CREATE TABLE item(number INTEGER PRIMARY KEY, name TEXT)")
+            fleet.cluster.directory.file("joined.sqlite"),
+            schema: "CREATE TABLE item(number INTEGER PRIMARY KEY, name TEXT)")
         try joined.pull(from: fleet.cluster.members[0])
         #expect(try joined.text("SELECT name FROM item ORDER BY number") == ["edited", "b"])
         try fleet.cluster.converge()

@@ -96,10 +96,11 @@ struct OwnProgramTests {
         }
         let (a, b) = (workspace.path("a.sqlite"), workspace.path("b.sqlite"))
         try execute(
-            a, """
-                INSERT INTO doc (id, body) VALUES ('x', '{"title": "T", "items": [1, 2], "large": 1}');
-                INSERT INTO plain VALUES ('p')
-                """)
+            a,
+            """
+            INSERT INTO doc (id, body) VALUES ('x', '{"title": "T", "items": [1, 2], "large": 1}');
+            INSERT INTO plain VALUES ('p')
+            """)
         let outcome = try await Tool.run("sync", a, b)
         #expect(outcome.status == 0, "\(outcome)")
         #expect(try workspace.value(b, "SELECT title || size FROM doc", as: String.self) == "T2")

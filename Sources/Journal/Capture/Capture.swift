@@ -313,7 +313,8 @@ package enum Capture {
         var warnings: [String] = []
         if replaced > 0 {
             warnings.append(
-                "\(replaced) rows differ from what other machines wrote while the table was excluded; theirs replace them")
+                "\(replaced) rows differ from what other machines wrote while the table was excluded; theirs replace them"
+            )
         }
         if table.hasRowidKey {
             warnings.append(

@@ -15,15 +15,24 @@ struct ContestedValues {
         let values: [Value]
         /// The columns that were written, ascending.
         let columns: [Int]
+        /// For each of ``columns`` that had another name, the hashes of the values that stood here under that
+        /// name.
+        let shown: [Int: Set<Int>]
+
+        /// The same row with those of its columns for which `isKept` returns true; nil when none is left.
+        func limited(_ isKept: (Int) -> Bool) -> Row? {
+            let kept = columns.filter(isKept)
+            return kept.isEmpty ? nil : Row(key: key, life: life, values: values, columns: kept, shown: shown)
+        }
     }
 
-    /// A change that the writer of a row here had not seen.
-    private struct Unseen {
+    /// A change of another origin with other values in some of the columns that were written.
+    private struct Rival {
         let side: ConflictRecorder.Side
-        /// The columns that it shares with the row.
+        /// Those columns.
         var columns: [Int] = []
-        /// Those of ``columns`` in which it has another value.
-        var differing: [Int] = []
+        /// True when the writer here had seen all of its values under the former names of the columns.
+        var wasSeen = true
     }
 
     private let table: TableInspection
@@ -45,14 +54,15 @@ struct ContestedValues {
     func append(_ rows: [Row]) throws {
         guard !rows.isEmpty else { return }
         let reader = try JournalReader(db)
-        let unseen = try unseenChanges(of: rows, reader)
+        let rivals = try rivals(of: rows, reader)
         let all = reader.origins.merged(except: reader.identity.origin)
         var firstUnseen: [OriginID: Int64] = [:]
-        for change in unseen.values.joined() {
-            firstUnseen[change.side.origin] = min(firstUnseen[change.side.origin] ?? .max, change.side.version)
+        for rival in rivals.values.joined() where !rival.wasSeen {
+            firstUnseen[rival.side.origin] = min(firstUnseen[rival.side.origin] ?? .max, rival.side.version)
         }
         let seen = VersionVector(
-            all.entries.map { .init(origin: $0.origin, version: min($0.version, (firstUnseen[$0.origin] ?? .max) - 1)) })
+            all.entries.map { .init(origin: $0.origin, version: min($0.version, (firstUnseen[$0.origin] ?? .max) - 1)) }
+        )
         guard try isSound(seen, rows, reader) else {
             for row in rows { try localEntry(row).append(db) }
             return
@@ -62,8 +72,9 @@ struct ContestedValues {
         for row in rows { try localEntry(row).append(db) }
         try LocalRun.start(known: all, db)
         for (index, row) in rows.enumerated() {
-            guard let losers = unseen[row.key], let kept = try side(at: first + Int64(index)) else { continue }
-            for loser in losers where !loser.differing.isEmpty { try record(loser, lostTo: kept, row) }
+            guard let kept = try side(at: first + Int64(index)) else { continue }
+            let losers = rivals[row.key, default: []].filter { $0.side.version > seen[$0.side.origin] }
+            for loser in losers { try record(loser, lostTo: kept, row) }
         }
     }
 
@@ -79,33 +90,32 @@ struct ContestedValues {
         return rows.allSatisfy { $0.life - 1 <= explained }
     }
 
-    /// The changes of other origins that carry one of the columns that were written here, by key.
-    private func unseenChanges(of rows: [Row], _ reader: JournalReader) throws -> [Key: [Unseen]] {
+    private func rivals(of rows: [Row], _ reader: JournalReader) throws -> [Key: [Rival]] {
         let wanted = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
         let values = JournalValues(db)
         // Changes under an earlier identity of this file were written here.
         let own = Set(reader.origins.retired.compactMap { reader.origins.origins[$0] } + [reader.identity.origin])
         var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
-        var unseen: [Key: [Unseen]] = [:]
+        var rivals: [Key: [Rival]] = [:]
         try reader.scan(tables: [entry.table]) { change in
-            guard !own.contains(change.origin), let row = wanted[change.key], change.life == row.life
-            else { return }
+            guard !own.contains(change.origin), let row = wanted[change.key], change.life == row.life else { return }
             let translation = space.translation(of: change.shape)
             guard translation.hasSameKey else { return }
-            var found = Unseen(
+            var rival = Rival(
                 side: .init(
                     origin: change.origin, version: change.version, life: change.life, stamp: change.stamp,
                     seq: change.seq))
             try change.mask.forEach { column in
                 let position = translation.positions[column]
                 guard position >= table.keyCount, row.columns.contains(position) else { return }
-                found.columns.append(position)
                 let other = try form.stored(values.value(at: change.seq, column: column), in: position)
-                if other != row.values[position] { found.differing.append(position) }
+                guard other != row.values[position] else { return }
+                rival.columns.append(position)
+                if row.shown[position]?.contains(other.hashValue) != true { rival.wasSeen = false }
             }
-            if !found.columns.isEmpty { unseen[change.key, default: []].append(found) }
+            if !rival.columns.isEmpty { rivals[change.key, default: []].append(rival) }
         }
-        return unseen
+        return rivals
     }
 
     private func side(at seq: Int64) throws -> ConflictRecorder.Side? {
@@ -116,10 +126,10 @@ struct ContestedValues {
         }
     }
 
-    private func record(_ loser: Unseen, lostTo kept: ConflictRecorder.Side, _ row: Row) throws {
+    private func record(_ loser: Rival, lostTo kept: ConflictRecorder.Side, _ row: Row) throws {
         try ConflictRecorder(db).record(
             kind: .updateUpdate, table: entry.table, key: row.key,
-            columns: loser.differing.map { table.stored[$0].name }, lost: loser.side, kept: kept,
+            columns: loser.columns.map { table.stored[$0].name }, lost: loser.side, kept: kept,
             origins: OriginTable(db), time: Double(kept.stamp.milliseconds) / 1_000)
     }
 }

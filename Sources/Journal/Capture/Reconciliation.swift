@@ -81,6 +81,7 @@ struct Reconciliation {
             try form.stored(table.stored[index].defaultValue(db) ?? .null, in: index).hashValue
         }
         var found = Difference()
+        var fills = FillValues(fresh)
         var missing = expected
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
@@ -90,6 +91,7 @@ struct Reconciliation {
             guard !keyValues.contains(.null) else { continue }
             let key = Key(keyValues, collations: entry.collations)
             missing[key] = nil
+            fills.count(row)
             // A row with a substitute for a missing parent differs from the journal, but no program wrote the
             // substitute.
             guard !held.contains(key) else { continue }
@@ -99,6 +101,9 @@ struct Reconciliation {
             for (key, row) in missing where row.merged.isAlive && !held.contains(key) {
                 found.deletes.append(.delete(row.key, entry))
             }
+        }
+        found.contested = found.contested.compactMap { row in
+            row.limited { renamed[$0] != nil || !fills.isFill(row.values[$0], in: $0) }
         }
         for entry in found.inserts + found.updates + found.deletes { try entry.append(db) }
         try ContestedValues(table, entry: entry, form: form, db).append(found.contested)
@@ -112,6 +117,26 @@ struct Reconciliation {
         /// The number of rows here that were not journalled, although a value of them is in no change; see
         /// ``Writer/unknown``.
         let replaced: Int64
+    }
+
+    /// Finds the value with which a migration filled a column: the one that more than half of the rows have, and
+    /// at least two. It was not written to one row in particular, so nobody wrote it where the journal has
+    /// another one.
+    private struct FillValues {
+        private var counts: [Int: [Int: Int]]
+        private var rows = 0
+
+        init(_ columns: Set<Int>) { counts = Dictionary(uniqueKeysWithValues: columns.map { ($0, [:]) }) }
+
+        mutating func count(_ row: [Value]) {
+            rows += 1
+            for column in counts.keys { counts[column]?[row[column].hashValue, default: 0] += 1 }
+        }
+
+        func isFill(_ value: Value, in column: Int) -> Bool {
+            let count = counts[column]?[value.hashValue] ?? 0
+            return count > 1 && count * 2 > rows
+        }
     }
 
     private struct Difference {
@@ -161,7 +186,9 @@ struct Reconciliation {
         if !updated.isEmpty { found.updates.append(.update(row, columns: updated, entry)) }
         if !contested.isEmpty {
             found.contested.append(
-                .init(key: key, life: expected?.life ?? 1, values: row, columns: contested))
+                .init(
+                    key: key, life: expected?.life ?? 1, values: row, columns: contested,
+                    shown: expected?.formerPast ?? [:]))
         }
     }
 

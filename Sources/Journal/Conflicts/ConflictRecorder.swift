@@ -38,7 +38,8 @@ package struct ConflictRecorder {
     ///   - time: The time of the record, in seconds since 1970.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     package func record(
-        kind: ConflictEntry.Kind, table: Int64, key: Key, columns: [String], lost: Side, kept: Side, origins: OriginTable,
+        kind: ConflictEntry.Kind, table: Int64, key: Key, columns: [String], lost: Side, kept: Side,
+        origins: OriginTable,
         time: Double
     ) throws {
         guard let number = origins.numbers[lost.origin] else { return }

@@ -12,6 +12,9 @@ import TestSupport
 /// 2. Each value that a user wrote stands, or a user saw it and wrote over it, or it is in the ledger, or its row
 ///    was deleted by a user.
 /// 3. A row that a user deleted is gone.
+/// 4. No entry of a ledger is false: a value that its writer saw and wrote over did not lose a conflict, and the
+///    result of a migration did not win over a value that was written over that same result, and that the
+///    migrating machine had received.
 struct Fleet {
     private struct Cell: Hashable {
         let table: String
@@ -26,7 +29,12 @@ struct Fleet {
     private var random: SplitMix
     private var time = HistoryReplica.start
     private var written: [Cell: [String]] = [:]
-    private var overwritten: Set<String> = []
+    /// What the writer of each value saw in its place.
+    private var seen: [String: String] = [:]
+    /// What users wrote and each machine has received.
+    private var received: [Set<String>] = []
+    /// The same when each machine ran each migration.
+    private var receivedBefore: [[Set<String>]] = []
     private var deleted: Set<Cell> = []
     private var nextID = 100
     private(set) var story: [String] = []
@@ -41,6 +49,8 @@ struct Fleet {
         var all = FleetMigration.allCases
         migrations = (0..<(1 + random.below(3))).map { _ in all.remove(at: random.below(all.count)) }
         self.random = random
+        received = Array(repeating: [], count: count)
+        receivedBefore = Array(repeating: [], count: count)
     }
 
     func close() throws { for machine in machines { try machine.fixture.close() } }
@@ -75,9 +85,15 @@ struct Fleet {
     private mutating func migrate(_ machine: Int) throws {
         let migration = migrations[machines[machine].release]
         story.append("\(machine) migrates: \(migration.rawValue)")
+        receivedBefore[machine].append(received[machine])
+        received[machine].insert(Fleet.mark(migration, machine))
         try machines[machine].migrate(migration, at: tick())
-        if random.chance(70) { try look(machine) }
+        // The triggers tell the former names of columns, and a table that is built anew has none.
+        if random.chance(70) || migrations.contains(.renaming) { try look(machine) }
     }
+
+    /// Stands in ``received`` for what a machine's migration wrote.
+    private static func mark(_ migration: FleetMigration, _ machine: Int) -> String { "\(migration) on \(machine)" }
 
     /// A user writes a column of a row that is here.
     private mutating func edit(_ machine: Int) throws {
@@ -88,9 +104,9 @@ struct Fleet {
         let ids = try machines[machine].rows("SELECT id FROM \(column.table) ORDER BY id")
         guard !ids.isEmpty, case .integer(let id) = random.pick(ids)[0] else { return }
         let shown = try machines[machine].rows("SELECT \(column.name) FROM \(column.table) WHERE id = \(id)")
-        if let text = shown.first?.first?.plainText { overwritten.insert(text) }
         let value = "user \(seed).\(story.count)"
-        note(value, Cell(table: column.table, id: Int(id), column: column.name))
+        seen[value] = shown.first?.first?.plainText
+        note(value, Cell(table: column.table, id: Int(id), column: column.name), on: machine)
         try write("UPDATE \(column.table) SET \(column.name) = '\(value)' WHERE id = \(id)", on: machine)
     }
 
@@ -100,7 +116,7 @@ struct Fleet {
         var values: [String] = []
         for column in columns {
             values.append("user \(seed).\(story.count).\(values.count)")
-            note(values[values.count - 1], Cell(table: "item", id: nextID, column: column.name))
+            note(values[values.count - 1], Cell(table: "item", id: nextID, column: column.name), on: machine)
         }
         try write(
             "INSERT INTO item(id, \(columns.map(\.name).joined(separator: ", "))) VALUES(\(nextID), \(values.map { "'\($0)'" }.joined(separator: ", ")))",
@@ -123,6 +139,7 @@ struct Fleet {
 
     private mutating func pull(_ target: Int, from source: Int) throws {
         story.append("\(target) pulls from \(source)")
+        received[target].formUnion(received[source])
         try machines[target].fixture.pull(from: machines[source].fixture)
     }
 
@@ -137,7 +154,8 @@ struct Fleet {
         return time + Int64(random.below(5))
     }
 
-    private mutating func note(_ value: String, _ cell: Cell) {
+    private mutating func note(_ value: String, _ cell: Cell, on machine: Int) {
+        received[machine].insert(value)
         let isRenamed = migrations.contains(.renaming) && cell.column == "name"
         written[Cell(table: cell.table, id: cell.id, column: isRenamed ? "title" : cell.column), default: []]
             .append(value)
@@ -163,7 +181,8 @@ struct Fleet {
         func content(_ machine: FleetMachine) throws -> [String] {
             try tables.flatMap { table in
                 let names = machine.columns.filter { $0.table == table }.map(\.name).sorted()
-                return try machine.rows("SELECT id, \(names.joined(separator: ", ")) FROM \(table) ORDER BY id").map { row in
+                return try machine.rows("SELECT id, \(names.joined(separator: ", ")) FROM \(table) ORDER BY id").map {
+                    row in
                     "\(table) " + zip(["id"] + names, row).map { "\($0)=\($1.plain)" }.joined(separator: " ")
                 }
             }
@@ -183,11 +202,14 @@ struct Fleet {
                 throw Failure(what: "machine 0 and \(index) differ:\n  \(first)\n  \(other)")
             }
             guard ledgers[index] == ledgers[0] else {
-                let lines = ledgers[0].filter { !ledgers[index].contains($0) }.map { "  - \($0)" }
+                let lines =
+                    ledgers[0].filter { !ledgers[index].contains($0) }.map { "  - \($0)" }
                     + ledgers[index].filter { !ledgers[0].contains($0) }.map { "  + \($0)" }
                 throw Failure(what: "the ledgers of 0 and \(index) differ:\n\(lines.joined(separator: "\n"))")
             }
         }
+        try checkLedger()
+        let overwritten = Set(seen.values)
         let lost = ledgers[0].joined(separator: "\n")
         for (cell, values) in written.sorted(by: { $0.value[0] < $1.value[0] }) {
             let row = try machines[0].rows("SELECT \(cell.column) FROM \(cell.table) WHERE id = \(cell.id)")
@@ -198,6 +220,35 @@ struct Fleet {
             guard let value = row.first?.first?.plainText else { continue }
             for text in values where text != value && !overwritten.contains(text) && !lost.contains("'\(text)'") {
                 throw Failure(what: "\(cell) has '\(value)', and '\(text)' is in no ledger:\n\(lost)")
+            }
+        }
+    }
+}
+
+extension Fleet {
+    fileprivate func checkLedger() throws {
+        let entries = try machines[0].fixture.replica.read { try ConflictEntry.all($0) }
+        for entry in entries {
+            guard let keeper = try machines.firstIndex(where: { try $0.fixture.origin == entry.keptOrigin }),
+                let loser = try machines.firstIndex(where: { try $0.fixture.origin == entry.lostOrigin })
+            else { continue }
+            for lost in entry.lost {
+                // Values of migrations are not unique.
+                guard let value = lost.value.plainText, value.hasPrefix("user "),
+                    let winner = entry.kept.first(where: { $0.column == lost.column })?.value.plainText
+                else { continue }
+                let migration = migrations.firstIndex { $0.column?.name == lost.column }
+                let before = migration.map { receivedBefore[keeper][$0] } ?? []
+                // A renaming copies values. So what a user saw and wrote over under the old name can come back
+                // under the new one from a machine that had not received that, and is a conflict then.
+                let isCopy = migration.map { migrations[$0] == .renaming } ?? false
+                guard seen[winner] != value || isCopy && !before.contains(Fleet.mark(.renaming, loser)) else {
+                    throw Failure(what: "'\(value)' lost to '\(winner)', whose writer saw it")
+                }
+                guard seen[value] != winner || winner.hasPrefix("user ") || !before.contains(value) else {
+                    throw Failure(
+                        what: "'\(value)' lost to '\(winner)', the result of a migration that it had replaced")
+                }
             }
         }
     }
