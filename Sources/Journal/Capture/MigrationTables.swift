@@ -4,6 +4,11 @@
 /// a tool would skip its migrations here. A new replica excludes the tables, unless they are named at `init`.
 /// `_journal_replica.exclude` lists them, and `syncd init --exclude` adds others.
 enum MigrationTables {
+    /// How the names of tables begin in which a tool builds another table anew, in a transaction for each step.
+    /// Such a table lives for milliseconds. If it were captured, its rows would stay on all machines, and would
+    /// come back into the next table of that name, where the tool then fails.
+    static let helperPrefixes = ["_alembic_tmp_"]
+
     /// The names, as the tools spell them.
     static let names = [
         // Python: Django, Alembic, yoyo, peewee-migrate.

@@ -21,7 +21,10 @@ struct TrackingPolicy {
             return MigrationTables.names.contains { names.folded($0) == name }
                 ? "it notes which migrations this file has seen, so it stays local" : "excluded"
         }
-        if let include, !include.contains(name) { return "not among the tables named at init" }
+        if let include { return include.contains(name) ? nil : "not among the tables named at init" }
+        if MigrationTables.helperPrefixes.contains(where: name.hasPrefix) {
+            return "a migration tool builds another table in it"
+        }
         return nil
     }
 }
