@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("The report of init on tables and views")
@@ -90,5 +91,26 @@ struct InitCommandTests {
         let outcome = try await Tool.run("init", path)
         #expect(outcome.status == 0 && outcome.lines.contains("No table is tracked."), "\(outcome)")
         #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("primary key") }, "\(outcome)")
+    }
+
+    @Test("rows without a parent, which the first exchange takes out of their table, are announced")
+    func orphans() async throws {
+        let path = workspace.path("a.sqlite")
+        // With foreign keys off, which is SQLite's default.
+        try RawConnection(path: path).run(
+            """
+            CREATE TABLE album (id INTEGER PRIMARY KEY);
+            CREATE TABLE track (id TEXT PRIMARY KEY, album REFERENCES album, disc REFERENCES disc, x REFERENCES loose(y));
+            CREATE TABLE loose (id INTEGER PRIMARY KEY, y);
+            CREATE TABLE song (id TEXT PRIMARY KEY, album REFERENCES album, disc REFERENCES disc);
+            INSERT INTO album VALUES (1);
+            INSERT INTO track VALUES ('a', 7, 9, 9);
+            INSERT INTO song VALUES ('a', 1, 9), ('b', 7, 9), ('c', 8, NULL), ('d', NULL, NULL);
+            """)
+        let outcome = try await Tool.run("init", path)
+        #expect(outcome.status == 0)
+        let warnings = outcome.lines.filter { $0.contains("lead to no row") }
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("Warning: song: 2 foreign keys"), "\(outcome)")
+        #expect(try await !Tool.run("init", path).output.contains("lead to no row"))
     }
 }

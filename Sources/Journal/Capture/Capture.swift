@@ -228,7 +228,8 @@ package enum Capture {
             tableID: entry.table,
             tracked: .init(
                 table: table.name, adoptedRows: adopted, recoveredChanges: recovered,
-                warnings: try warnings(of: table, replaced: replaced, db)),
+                warnings: try warnings(of: table, replaced: replaced, db)
+                    + (before == nil && adopted > 0 ? orphanWarnings(of: table, db) : [])),
             rewritten: rewritten)
     }
 
@@ -305,6 +306,29 @@ package enum Capture {
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?",
             arguments: [prefix.count, prefix])
         for name in names { try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: name))") }
+    }
+
+    /// Warns of rows of a new table whose foreign keys lead to no row. SQLite takes them while foreign keys are
+    /// off, which is its default; merging holds them.
+    private static func orphanWarnings(of table: TableInspection, _ db: Database) throws -> [String] {
+        do {
+            // A foreign key to a table that is not there is not in force.
+            let count =
+                try Int64.fetchOne(
+                    db,
+                    sql: """
+                        SELECT count(*) FROM pragma_foreign_key_check(?)
+                        WHERE lower(parent) IN (SELECT lower(name) FROM main.sqlite_master WHERE type = 'table')
+                        """, arguments: [table.name]) ?? 0
+            guard count > 0 else { return [] }
+            return [
+                "\(count) foreign keys of its rows lead to no row: the first exchange takes these rows out of the table, and "
+                    + "`syncd held` lists them. `PRAGMA foreign_key_check` names them: delete them or add what they refer to"
+            ]
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // SQLite cannot check a foreign key to columns without a unique index, and never enforces it.
+            return []
+        }
     }
 
     private static func warnings(
