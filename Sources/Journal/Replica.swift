@@ -97,6 +97,12 @@ public final class Replica: Sendable {
         }
     }
 
+    /// True when the file has a journal of this release's format, which ``reading(_:options:)`` does not ensure.
+    package var hasCurrentJournal: Bool {
+        guard hasJournal else { return false }
+        return (try? read(JournalUpgrade.isDue)) == false
+    }
+
     /// Creates a replica in memory, which exists as long as it is open in this process.
     ///
     /// It has one connection, so reads wait for writes.

@@ -28,6 +28,30 @@ package enum Affinity: UInt8, Sendable, Hashable {
         }
     }
 
+    /// The type that a CAST needs to give an expression this affinity; nil for ``none``.
+    package var typeName: String? {
+        switch self {
+        case .none: nil
+        case .numeric: "NUMERIC"
+        case .text: "TEXT"
+        case .real: "REAL"
+        }
+    }
+
+    /// True for a value of the storage class that the affinity prefers. A CAST to the affinity's type keeps
+    /// it, and would convert any other.
+    package func isNative(_ value: Value) -> Bool {
+        switch (self, value) {
+        case (.numeric, .integer), (.numeric, .real), (.real, .integer), (.real, .real), (.text, .text): true
+        default: false
+        }
+    }
+
+    /// SQL that gives `expression` this affinity.
+    package func cast(_ expression: String) -> String {
+        typeName.map { "CAST(\(expression) AS \($0))" } ?? expression
+    }
+
     /// True for a well-formed integer or real literal; white space around it is allowed.
     package static func looksNumeric(_ bytes: Bytes) -> Bool {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

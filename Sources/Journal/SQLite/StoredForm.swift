@@ -2,7 +2,7 @@ import GRDB
 
 /// Converts values as the columns of a table do when they are written: to another storage class with the same
 /// content (https://sqlite.org/datatype3.html, section 3).
-final class StoredForm {
+package final class StoredForm {
     private let affinities: [Affinity]
     private let db: Database
     private var casts: [Affinity: RawStatement] = [:]
@@ -13,12 +13,22 @@ final class StoredForm {
         self.db = db
     }
 
+    /// For ``stored(_:by:)``, which needs no table.
+    package init(_ db: Database) {
+        affinities = []
+        self.db = db
+    }
+
     /// Returns the value that a read returns after `value` was written.
     ///
     /// - Parameter column: The index of the column in ``TableInspection/stored``.
     /// - Throws: ``JournalError`` with the code for the SQLite error.
-    func stored(_ value: Value, in column: Int) throws -> Value {
-        let affinity = affinities[column]
+    func stored(_ value: Value, in column: Int) throws -> Value { try stored(value, by: affinities[column]) }
+
+    /// Returns the value that a column with an affinity stores for `value`.
+    ///
+    /// - Throws: ``JournalError`` with the code for the SQLite error.
+    package func stored(_ value: Value, by affinity: Affinity) throws -> Value {
         switch (affinity, value) {
         case (.text, .integer), (.text, .real): return try cast(value, to: affinity)
         case (.numeric, .text(let bytes)), (.real, .text(let bytes)):
@@ -36,13 +46,7 @@ final class StoredForm {
     }
 
     private func cast(_ value: Value, to affinity: Affinity) throws -> Value {
-        let type =
-            switch affinity {
-            case .text: "TEXT"
-            case .real: "REAL"
-            case .numeric, .none: "NUMERIC"
-            }
-        let statement = try casts[affinity] ?? RawStatement(db, "SELECT CAST(? AS \(type))")
+        let statement = try casts[affinity] ?? RawStatement(db, "SELECT \(affinity.cast("?"))")
         casts[affinity] = statement
         try statement.bind(value, at: 1)
         defer { statement.reset() }

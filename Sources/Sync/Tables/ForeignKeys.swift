@@ -21,6 +21,11 @@ struct ForeignKey {
     let parentColumns: [String]
     /// The collations of the parent's columns.
     let parentCollations: [KeyCollation]
+    /// The affinities of the parent's columns. SQLite converts a child's value by them before it looks for the
+    /// parent, so '01' in a TEXT column refers to 1 (https://sqlite.org/foreignkeys.html, section 3).
+    let parentAffinities: [Affinity]
+    /// The affinities of the child's columns.
+    let childAffinities: [Affinity]
     let substitute: Substitute
     /// Finds the parent by the values of ``parentColumns``.
     let parentSQL: String
@@ -33,9 +38,11 @@ final class ForeignKeyMap {
     private var byParent: [String: [ForeignKey]] = [:]
     private var groups: [String: String] = [:]
     private var statements: [String: RawStatement] = [:]
+    private let forms: StoredForm
 
     init(_ db: Database, tables: [TableInspection]) throws {
         self.db = db
+        forms = StoredForm(db)
         var count = 0
         for table in tables {
             var keys: [ForeignKey] = []
@@ -71,19 +78,28 @@ final class ForeignKeyMap {
         if a != b { groups[max(a, b)] = min(a, b) }
     }
 
-    /// The values by which a row refers to a parent through `key`; nil when one is NULL, because then there
-    /// is no parent.
-    func reference(_ key: ForeignKey, row: (Int) -> Value?) -> [Value]? {
+    /// The values by which a row refers to a parent through `key`, as the parent's columns store them; nil
+    /// when one is NULL, because then there is no parent.
+    ///
+    /// - Throws: ``JournalError`` with the code for the SQLite error.
+    func reference(_ key: ForeignKey, row: (Int) -> Value?) throws -> [Value]? {
         let values = key.childColumns.map { row($0) ?? .null }
-        return values.contains(.null) ? nil : values
+        guard !values.contains(.null) else { return nil }
+        guard key.parentAffinities != key.childAffinities else { return values }
+        return try zip(values, key.parentAffinities).map { try forms.stored($0, by: $1) }
     }
 
     /// The primary keys of the rows that refer to `values` through `key`.
     func children(of key: ForeignKey, table: TableInspection, values: [Value]) throws -> [[Value]] {
         let columns = table.stored.prefix(table.keyCount).map { SQLText.quote(identifier: $0.name) }
-        // The parent's collation applies, not the child's (https://sqlite.org/foreignkeys.html, section 3).
-        let conditions = zip(key.childColumns, key.parentCollations).map { column, collation in
-            "\(SQLText.quote(identifier: table.stored[column].name)) = ? COLLATE \(collation.rawValue)"
+        // The parent's collation and affinity apply, not the child's (https://sqlite.org/foreignkeys.html,
+        // section 3). `+` removes the child's affinity; no index can help then.
+        let conditions = key.childColumns.indices.map { index in
+            let child = SQLText.quote(identifier: table.stored[key.childColumns[index]].name)
+            let affinity = key.parentAffinities[index]
+            let collation = "COLLATE \(key.parentCollations[index].rawValue)"
+            guard affinity != key.childAffinities[index] else { return "\(child) = ? \(collation)" }
+            return "+\(child) = \(affinity.isNative(values[index]) ? affinity.cast("?") : "?") \(collation)"
         }
         let statement = try statement(
             "SELECT \(columns.joined(separator: ", ")) FROM \(SQLText.quote(identifier: table.name)) "
@@ -169,6 +185,11 @@ private struct ForeignKeyDefinition {
         return ForeignKey(
             id: id, child: child.name, childColumns: childColumns, parent: parentTable.name,
             parentColumns: parentColumns, parentCollations: collations,
+            parentAffinities: parentColumns.map { name in
+                position(of: name, in: parentTable).map {
+                    Affinity(parentTable.stored[$0], isStrict: parentTable.isStrict)
+                } ?? .none
+            }, childAffinities: childColumns.map { Affinity(child.stored[$0], isStrict: child.isStrict) },
             substitute: try substitute(db, child: child, columns: childColumns),
             parentSQL: "SELECT 1 FROM \(SQLText.quote(identifier: parentTable.name)) WHERE "
                 + parentColumns.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND "))

@@ -281,7 +281,7 @@ final class RowStore {
         _ table: TableInspection, context: TableContext, keys: ArraySlice<Value>, row: (Int) -> Value?
     ) throws {
         for foreignKey in context.foreignKeys {
-            guard let values = session.foreignKeys.reference(foreignKey, row: row),
+            guard let values = try session.foreignKeys.reference(foreignKey, row: row),
                 try !session.foreignKeys.parentExists(foreignKey, values: values)
             else { continue }
             let key = TableKey(

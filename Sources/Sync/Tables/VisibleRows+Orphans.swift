@@ -19,7 +19,7 @@ extension VisibleRows {
         guard let values = try store.session.writer(of: row.context, row.table).select(key: row.values) else { return }
         let image = RowImage(values, of: row.table)
         for key in row.context.foreignKeys {
-            guard let reference = foreignKeys.reference(key, row: { image[row.table, $0] }),
+            guard let reference = try foreignKeys.reference(key, row: { image[row.table, $0] }),
                 try !foreignKeys.parentExists(key, values: reference)
             else { continue }
             if try isSatisfied(softly: key) {

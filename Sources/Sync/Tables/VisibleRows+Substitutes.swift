@@ -26,7 +26,7 @@ extension VisibleRows {
             var detail = ""
             for key in row.context.foreignKeys {
                 guard case .values(let substitutes) = key.substitute,
-                    let values = foreignKeys.reference(key, row: { merged[$0] }),
+                    let values = try foreignKeys.reference(key, row: { merged[$0] }),
                     try !foreignKeys.parentExists(key, values: values)
                 else { continue }
                 for (column, value) in zip(key.childColumns, substitutes) {

@@ -296,32 +296,11 @@ final class VisibleRows {
         return try values.contains(.null) || foreignKeys.parentExists(key, values: values)
     }
 
-    private struct Provided: Hashable {
-        let foreignKey: Int
-        let values: Key
-    }
-
     /// The greatest subset of `members` in which each row finds its hard parents in the subset or in the
-    /// tables.
+    /// tables. None of them is in its table.
     private func closed(_ members: [Member]) throws -> [Member] {
-        var members = members
-        while true {
-            var provided: Set<Provided> = []
-            for member in members {
-                let values = member.row.table.stored.indices.map { member.image[member.row.table, $0] ?? .null }
-                for key in member.row.context.references {
-                    guard let parent = store.parentValues(key, table: member.row.table, row: values) else { continue }
-                    provided.insert(Provided(foreignKey: key.id, values: Key(parent, collations: key.parentCollations)))
-                }
-            }
-            let remaining = try members.filter { member in
-                try violation(of: member) { key, values in
-                    provided.contains(
-                        Provided(foreignKey: key.id, values: Key(values, collations: key.parentCollations)))
-                } == nil
-            }
-            if remaining.count == members.count { return members }
-            members = remaining
+        try Dependence(members, store).reduce { member, provided in
+            try violation(of: member, isProvided: provided) != nil
         }
     }
 
@@ -329,18 +308,19 @@ final class VisibleRows {
     ///
     /// - Returns: The rows that stay.
     private func keepClosed(_ members: [Member]) throws -> [Member] {
-        var members = members
-        while true {
-            let failing = try members.filter { try violation(of: $0) { _, _ in false } != nil }
-            if failing.isEmpty { return members }
-            try takeOut(failing)
-            let keys = Set(failing.map(\.row.key))
-            for member in failing {
-                member.reason = .foreignKey
-                member.detail = try missingParent(of: member)
-            }
-            members.removeAll { keys.contains($0.row.key) }
+        var failing: [Member] = []
+        let kept = try Dependence(members, store).reduce { member, _ in
+            guard try violation(of: member, isProvided: { _, _ in false }) != nil else { return false }
+            try takeOut([member])
+            failing.append(member)
+            return true
         }
+        // Which parent is missing is told from the rows that stay, so it does not depend on the order.
+        for member in failing {
+            member.reason = .foreignKey
+            member.detail = try missingParent(of: member)
+        }
+        return kept
     }
 
     /// The first foreign key that forbids the row: its parent is neither in the tables nor, by `isProvided`,
@@ -349,7 +329,7 @@ final class VisibleRows {
         of member: Member, isProvided: (ForeignKey, [Value]) -> Bool
     ) throws -> ForeignKey? {
         for key in member.row.context.foreignKeys {
-            guard let values = foreignKeys.reference(key, row: { member.image[member.row.table, $0] }),
+            guard let values = try foreignKeys.reference(key, row: { member.image[member.row.table, $0] }),
                 !isProvided(key, values), try !foreignKeys.parentExists(key, values: values)
             else { continue }
             if !member.isHardened, case .values(let substitutes) = key.substitute,

@@ -2,11 +2,17 @@ import GRDB
 import Journal
 
 extension Replica {
-    /// Opens the file for a command that only reads. It writes nothing, and ``closeReader()`` leaves no
-    /// trace.
+    /// Opens the file for a command that only reads, and writes no byte of it.
+    ///
+    /// Only a file with an interrupted commit, or with the journal of an earlier release, is opened for writing:
+    /// its content cannot be read before it is brought up to date.
     static func openReader(at path: String) throws -> Replica {
         var options = Options()
         options.maximumReaders = 1
+        if let reader = try? reading(path, options: options) {
+            if reader.hasCurrentJournal { return reader }
+            try reader.close()
+        }
         return try open(at: path, options: options)
     }
 
