@@ -100,6 +100,28 @@ struct RollingMigrationTests {
         ])
     }
 
+    @Test("a table that is built anew before its new column is backfilled keeps what others wrote there")
+    func rebuiltBeforeBackfill() throws {
+        let fleet = try Fleet()
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a'), (2, 'b')")
+        try fleet.cluster.converge()
+        try fleet.run(0, "ALTER TABLE item ADD COLUMN state TEXT; UPDATE item SET state = 'new ' || id")
+        try fleet.cluster[0].refreshDerivedState()
+        try fleet.run(0, "UPDATE item SET state = 'edited' WHERE id = 1")
+        try fleet.cluster.pull(1, from: 0)
+        try fleet.run(1, "ALTER TABLE item ADD COLUMN state TEXT; UPDATE item SET state = 'new ' || id")
+        // Capture follows, and nothing is merged.
+        try fleet.cluster[1].refreshDerivedState()
+        try fleet.run(
+            1,
+            """
+            CREATE TABLE item_new(id INTEGER PRIMARY KEY, name TEXT, state TEXT); INSERT INTO item_new SELECT * FROM item;
+            DROP TABLE item; ALTER TABLE item_new RENAME TO item
+            """)
+        try fleet.expect(Self.rows("1 | text:'a' | text:'edited'", "2 | text:'b' | text:'new 2'"))
+        try fleet.expectLedger([])
+    }
+
     @Test("a row that came with a value keeps it, when the other machine's migration fills all rows")
     func filledRow() throws {
         let fleet = try Fleet()

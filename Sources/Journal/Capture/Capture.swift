@@ -206,11 +206,15 @@ package enum Capture {
                 let isAnyRowPossible =
                     !installed.areComplete || !installed.areYoungest || !knowsEvictions || change.exchangesNames
                 if isAnyRowPossible || registry.hasHistory(of: change.fresh, in: table, entry: entry) {
+                    let fresh = change.fresh.union(registry.hiddenColumns(of: table, entry: entry))
                     recovered = try Reconciliation(
                         table, entry: entry, scope: isAnyRowPossible ? .rows : .freshColumns, writer: writer,
-                        fresh: change.fresh, renamed: change.renamed, db
+                        fresh: fresh, renamed: change.renamed, db
                     ).run().journalled
-                    if !change.fresh.isEmpty { try registry.backfillAgain(table: entry.table, in: db) }
+                    if !fresh.isEmpty {
+                        try registry.backfillAgain(
+                            table: entry.table, hiding: fresh.map { table.stored[$0].name }, in: db)
+                    }
                 } else {
                     recovered = try journalNewColumns(change.fresh, of: table, entry: entry, db)
                 }
@@ -220,7 +224,8 @@ package enum Capture {
                 let outcome = try Reconciliation(table, entry: entry, scope: .arrival, writer: writer, db).run()
                 adopted = outcome.journalled
                 replaced = outcome.replaced
-                try registry.backfillAgain(table: entry.table, in: db)
+                try registry.backfillAgain(
+                    table: entry.table, hiding: table.stored.dropFirst(table.keyCount).map(\.name), in: db)
             }
         }
         try registry.name(entry.id, table.name, in: db)

@@ -198,12 +198,30 @@ package struct ShapeRegistry: Sendable {
     }
 
     /// Marks all shapes of a table for another backfill.
-    mutating func backfillAgain(table: Int64, in db: Database) throws {
+    ///
+    /// - Parameter columns: The columns of the table that rows do not show from now on until then.
+    mutating func backfillAgain(table: Int64, hiding columns: [String], in db: Database) throws {
+        let hidden = Set(columns.map(SQLText.foldedName))
         for (id, entry) in entries where entry.table == table {
             // Before the first merge, rows show all columns of the shapes that were captured here.
-            if entry.shownColumns == nil { try show(entry.shape.columns, of: id, in: db) }
+            let shown = entry.shownColumns ?? entry.shape.columns
+            try show(shown.filter { !hidden.contains(SQLText.foldedName($0)) }, of: id, in: db)
             try backfillAgain(id, in: db)
         }
+    }
+
+    /// Returns the columns of a table that rows do not show yet, because a backfill is due: as indices of
+    /// ``TableInspection/stored``.
+    func hiddenColumns(of table: TableInspection, entry: Entry) -> Set<Int> {
+        let hidden = entries.values.filter { $0.table == entry.table && $0.shape.hasKey(of: entry.shape) }.flatMap {
+            shape in
+            let shown = shape.shownColumns.map(Set.init)
+            return shape.shape.valueColumns.filter { shown?.contains($0) == false }.map(SQLText.foldedName)
+        }
+        return Set(
+            table.stored.indices.dropFirst(table.keyCount).filter {
+                hidden.contains(SQLText.foldedName(table.stored[$0].name))
+            })
     }
 
     /// Makes `id` the only shape that the triggers of its table write; nil ends the tracking of `table`.
