@@ -45,10 +45,13 @@ final class FleetMachine {
         release += 1
     }
 
-    /// The steps that SQLite's documentation recommends (https://sqlite.org/lang_altertable.html, section 7).
+    /// The steps that SQLite's documentation recommends (https://sqlite.org/lang_altertable.html, section 7). The
+    /// default stays: without it, nothing tells a value that was written from one that was not.
     private func rebuild() throws -> String {
         let names = columns.filter { $0.table == "item" }.map(\.name)
-        let definitions = (["id INTEGER PRIMARY KEY"] + names.map { "\($0) TEXT" }).joined(separator: ", ")
+        let definitions =
+            (["id INTEGER PRIMARY KEY"] + names.map { $0 == "kind" ? "kind TEXT DEFAULT 'plain'" : "\($0) TEXT" })
+            .joined(separator: ", ")
         let list = (["id"] + names).joined(separator: ", ")
         return """
             CREATE TABLE item_new(\(definitions), size TEXT NOT NULL DEFAULT 'none');
