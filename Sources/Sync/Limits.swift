@@ -96,8 +96,8 @@ public struct Limits: Sendable, Hashable {
 
     // MARK: Work
 
-    /// Ceiling: threads of this process that wait for SQLite at the same time. Requests of peers beyond it wait
-    /// for a thread. It is half of the threads that libdispatch starts, so the others stay for GRDB.
+    /// Ceiling: threads of this process that wait for SQLite at the same time. Requests of peers beyond it
+    /// wait for a thread. It is half of the threads that libdispatch starts, so the others stay for GRDB.
     public static let blockingThreads = 32
 
     /// Ceiling: changes of the index of concurrent changes that is kept for one sending origin between

@@ -137,7 +137,8 @@ struct HotJournalTests {
         return copy
     }
 
-    /// Copies a database and its rollback journal while a transaction that is too large for memory is written.
+    /// Copies a database and its rollback journal while a transaction that is too large for memory is
+    /// written.
     private func copyInCommit(_ db: Database, from original: String, to copy: String, after sql: String = "") throws {
         try db.execute(sql: "PRAGMA cache_size = 5; BEGIN IMMEDIATE; \(sql)")
         for _ in 0..<200 { try db.execute(sql: "INSERT INTO t (a) VALUES (hex(randomblob(1000)))") }

@@ -5,8 +5,14 @@ import Testing
 @Suite struct PurityTests {
     /// Every file that decides, below `Sources/`, and every folder whose files all decide.
     private static let pure = [
-        "Journal/File/CheckpointSchedule.swift", "Journal/Log/LocalFold.swift",
-        "Sync/Inbox/Admission.swift", "Sync/Inbox/DeferredOrigins.swift", "Sync/Identity/HistoryEvidence.swift",
+        "Journal/Capture/CaptureTriggers.swift", "Journal/Capture/ColumnChange.swift",
+        "Journal/File/CheckpointSchedule.swift", "Journal/Log/KeyHistory.swift", "Journal/Log/LocalFold.swift",
+        "Journal/Log/MergedRow.swift", "Journal/SQLite/Affinity.swift", "Journal/Schema/ColumnSpace.swift",
+        "Journal/Values/ColumnMask.swift", "Journal/Values/MergePolicy.swift", "Journal/Values/Stamp.swift",
+        "Journal/Values/VersionVector.swift", "Journal/Values/WriteOrder.swift",
+        "Sync/Inbox/Admission.swift", "Sync/Inbox/DeferredOrigins.swift", "Sync/Inbox/PendingParts.swift",
+        "Sync/Identity/HistoryEvidence.swift", "Sync/Tables/Dependence.swift", "Sync/Tables/KeyStorage.swift",
+        "Sync/Verify/PageComparison.swift", "Sync/Verify/TablePairs.swift",
         "Sync/Limits.swift", "Sync/Merge", "Sync/Session/Backoff.swift", "Sync/Session/FollowState.swift",
         "Sync/Session/Handshake.swift",
         "Sync/Wire/BatchCodec.swift", "Sync/Wire/BatchDecoder.swift", "Sync/Wire/BatchEncoder.swift",

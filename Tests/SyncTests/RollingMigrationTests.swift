@@ -5,8 +5,8 @@ import Testing
 
 @testable import Sync
 
-/// Property: what a migration does to rows that it finds is not a user's edit. It never wins over one that the
-/// migrating machine had received and could not show.
+/// Property: what a migration does to rows that it finds is not a user's edit. It never wins over one that
+/// the migrating machine had received and could not show.
 ///
 /// Machines are migrated one after the other, by programs that know nothing of Tandem.
 @Suite("A rolling migration undoes nothing that was written between two machines' migrations")

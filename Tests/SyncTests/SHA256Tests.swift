@@ -3,7 +3,8 @@ import Testing
 
 @Suite("SHA-256")
 struct SHA256Tests {
-    /// The examples of FIPS 180-4, by https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values.
+    /// The examples of FIPS 180-4, by
+    /// https://csrc.nist.gov/projects/cryptographic-standards-and-guidelines/example-values.
     @Test(
         "The digests of the standard's examples are right",
         arguments: [

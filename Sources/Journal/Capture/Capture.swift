@@ -201,8 +201,8 @@ package enum Capture {
                 ).coversEvictions(installed: installed.sqlByName)
                 let change = ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns)
                 // The journal may differ from the rows in any way when triggers were missing, when a user's
-                // trigger ran before them, and when they did not cover one of the unique indexes. When columns
-                // exchanged their names, each row differs.
+                // trigger ran before them, and when they did not cover one of the unique indexes. When
+                // columns exchanged their names, each row differs.
                 let isAnyRowPossible =
                     !installed.areComplete || !installed.areYoungest || !knowsEvictions || change.exchangesNames
                 if isAnyRowPossible || registry.hasHistory(of: change.fresh, in: table, entry: entry) {
@@ -313,8 +313,8 @@ package enum Capture {
         for name in names { try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: name))") }
     }
 
-    /// Warns of rows of a new table whose foreign keys lead to no row. SQLite takes them while foreign keys are
-    /// off, which is its default; merging holds them.
+    /// Warns of rows of a new table whose foreign keys lead to no row. SQLite takes them while foreign keys
+    /// are off, which is its default; merging holds them.
     private static func orphanWarnings(of table: TableInspection, _ db: Database) throws -> [String] {
         do {
             // A foreign key to a table that is not there is not in force.

@@ -81,8 +81,8 @@ struct ContestedValues {
     private func localEntry(_ row: Row) -> LocalEntry { .update(row.values, columns: row.columns, entry) }
 
     /// False when the causal context `known` would do harm: a policy that merges whole rows would undo other
-    /// columns of the rows, and a receiver refuses a life that the context does not explain (`Admission`). The
-    /// entries then win without a trace.
+    /// columns of the rows, and a receiver refuses a life that the context does not explain (`Admission`).
+    /// The entries then win without a trace.
     private func isSound(_ known: VersionVector, _ rows: [Row], _ reader: JournalReader) throws -> Bool {
         let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
         guard policy == .column, let run = try reader.runs.last() else { return false }

@@ -1,12 +1,12 @@
 /// The tables in which migration tools note what they have done to a file.
 ///
-/// Each machine is migrated on its own, so these notes are true of one file only: with another machine's notes,
-/// a tool would skip its migrations here. A new replica excludes the tables, unless they are named at `init`.
-/// `_journal_replica.exclude` lists them, and `syncd init --exclude` adds others.
+/// Each machine is migrated on its own, so these notes are true of one file only: with another machine's
+/// notes, a tool would skip its migrations here. A new replica excludes the tables, unless they are named at
+/// `init`. `_journal_replica.exclude` lists them, and `syncd init --exclude` adds others.
 enum MigrationTables {
-    /// How the names of tables begin in which a tool builds another table anew, in a transaction for each step.
-    /// Such a table lives for milliseconds. If it were captured, its rows would stay on all machines, and would
-    /// come back into the next table of that name, where the tool then fails.
+    /// How the names of tables begin in which a tool builds another table anew, in a transaction for each
+    /// step. Such a table lives for milliseconds. If it were captured, its rows would stay on all machines,
+    /// and would come back into the next table of that name, where the tool then fails.
     static let helperPrefixes = ["_alembic_tmp_"]
 
     /// The names, as the tools spell them.

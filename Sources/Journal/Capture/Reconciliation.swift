@@ -3,9 +3,9 @@ import GRDB
 /// Journals the difference between the rows that the journal implies for a table and the rows that the table
 /// holds.
 ///
-/// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, when a user's trigger
-/// ran before capture's, and when a migration added, renamed or filled columns. It costs one pass over the
-/// journal and one over the table's rows, and memory for one hash for each value of the table.
+/// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, when a user's
+/// trigger ran before capture's, and when a migration added, renamed or filled columns. It costs one pass
+/// over the journal and one over the table's rows, and memory for one hash for each value of the table.
 ///
 /// Invariants:
 /// 1. A value that a merge produced is never journalled, because no program wrote it. So each row is compared
@@ -119,9 +119,9 @@ struct Reconciliation {
         let replaced: Int64
     }
 
-    /// Finds the value with which a migration filled a column: the one that more than half of the rows have, and
-    /// at least two. It was not written to one row in particular, so nobody wrote it where the journal has
-    /// another one.
+    /// Finds the value with which a migration filled a column: the one that more than half of the rows have,
+    /// and at least two. It was not written to one row in particular, so nobody wrote it where the journal
+    /// has another one.
     private struct FillValues {
         private var counts: [Int: [Int: Int]]
         private var rows = 0

@@ -35,9 +35,7 @@ package final class JournalAppender {
         registry = reader.registry
         nextSeq = reader.lastSeq + 1
         floor = reader.identity.sealedStamp
-        guard let run = try reader.runs.last(), let number = origins.numbers[own] else {
-            throw JournalError(.corrupt, "The journal has no local run")
-        }
+        let (run, number) = try reader.localRun()
         localVersion = run.version(at: nextSeq)
         localNumber = number
     }
@@ -65,12 +63,7 @@ package final class JournalAppender {
     package func begin(origin: OriginID, firstVersion: Int64, known: VersionVector) throws {
         if !hasAppended {
             hasAppended = true
-            // This transaction holds the write lock, so no local transaction is open: the tail ends with a
-            // whole one.
-            try db.execute(
-                sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [nextSeq - 1])
-            // The empty local run at the end has no entries.
-            try db.execute(sql: "DELETE FROM _journal_runs WHERE first_seq >= ?", arguments: [nextSeq])
+            try JournalRun.endTail(before: nextSeq, db)
         }
         var known = known
         known = VersionVector(known.entries.filter { $0.origin != origin })
@@ -78,7 +71,8 @@ package final class JournalAppender {
         let number = try origins.number(of: origin, in: db)
         let mark = origins.encode(known)
         if try !extendsLastRun(number: number, firstVersion: firstVersion, mark: mark) {
-            try insertRun(number: number, firstVersion: firstVersion, mark: mark)
+            try JournalRun.insert(
+                at: nextSeq, origin: number, firstVersion: firstVersion, floor: floor, known: mark, db)
         }
         current = (number, firstVersion)
     }
@@ -122,11 +116,9 @@ package final class JournalAppender {
             throw JournalError(.corrupt, "The journal does not end with the rows that were appended")
         }
         if let current { try origins.advance(current.number, to: current.version - 1, in: db) }
-        try db.execute(
-            sql: "INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known) VALUES (?, ?, ?, ?, ?)",
-            arguments: [
-                nextSeq, localNumber, localVersion, floor.rawValue, origins.encode(origins.merged(except: own)),
-            ])
+        try JournalRun.insert(
+            at: nextSeq, origin: localNumber, firstVersion: localVersion, floor: floor,
+            known: origins.encode(origins.merged(except: own)), db)
         try db.execute(
             sql: "UPDATE _journal_replica SET sealed_seq = ?, sealed_stamp = ?",
             arguments: [nextSeq - 1, floor.rawValue])
@@ -152,12 +144,6 @@ package final class JournalAppender {
             return false
         }
         return version + (nextSeq - first) == firstVersion
-    }
-
-    private func insertRun(number: Int64, firstVersion: Int64, mark: Data) throws {
-        try db.execute(
-            sql: "INSERT INTO _journal_runs (first_seq, origin, first_version, floor, known) VALUES (?, ?, ?, ?, ?)",
-            arguments: [nextSeq, number, firstVersion, floor.rawValue, mark])
     }
 
     private func insert(columns count: Int) throws -> JournalInsert {

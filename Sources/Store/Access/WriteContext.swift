@@ -60,11 +60,9 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     var afterCommit: [HookCall] = []
     /// The shared tail, or a private one after a schema change that may be rolled back.
     private(set) var tail: JournalTail
-    private(set) var changedSchema = false
-    /// True inside of ``migrating(_:)``.
-    private var isMigrating = false
-    /// True when ``migrating(_:)`` has to update capture at its end.
-    private var isCaptureDue = false
+    var changedSchema = false
+    /// Inside of ``migrating(_:)``: whether capture has to be updated at its end; nil outside.
+    var isCaptureDue: Bool?
     /// The folded names of the captured tables; nil until they are needed.
     private var tracked: Set<String>?
     /// A cache of the log of the model that was written last: mostly the next row belongs to the same model.
@@ -297,38 +295,6 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
         for log in follower.allLogs { log.confirm() }
         position = last
-    }
-
-    /// Updates capture after a change of the schema, in the same transaction; while a migration runs, at its
-    /// end.
-    func schemaChanged() throws {
-        db.clearSchemaCache()
-        do {
-            // Before capture, whose triggers must be the newest.
-            try TextIndexStore(db).repairTriggers()
-            if isMigrating { isCaptureDue = true } else { try Capture.refresh(db) }
-        } catch {
-            throw StoreError.wrapping(error, operation: "capturing a changed schema")
-        }
-        changedSchema = true
-        forgetSchema()
-    }
-
-    /// Runs the statements of a migration, and updates capture once at their end. What it does to rows that it
-    /// finds is then told from what users wrote (`Capture.refresh(_:isMigration:)`), and helper tables that it
-    /// drops again are never captured.
-    func migrating(_ body: () throws -> Void) throws {
-        isMigrating = true
-        defer { isMigrating = false }
-        try body()
-        guard isCaptureDue else { return }
-        isCaptureDue = false
-        do {
-            try Capture.refresh(db, isMigration: true)
-        } catch {
-            throw StoreError.wrapping(error, operation: "capturing a migrated schema")
-        }
-        forgetSchema()
     }
 
     /// Clears what depends on the schema. Shapes that are not committed must not reach other threads, and

@@ -21,8 +21,8 @@ struct ForeignKey {
     let parentColumns: [String]
     /// The collations of the parent's columns.
     let parentCollations: [KeyCollation]
-    /// The affinities of the parent's columns. SQLite converts a child's value by them before it looks for the
-    /// parent, so '01' in a TEXT column refers to 1 (https://sqlite.org/foreignkeys.html, section 3).
+    /// The affinities of the parent's columns. SQLite converts a child's value by them before it looks for
+    /// the parent, so '01' in a TEXT column refers to 1 (https://sqlite.org/foreignkeys.html, section 3).
     let parentAffinities: [Affinity]
     /// The affinities of the child's columns.
     let childAffinities: [Affinity]

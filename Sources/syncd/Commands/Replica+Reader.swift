@@ -4,8 +4,8 @@ import Journal
 extension Replica {
     /// Opens the file for a command that only reads, and writes no byte of it.
     ///
-    /// Only a file with an interrupted commit, or with the journal of an earlier release, is opened for writing:
-    /// its content cannot be read before it is brought up to date.
+    /// Only a file with an interrupted commit, or with the journal of an earlier release, is opened for
+    /// writing: its content cannot be read before it is brought up to date.
     static func openReader(at path: String) throws -> Replica {
         var options = Options()
         options.maximumReaders = 1

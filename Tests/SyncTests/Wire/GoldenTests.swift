@@ -119,7 +119,8 @@ import Testing
     func digest() {
         var digest = RowDigest()
         digest.add([.integer(1), .real(-0.0), .text("a"), .blob([]), .null])
-        // printf '\x01\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x01a\x04\0\0\0\0\0\0\0\0\0' | sha256sum
+        // printf '\x01\0\0\0\0\0\0\0\x01\x02\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x01a\x04\0\0\0\0\0\0\0\0\0' |
+        // sha256sum
         let hex = digest.finish().map { String(format: "%02x", $0) }.joined()
         #expect(hex == "8e04dbd00e61cbd0ec5696aa25cfa3b251b181530df7a76bb08c6d171a140a35")
     }

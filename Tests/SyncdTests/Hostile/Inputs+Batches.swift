@@ -85,7 +85,8 @@ extension HostileInput {
             return try scene.push(payload: payload, encoding: .gzip, rawSize: raw.count)
         }
         push(20, "zstd with a window of 2 GiB", invalid) { scene in
-            // Magic, a frame header without content size and single segment, window descriptor 2^31, an empty last block.
+            // Magic, a frame header without content size and single segment, window descriptor 2^31, an empty
+            // last block.
             try scene.push(
                 payload: [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0xA8, 0x01, 0x00, 0x00], encoding: .zstd, rawSize: 10)
         }

@@ -9,11 +9,11 @@ import TestSupport
 /// Each value that a user writes is unique and begins with `user`. So it is known of each what became of it.
 /// Properties, when all machines have run all migrations and know the same:
 /// 1. All have the same rows, and the same ledger.
-/// 2. Each value that a user wrote stands, or a user saw it and wrote over it, or it is in the ledger, or its row
-///    was deleted by a user.
+/// 2. Each value that a user wrote stands, or a user saw it and wrote over it, or it is in the ledger, or its
+///    row was deleted by a user.
 /// 3. A row that a user deleted is gone.
-/// 4. No entry of a ledger is false: a value that its writer saw and wrote over did not lose a conflict, and the
-///    result of a migration did not win over a value that was written over that same result, and that the
+/// 4. No entry of a ledger is false: a value that its writer saw and wrote over did not lose a conflict, and
+///    the result of a migration did not win over a value that was written over that same result, and that the
 ///    migrating machine had received.
 struct Fleet {
     private struct Cell: Hashable {
@@ -239,8 +239,8 @@ extension Fleet {
                 else { continue }
                 let migration = migrations.firstIndex { $0.column?.name == lost.column }
                 let before = migration.map { receivedBefore[keeper][$0] } ?? []
-                // A renaming copies values. So what a user saw and wrote over under the old name can come back
-                // under the new one from a machine that had not received that, and is a conflict then.
+                // A renaming copies values. So what a user saw and wrote over under the old name can come
+                // back under the new one from a machine that had not received that, and is a conflict then.
                 let isCopy = migration.map { migrations[$0] == .renaming } ?? false
                 guard seen[winner] != value || isCopy && !before.contains(Fleet.mark(.renaming, loser)) else {
                     throw Failure(what: "'\(value)' lost to '\(winner)', whose writer saw it")

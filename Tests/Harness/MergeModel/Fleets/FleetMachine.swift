@@ -45,8 +45,8 @@ final class FleetMachine {
         release += 1
     }
 
-    /// The steps that SQLite's documentation recommends (https://sqlite.org/lang_altertable.html, section 7). The
-    /// default stays: without it, nothing tells a value that was written from one that was not.
+    /// The steps that SQLite's documentation recommends (https://sqlite.org/lang_altertable.html, section 7).
+    /// The default stays: without it, nothing tells a value that was written from one that was not.
     private func rebuild() throws -> String {
         let names = columns.filter { $0.table == "item" }.map(\.name)
         let definitions =

@@ -1,5 +1,5 @@
-/// A migration that each machine of a fleet runs at a time of its own, as SQL of a program that knows nothing of
-/// Tandem.
+/// A migration that each machine of a fleet runs at a time of its own, as SQL of a program that knows nothing
+/// of Tandem.
 enum FleetMigration: String, CaseIterable, Sendable {
     /// Adds a column and fills it.
     case addition

@@ -1,0 +1,35 @@
+import GRDB
+import Journal
+
+extension WriteContext {
+    /// Updates capture after a change of the schema, in the same transaction; while a migration runs, at its
+    /// end.
+    func schemaChanged() throws {
+        if isCaptureDue != nil { isCaptureDue = true }
+        try followSchema { if isCaptureDue == nil { try Capture.refresh(db) } }
+    }
+
+    /// Runs the statements of a migration, and updates capture once at their end.
+    ///
+    /// What the migration does to rows that it finds is then told from what users wrote
+    /// (`Capture.refresh(_:isMigration:)`), and helper tables that it drops again are never captured.
+    func migrating(_ body: () throws -> Void) throws {
+        isCaptureDue = false
+        defer { isCaptureDue = nil }
+        try body()
+        if isCaptureDue == true { try followSchema { try Capture.refresh(db, isMigration: true) } }
+    }
+
+    private func followSchema(_ refresh: () throws -> Void) throws {
+        db.clearSchemaCache()
+        do {
+            // Before capture, whose triggers must be the newest.
+            try TextIndexStore(db).repairTriggers()
+            try refresh()
+        } catch {
+            throw StoreError.wrapping(error, operation: "capturing a changed schema")
+        }
+        changedSchema = true
+        forgetSchema()
+    }
+}
