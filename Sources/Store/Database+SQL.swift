@@ -193,19 +193,9 @@ extension WriteContext {
         let before = sqlite3_total_changes(connection)
         var code = sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
-        if code == SQLITE_ERROR, try releaseCapture(connection) { return try run(handle, connection) }
         guard code == SQLITE_DONE else { throw StoreError(statement: handle) }
         // `sqlite3_changes` keeps the count of an earlier statement when this one changed nothing.
         return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
-    }
-
-    /// Drops the capture triggers that make a DROP COLUMN fail, so that it can be run again. The caller
-    /// updates capture afterwards.
-    private func releaseCapture(_ connection: OpaquePointer) throws -> Bool {
-        let words = String(cString: sqlite3_errmsg(connection)).split(separator: " ")
-        // "error in trigger _journal_1_insert after drop column: no such column: NEW.nick"
-        guard words.starts(with: ["error", "in", "trigger"]), words.count > 4, words[4] == "after" else { return false }
-        return try Capture.release(tableOf: String(words[3]), db)
     }
 
     private func argumentCount(_ sql: SQL) -> StoreError {

@@ -124,26 +124,6 @@ struct JournalDocumentTests {
         }
     }
 
-    @Test("DROP COLUMN is refused while the triggers exist, and works as the document says")
-    func dropColumn() throws {
-        let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, 2, 3)")
-        #expect(throws: DatabaseError.self) { try fixture.execute("ALTER TABLE t DROP COLUMN a") }
-        let triggers = try fixture.replica.read {
-            try String.fetchAll(
-                $0,
-                sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '\\_journal\\_%' ESCAPE '\\'")
-        }
-        for trigger in triggers { try fixture.execute("DROP TRIGGER \"\(trigger)\"") }
-        try fixture.execute("ALTER TABLE t DROP COLUMN a; UPDATE t SET b = 4")
-        let again = try Replica.create(at: fixture.replica.path, InitializeRequest())
-        #expect(again.report.tracked[0].recoveredChanges == 1)
-        try fixture.execute("UPDATE t SET b = 5")
-        #expect(
-            try fixture.entries().map { $0.columns.map(\.value) } == [
-                [.integer(2), .integer(3)], [.integer(4)], [.integer(5)],
-            ])
-    }
-
     @Test("an explicit rowid with REPLACE evicts unseen without recursive triggers, and seen with them")
     func explicitRowid() throws {
         for isRecursive in [false, true] {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Journal
 import TestSupport
@@ -184,14 +185,68 @@ struct RollingMigrationTests {
         let fleet = try Fleet()
         try fleet.run(0, "INSERT INTO item VALUES(1, 'a'), (2, 'b')")
         try fleet.cluster.converge()
-        try fleet.cluster[0].write { db in
-            _ = try Capture.release(tableOf: "_journal_1_insert", db)
-            try db.execute(sql: "ALTER TABLE item DROP COLUMN name")
-        }
+        try fleet.run(0, "ALTER TABLE item DROP COLUMN name")
         if looks { try fleet.cluster[0].refreshDerivedState() }
         try fleet.run(0, "ALTER TABLE item ADD COLUMN name TEXT")
         try fleet.cluster.converge()
         #expect(try fleet.cluster.content(0) == fleet.cluster.content(1))
+    }
+
+    @Test(
+        "columns that are dropped and added again between two contacts, wherever they stand",
+        arguments: ["b, c", "c", "b"], [false, true])
+    func droppedAndAddedUnseen(columns: String, isFilled: Bool) throws {
+        let fleet = try Fleet(2, "CREATE TABLE item(id INTEGER PRIMARY KEY, b TEXT, c TEXT DEFAULT 'x')")
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a', 'b'), (2, 'c', 'd')")
+        try fleet.cluster.converge()
+        let names = columns.components(separatedBy: ", ")
+        try fleet.run(0, names.map { "ALTER TABLE item DROP COLUMN \($0)" }.joined(separator: "; "))
+        try fleet.run(0, "INSERT INTO item(id) VALUES(3)")
+        try fleet.run(
+            0,
+            names.map { "ALTER TABLE item ADD COLUMN \($0) TEXT\($0 == "c" ? " DEFAULT 'x'" : "")" }.joined(
+                separator: "; "))
+        if isFilled { try fleet.run(0, "UPDATE item SET \(names[0]) = 'filled' WHERE id <> 1") }
+        try fleet.cluster.converge()
+        let select = "SELECT id, b, c FROM item ORDER BY id"
+        let rows = try fleet.cluster[1].read { try Row.fetchAll($0, sql: select).map(\.description) }
+        #expect(try fleet.cluster[0].read { try Row.fetchAll($0, sql: select).map(\.description) } == rows)
+        #expect(rows.count == 3)
+        #expect(rows[0].contains("\"a\"") && rows[0].contains("\"b\""), "what users wrote before stands")
+        try fleet.expectLedger([])
+    }
+
+    @Test("a row that is inserted after DROP COLUMN has the column's default where it still exists")
+    func insertAfterDrop() throws {
+        let fleet = try Fleet(
+            2, "CREATE TABLE item(id INTEGER PRIMARY KEY, a TEXT, b TEXT NOT NULL DEFAULT 'x', c TEXT)")
+        try fleet.run(0, "INSERT INTO item VALUES(1, 'a', 'b', 'c'), (2, 'a', 'b', 'c')")
+        try fleet.cluster.converge()
+        try fleet.run(
+            0,
+            """
+            UPDATE item SET a = 'first'; INSERT INTO item VALUES(3, 'a', 'b', 'c');
+            ALTER TABLE item DROP COLUMN b;
+            INSERT INTO item VALUES(4, 'a', 'c'); UPDATE item SET c = 'later' WHERE id = 1; UPDATE item SET id = 5 WHERE id = 2;
+            ALTER TABLE item DROP COLUMN a;
+            INSERT INTO item VALUES(6, 'c'); DELETE FROM item WHERE id = 3
+            """)
+        try fleet.cluster.converge()
+        #expect(
+            try fleet.cluster.content(1) == [
+                "item: integer:1 | text:'first' | text:'b' | text:'later'",
+                "item: integer:4 | text:'a' | text:'x' | text:'c'",
+                "item: integer:5 | text:'first' | text:'x' | text:'c'",
+                "item: integer:6 | null:NULL | text:'x' | text:'c'",
+            ])
+        #expect(
+            try fleet.cluster.content(0) == [
+                "item: integer:1 | text:'later'", "item: integer:4 | text:'c'", "item: integer:5 | text:'c'",
+                "item: integer:6 | text:'c'",
+            ])
+        try fleet.run(1, "ALTER TABLE item DROP COLUMN a; ALTER TABLE item DROP COLUMN b")
+        try fleet.expect(Self.rows("1 | text:'later'", "4 | text:'c'", "5 | text:'c'", "6 | text:'c'"))
+        try fleet.expectLedger([])
     }
 
     @Test("a default in double quotes is the string that SQLite takes it for", arguments: ["\"new\"", "new", "'new'"])

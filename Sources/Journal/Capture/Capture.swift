@@ -55,10 +55,12 @@ package enum Capture {
         _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false
     ) throws -> CaptureReport {
         try JournalUpgrade.run(db)
+        let last = try LastContact(db)
+        var registry = try ShapeRegistry(db)
+        try DroppedColumns.settle(after: last.sealed, &registry, db)
         try DerivedState.materialize(db)
         let policy = try TrackingPolicy(db)
         let tables = try TableInspection.all(db)
-        var registry = try ShapeRegistry(db)
         var report = CaptureReport()
         var keptTables: Set<Int64> = []
         for table in tables {
@@ -73,7 +75,7 @@ package enum Capture {
             let outcome: Outcome
             let writer: Reconciliation.Writer =
                 before?.refusal(of: table.name) != nil ? .unknown : isMigration ? .migration : .program
-            switch try trackIfUsable(table, writer, registry: &registry, db) {
+            switch try trackIfUsable(table, writer, since: last, registry: &registry, db) {
             case .success(let tracked): outcome = tracked
             case .failure(let refusal):
                 report.untracked.append(.init(table: table.name, reason: refusal.reason))
@@ -90,8 +92,8 @@ package enum Capture {
             try registry.track(nil, table: entry.table, in: db)
         }
         try db.execute(
-            sql: "UPDATE _journal_replica SET schema_version = ?",
-            arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version")])
+            sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?",
+            arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version"), CaptureTriggers.generation])
         return report
     }
 
@@ -111,27 +113,29 @@ package enum Capture {
         return true
     }
 
-    /// Drops all capture triggers of the table to which the named trigger belongs. SQLite refuses to drop a
-    /// column that a trigger uses. Call ``refresh(_:)`` in the same transaction: it recreates the triggers
-    /// and journals what changed in between.
-    ///
-    /// - Returns: False when `trigger` is not a trigger of capture.
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func release(tableOf trigger: String, _ db: Database) throws -> Bool {
-        let prefix = JournalSchema.prefix + "_"
-        guard trigger.hasPrefix(prefix), let id = Int64(trigger.dropFirst(prefix.count).prefix { $0 != "_" }) else {
-            return false
-        }
-        try dropTriggers(ofTable: id, db)
-        return true
-    }
-
     /// True when the schema changed since the last ``refresh(_:)``, and when the journal has the format of an
     /// earlier release.
     static func isStale(_ db: Database) throws -> Bool {
         if try JournalUpgrade.isDue(db) { return true }
         let current = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
-        return try Int64.fetchOne(db.cachedStatement(sql: "SELECT schema_version FROM _journal_replica")) != current
+        let known = try db.cachedStatement(
+            sql: "SELECT CASE triggers WHEN \(CaptureTriggers.generation) THEN schema_version END FROM _journal_replica"
+        )
+        return try Int64.fetchOne(known) != current
+    }
+
+    /// What the last contact with the file recorded.
+    private struct LastContact {
+        /// The position up to which it folded the journal.
+        let sealed: Int64
+        /// The number of changes of the schema since.
+        let schemaChanges: Int64
+
+        init(_ db: Database) throws {
+            let row = try Row.fetchOne(db, sql: "SELECT sealed_seq, schema_version FROM _journal_replica")
+            sealed = row?["sealed_seq"] ?? 0
+            schemaChanges = (try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0) - (row?["schema_version"] ?? 0)
+        }
     }
 
     // MARK: - One table
@@ -151,14 +155,15 @@ package enum Capture {
     /// - Returns: A refusal when something is missing; nothing is changed then, and other tables are not
     ///   affected.
     private static func trackIfUsable(
-        _ table: TableInspection, _ writer: Reconciliation.Writer, registry: inout ShapeRegistry, _ db: Database
+        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact,
+        registry: inout ShapeRegistry, _ db: Database
     ) throws -> Result<Outcome, Refusal> {
         let before = registry
         var tracked: Outcome?
         var missing = ""
         try db.inSavepoint {
             do {
-                tracked = try track(table, writer, registry: &registry, db)
+                tracked = try track(table, writer, since: last, registry: &registry, db)
                 return .commit
             } catch {
                 guard let what = ApplicationDefined.missing(error) else { throw error }
@@ -172,7 +177,8 @@ package enum Capture {
     }
 
     private static func track(
-        _ table: TableInspection, _ writer: Reconciliation.Writer, registry: inout ShapeRegistry, _ db: Database
+        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact,
+        registry: inout ShapeRegistry, _ db: Database
     ) throws -> Outcome {
         let before = registry.tracked(table: table.name)
         let isNew = registry.tableID(named: table.name) == nil
@@ -188,7 +194,11 @@ package enum Capture {
         var recovered: Int64 = 0
         var replaced: Int64 = 0
         let rewritten = !(installed.areYoungest && installed.match(wanted))
-        if rewritten {
+        // A column that is dropped and added again takes two changes of the schema.
+        let reset =
+            before?.id == entry.id && last.schemaChanges >= 2
+            ? try ResetColumns(table, entry: entry, registry, after: last.sealed, db).find() : []
+        if rewritten || !reset.isEmpty {
             try dropTriggers(ofTable: entry.table, db)
             for trigger in installed.foreign {
                 try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: trigger))")
@@ -199,7 +209,8 @@ package enum Capture {
                 let knowsEvictions = CaptureTriggers(
                     table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
                 ).coversEvictions(installed: installed.sqlByName)
-                let change = ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns)
+                let change = ColumnChange(
+                    from: before.shape, to: table, columnsInTriggers: installed.columns, reset: reset)
                 // The journal may differ from the rows in any way when triggers were missing, when a user's
                 // trigger ran before them, and when they did not cover one of the unique indexes. When
                 // columns exchanged their names, each row differs.

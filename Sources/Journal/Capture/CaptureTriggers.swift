@@ -13,6 +13,11 @@
 ///    is a change.
 /// 3. A new row with NULL in its primary key is refused, because no other machine could identify it. Rows
 ///    that had NULL in their key before `init` can be updated and deleted; their changes are not journalled.
+/// 4. DROP COLUMN works, although the triggers name the column. SQLite refuses it when a name in a trigger no
+///    longer leads anywhere (https://sqlite.org/lang_altertable.html#alter_table_drop_column). It looks for a
+///    name in inner scopes first. So each use of a column that can be dropped, which is any outside of the
+///    key, stands in a subquery, and the outer query has a row with a column of that name: see
+///    ``fallback(_:_:as:)``. That costs a coroutine for each entry, and no lookup.
 struct CaptureTriggers {
     let table: TableInspection
     let uniqueIndexes: [UniqueIndex]
@@ -26,6 +31,9 @@ struct CaptureTriggers {
         let name: String
         let sql: String
     }
+
+    /// The version of the triggers' text. Files with another one get new triggers at the next contact.
+    static let generation: Int64 = 1
 
     static func namePrefix(tableID: Int64) -> String { "\(JournalSchema.prefix)_\(tableID)_" }
 
@@ -44,6 +52,7 @@ struct CaptureTriggers {
         ["new", "old"].contains(SQLText.foldedName(table.name)) ? "\"\(JournalSchema.prefix)_self\"" : quotedTable
     }
     private var keys: ArraySlice<TableInspection.Column> { table.stored.prefix(table.keyCount) }
+    private var others: ArraySlice<TableInspection.Column> { table.stored.dropFirst(table.keyCount) }
 
     private func trigger(_ suffix: String, _ timing: String, when condition: String? = nil, body: [String]) -> Trigger {
         let name = CaptureTriggers.namePrefix(tableID: tableID) + suffix
@@ -57,7 +66,15 @@ struct CaptureTriggers {
     // MARK: - Rows
 
     private var insert: Trigger {
-        trigger("insert", "AFTER INSERT", body: [appendEntry(.insert, values: rowValues("NEW"))])
+        trigger(
+            "insert", "AFTER INSERT",
+            body: [
+                appendEntry(
+                    .insert,
+                    values: keyValues("NEW", checked: true).map { "(SELECT \($0))" }
+                        + others.map { guarded("NEW", $0) },
+                    from: others.isEmpty ? nil : fallback(others, DroppedColumns.markerSQL, as: "new"))
+            ])
     }
 
     private var delete: Trigger {
@@ -69,17 +86,28 @@ struct CaptureTriggers {
     /// Captures a changed row with an unchanged key; nil for a table that has key columns only.
     private var update: Trigger? {
         guard table.stored.count > table.keyCount else { return nil }
-        let changed = table.stored.indices.dropFirst(table.keyCount)
-        let values =
-            keyValues("NEW", checked: false)
-            + changed.map { index in
-                "CASE WHEN \(differs(table.stored[index])) THEN NEW.\(SQLText.quote(identifier: table.stored[index].name)) END"
-            }
+        let words = maskExpressions
+        let masks = words.indices.map { "\"\(JournalSchema.prefix)_\(JournalSchema.maskColumn($0))\"" }
+        let old = fallback(others, "NULL", as: "old")
+        // LIMIT keeps SQLite from merging the queries, which would compute a mask for each of its uses.
+        let source =
+            "(SELECT "
+            + (zip(words, masks).map { "(SELECT (SELECT \($0)) FROM \(old)) AS \($1)" }
+            + others.map { "NULL AS \(SQLText.quote(identifier: $0.name))" }).joined(separator: ", ")
+            + " FROM \(fallback(others, "NULL", as: "new")) LIMIT 1) AS new"
+        let values = table.stored.indices.dropFirst(table.keyCount).map { index in
+            let bit = Int64(1) << Int64(index % ColumnMask.bitsPerWord)
+            return
+                "CASE WHEN new.\(masks[index / ColumnMask.bitsPerWord]) & \(bit) THEN \(guarded("NEW", table.stored[index])) END"
+        }
         return trigger(
             "update", "AFTER UPDATE",
-            when: (hasNullableKey ? "\(isNamed("NEW")) AND " : "")
-                + "\(sameKey) AND (\(anyOf(changed.map { differs(table.stored[$0]) })))",
-            body: [appendEntry(.update, values: values, mask: maskExpressions)])
+            when: (hasNullableKey ? "\(isNamed("NEW")) AND " : "") + sameKey,
+            body: [
+                appendEntry(
+                    .update, values: keys.map { guarded("NEW", $0) } + values, mask: masks.map { "new.\($0)" },
+                    from: source + " WHERE " + masks.map { "new.\($0) <> 0" }.joined(separator: " OR "))
+            ])
     }
 
     /// Captures a key change as a delete of the old key and an insert of the new key that carries every
@@ -94,19 +122,20 @@ struct CaptureTriggers {
     private var keyChange: Trigger {
         let columns = keys.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let source = keys.map { "t.\(SQLText.quote(identifier: $0.name)) IS NEW.\(SQLText.quote(identifier: $0.name))" }
+        let row = "\(quotedTable) AS t WHERE \(source.joined(separator: " AND "))"
         let deleteOld =
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, mask, \(valueColumns(table.keyCount))) "
-            + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), "
-            + "(SELECT 1 FROM \(quotedTable) AS t WHERE \(source.joined(separator: " AND "))), "
+            + "SELECT \(shapeID), \(Operation.delete.rawValue), julianday('now'), (SELECT 1 FROM \(row)), "
             + keyValues("OLD", checked: false).joined(separator: ", ")
             + " WHERE " + isNamed("OLD")
         let insertNew =
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, \(valueColumns(table.stored.count))) "
             + "SELECT \(shapeID), \(Operation.insert.rawValue), julianday('now'), "
             + (keyValues("NEW", checked: true)
-            + table.stored.dropFirst(table.keyCount).map { "t.\(SQLText.quote(identifier: $0.name))" })
+            + others.map { "(SELECT t.\(SQLText.quote(identifier: $0.name)) FROM \(row))" })
             .joined(separator: ", ")
-            + " FROM \(quotedTable) AS t WHERE " + source.joined(separator: " AND ")
+            + (others.isEmpty ? "" : " FROM \(fallback(others, DroppedColumns.markerSQL, as: "t"))")
+            + " WHERE EXISTS (SELECT 1 FROM \(row))"
         return trigger(
             "key", table.hasRowidKey ? "AFTER UPDATE" : "AFTER UPDATE OF \(columns)", when: "NOT (\(sameKey))",
             body: [deleteOld, insertNew])
@@ -127,7 +156,8 @@ struct CaptureTriggers {
         return trigger("evict_update", "BEFORE UPDATE", body: uniqueIndexes.map { noteSuspects($0, unless: "OLD") })
     }
 
-    private func noteSuspects(_ index: UniqueIndex, unless row: String) -> String {
+    /// The FROM and WHERE clauses that find the row that clashes with the new one in `index`.
+    private func clash(in index: UniqueIndex, unless row: String) -> String {
         let clashes = index.terms.map { term in
             // In the subquery, the bare column names of an indexed expression refer to the new row's columns.
             let new =
@@ -146,11 +176,23 @@ struct CaptureTriggers {
         // The condition may use the table's name, which the alias hides. Without the condition more
         // candidates are noted, which does no harm.
         let condition = alias == quotedTable ? index.condition.map { ["(\($0))"] } ?? [] : []
-        return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, "
-            + (0..<table.keyCount).map { "k\($0)" }.joined(separator: ", ") + ") SELECT \(shapeID), "
-            + keys.map { "\(alias).\(SQLText.quote(identifier: $0.name))" }.joined(separator: ", ")
-            + " FROM \(quotedTable)\(alias == quotedTable ? "" : " AS \(alias)") WHERE "
+        return " FROM \(quotedTable)\(alias == quotedTable ? "" : " AS \(alias)") WHERE "
             + (condition + clashes + ["(NOT (\(other))\(isMinted))"]).joined(separator: " AND ")
+    }
+
+    /// At most one row has the new row's value in a unique index, so its key is a scalar.
+    private func noteSuspects(_ index: UniqueIndex, unless row: String) -> String {
+        let clash = clash(in: index, unless: row)
+        let used = table.columns.filter { $0.keyPosition == 0 && index.depends(on: $0.name, of: table) }
+        let names = (0..<table.keyCount).map { "k\($0)" }
+        let found = zip(keys, names).map { key, name in
+            let value = "(SELECT \(alias).\(SQLText.quote(identifier: key.name))\(clash))"
+            return
+                (used.isEmpty ? value : "(SELECT \(value) FROM \(fallback(used, "NULL", as: alias)))") + " AS \(name)"
+        }
+        return "INSERT INTO \(JournalSchema.prefix)_suspects (shape, \(names.joined(separator: ", "))) "
+            + "SELECT \(shapeID), \(names.joined(separator: ", ")) FROM (SELECT \(found.joined(separator: ", "))"
+            + (used.isEmpty ? "" : " FROM \(fallback(used, "NULL", as: "new"))") + " LIMIT 1) WHERE k0 IS NOT NULL"
     }
 
     /// The columns of the new row that `expression` uses, under their own names.
@@ -166,18 +208,37 @@ struct CaptureTriggers {
         [(insertEvictions, "NEW"), (updateEvictions, "OLD")].allSatisfy { trigger, row in
             guard let trigger else { return true }
             guard let sql = installed[trigger.name] else { return false }
-            return uniqueIndexes.allSatisfy { sql.contains(noteSuspects($0, unless: row)) }
+            return uniqueIndexes.allSatisfy { sql.contains(clash(in: $0, unless: row)) }
         }
     }
 
     // MARK: - Pieces
 
-    private func appendEntry(_ operation: Operation, values: [String], mask: [String] = []) -> String {
+    /// - Parameter source: What stands after FROM; nil for no FROM clause.
+    private func appendEntry(
+        _ operation: Operation, values: [String], mask: [String] = [], from source: String? = nil
+    ) -> String {
         let maskColumns = mask.indices.map { JournalSchema.maskColumn($0) }
         let columns = (["shape", "op", "stamp"] + maskColumns).joined(separator: ", ")
-        return "INSERT INTO \(JournalSchema.prefix) (\(columns), \(valueColumns(values.count))) VALUES ("
-            + (["\(shapeID)", "\(operation.rawValue)", "julianday('now')"] + mask + values).joined(separator: ", ")
-            + ")"
+        let row = (["\(shapeID)", "\(operation.rawValue)", "julianday('now')"] + mask + values).joined(separator: ", ")
+        return "INSERT INTO \(JournalSchema.prefix) (\(columns), \(valueColumns(values.count))) "
+            + (source.map { "SELECT \(row) FROM \($0)" } ?? "VALUES (\(row))")
+    }
+
+    /// A row of the name `row`, in which a name that the table no longer has is found.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns of the row; not empty.
+    ///   - value: The value of each, as SQL.
+    private func fallback(_ columns: some Collection<TableInspection.Column>, _ value: String, as row: String) -> String
+    {
+        "(SELECT \(columns.map { "\(value) AS \(SQLText.quote(identifier: $0.name))" }.joined(separator: ", "))) AS \(row)"
+    }
+
+    /// A column of the trigger's row, where the FROM clause has a row of the same name. That one would come
+    /// first, were it not for the inner scope.
+    private func guarded(_ row: String, _ column: TableInspection.Column) -> String {
+        "(SELECT \(row).\(SQLText.quote(identifier: column.name)))"
     }
 
     private func valueColumns(_ count: Int) -> String {
@@ -203,11 +264,6 @@ struct CaptureTriggers {
         keys.map { "\(row).\(SQLText.quote(identifier: $0.name)) IS NOT NULL" }.joined(separator: " AND ")
     }
 
-    private func rowValues(_ row: String) -> [String] {
-        keyValues(row, checked: true)
-            + table.stored.dropFirst(table.keyCount).map { "\(row).\(SQLText.quote(identifier: $0.name))" }
-    }
-
     /// SQL that is true when the storage class or the content of the column changed.
     private func differs(_ column: TableInspection.Column) -> String {
         let name = SQLText.quote(identifier: column.name)
@@ -219,14 +275,6 @@ struct CaptureTriggers {
 
     private var sameKey: String {
         "NOT (\(keys.map(differs).joined(separator: " OR ")))"
-    }
-
-    /// An OR of the terms, as a balanced tree when there are many: SQLite limits the depth of an expression
-    /// to 1 000.
-    private func anyOf(_ terms: [String]) -> String {
-        guard terms.count > 32 else { return terms.joined(separator: " OR ") }
-        let middle = terms.count / 2
-        return "(\(anyOf(Array(terms[..<middle]))) OR \(anyOf(Array(terms[middle...]))))"
     }
 
     /// One SQL expression for each word of the ``ColumnMask``.

@@ -1,6 +1,6 @@
 /// What a migration did to the columns of a tracked table, besides the key.
 struct ColumnChange {
-    /// The columns that the table did not have, as indices of ``TableInspection/stored``.
+    /// The columns that the table did not have, or had and lost in between, as indices of ``TableInspection/stored``.
     private(set) var fresh: Set<Int> = []
     /// The columns that had another name, as indices of ``TableInspection/stored``, with that name, folded.
     private(set) var renamed: [Int: String] = [:]
@@ -9,7 +9,8 @@ struct ColumnChange {
     ///   - before: The shape that the triggers wrote; its key is that of the table.
     ///   - table: The table now.
     ///   - columnsInTriggers: The columns of that shape under their present names; nil when unknown.
-    init(from before: TableShape, to table: TableInspection, columnsInTriggers: [String]?) {
+    ///   - reset: The columns that were dropped and added again at their place.
+    init(from before: TableShape, to table: TableInspection, columnsInTriggers: [String]?, reset: Set<Int> = []) {
         let old = Set(before.columns.map(SQLText.foldedName))
         var former: [String: String] = [:]
         if let columnsInTriggers, columnsInTriggers.count == before.columns.count {
@@ -22,6 +23,23 @@ struct ColumnChange {
             if !old.contains(name) { fresh.insert(index) }
             if let oldName = former[name], oldName != name { renamed[index] = oldName }
         }
+        fresh.formUnion(ColumnChange.moved(in: table, from: before).union(reset))
+    }
+
+    /// The columns that stand after a column that they stood before. ADD COLUMN appends, so they were dropped
+    /// and added again. A table that was rebuilt can have its columns in any order, but it has lost its
+    /// triggers, and all of its rows are compared.
+    private static func moved(in table: TableInspection, from before: TableShape) -> Set<Int> {
+        let places = Dictionary(
+            before.columns.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })
+        var last = 0
+        var moved: Set<Int> = []
+        for index in table.stored.indices.dropFirst(table.keyCount) {
+            guard let place = places[SQLText.foldedName(table.stored[index].name)] else { continue }
+            if place < last { moved.insert(index) }
+            last = max(last, place)
+        }
+        return moved
     }
 
     /// True when a column took a name that another column had.

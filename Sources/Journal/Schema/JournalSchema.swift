@@ -33,7 +33,8 @@ enum JournalSchema {
           fingerprint TEXT,
           instance BLOB,
           checked_seq INTEGER NOT NULL DEFAULT 0,
-          checked_keys TEXT
+          checked_keys TEXT,
+          triggers INTEGER NOT NULL DEFAULT 0
         ) STRICT
         """,
         "_journal": """

@@ -14,7 +14,7 @@ enum JournalUpgrade {
             statement = try db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
-                      checked_keys IS NULL
+                      triggers
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -34,6 +34,7 @@ enum JournalUpgrade {
         try addColumns(
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
+                "triggers INTEGER NOT NULL DEFAULT 0",
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)

@@ -107,6 +107,15 @@ package struct ShapeRegistry: Sendable {
         return (entries[entry.id] ?? entry, hasOldKeys)
     }
 
+    /// Returns the registered shape with `columns`, which begin with the key, of the table of `entry`, and adds
+    /// it when there is none.
+    ///
+    /// - Throws: Errors of SQLite; nothing is registered in memory then.
+    mutating func register(columns: [String], of entry: Entry, in db: Database) throws -> Entry {
+        let shape = TableShape(table: entry.shape.table, columns: columns, keyCount: entry.shape.keyCount)
+        return try register(shape, wireName: entry.wireName, collations: entry.collations, in: db)
+    }
+
     /// - Parameter collations: The collations of the key columns; nil for those of the table's other shapes.
     private mutating func register(
         _ shape: TableShape, wireName: String, collations: [KeyCollation]?, in db: Database
