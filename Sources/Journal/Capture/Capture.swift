@@ -194,23 +194,26 @@ package enum Capture {
         var recovered: Int64 = 0
         var replaced: Int64 = 0
         let rewritten = !(installed.areYoungest && installed.match(wanted))
+        var change = before.flatMap { before in
+            before.shape.hasKey(of: table.shape)
+                ? ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns) : nil
+        }
         // A column that is dropped and added again takes two changes of the schema.
-        let reset =
-            before?.id == entry.id && last.schemaChanges >= 2
-            ? try ResetColumns(table, entry: entry, registry, after: last.sealed, db).find() : []
-        if rewritten || !reset.isEmpty {
+        if let known = change, last.schemaChanges >= 2 {
+            let rows = ResetColumns(table, entry: entry, registry, after: last.sealed, db)
+            change?.fresh.formUnion(try rows.find(besides: known.fresh))
+        }
+        if rewritten || change?.fresh.isEmpty == false {
             try dropTriggers(ofTable: entry.table, db)
             for trigger in installed.foreign {
                 try db.execute(sql: "DROP TRIGGER \(SQLText.quote(identifier: trigger))")
             }
             for trigger in wanted { try db.execute(sql: trigger.sql) }
             try registry.track(entry.id, table: entry.table, in: db)
-            if let before, before.shape.hasKey(of: table.shape) {
+            if let before, let change {
                 let knowsEvictions = CaptureTriggers(
                     table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
                 ).coversEvictions(installed: installed.sqlByName)
-                let change = ColumnChange(
-                    from: before.shape, to: table, columnsInTriggers: installed.columns, reset: reset)
                 // The journal may differ from the rows in any way when triggers were missing, when a user's
                 // trigger ran before them, and when they did not cover one of the unique indexes. When
                 // columns exchanged their names, each row differs.

@@ -1,7 +1,7 @@
 /// What a migration did to the columns of a tracked table, besides the key.
 struct ColumnChange {
     /// The columns that the table did not have, or had and lost in between, as indices of ``TableInspection/stored``.
-    private(set) var fresh: Set<Int> = []
+    var fresh: Set<Int> = []
     /// The columns that had another name, as indices of ``TableInspection/stored``, with that name, folded.
     private(set) var renamed: [Int: String] = [:]
 
@@ -9,8 +9,7 @@ struct ColumnChange {
     ///   - before: The shape that the triggers wrote; its key is that of the table.
     ///   - table: The table now.
     ///   - columnsInTriggers: The columns of that shape under their present names; nil when unknown.
-    ///   - reset: The columns that were dropped and added again at their place.
-    init(from before: TableShape, to table: TableInspection, columnsInTriggers: [String]?, reset: Set<Int> = []) {
+    init(from before: TableShape, to table: TableInspection, columnsInTriggers: [String]?) {
         let old = Set(before.columns.map(SQLText.foldedName))
         var former: [String: String] = [:]
         if let columnsInTriggers, columnsInTriggers.count == before.columns.count {
@@ -23,7 +22,7 @@ struct ColumnChange {
             if !old.contains(name) { fresh.insert(index) }
             if let oldName = former[name], oldName != name { renamed[index] = oldName }
         }
-        fresh.formUnion(ColumnChange.moved(in: table, from: before).union(reset))
+        fresh.formUnion(ColumnChange.moved(in: table, from: before))
     }
 
     /// The columns that stand after a column that they stood before. ADD COLUMN appends, so they were dropped

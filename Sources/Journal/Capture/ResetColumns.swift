@@ -16,7 +16,7 @@ struct ResetColumns {
     private let db: Database
 
     /// - Parameters:
-    ///   - entry: The shape of the table now and at the last contact.
+    ///   - entry: The shape of the table now, with the key of the last contact.
     ///   - sealed: `sealed_seq` at the last contact.
     init(
         _ table: TableInspection, entry: ShapeRegistry.Entry, _ registry: ShapeRegistry, after sealed: Int64,
@@ -29,13 +29,14 @@ struct ResetColumns {
         shapes = registry.entries.values.filter { $0.table == entry.table && $0.shape.hasKey(of: entry.shape) }
     }
 
-    /// Returns the reset columns, as indices of ``TableInspection/stored``. Only the last columns can be: ADD
-    /// COLUMN appends (https://sqlite.org/lang_altertable.html#alter_table_add_column).
+    /// Returns the reset columns, as indices of ``TableInspection/stored``. Only the last ones can be, and those
+    /// before new ones: ADD COLUMN appends (https://sqlite.org/lang_altertable.html#alter_table_add_column).
     ///
+    /// - Parameter fresh: The columns that the last contact did not see at their place.
     /// - Throws: Errors of SQLite.
-    func find() throws -> Set<Int> {
+    func find(besides fresh: Set<Int>) throws -> Set<Int> {
         var found: Set<Int> = []
-        for index in table.stored.indices.dropFirst(table.keyCount).reversed() {
+        for index in table.stored.indices.dropFirst(table.keyCount).reversed() where !fresh.contains(index) {
             guard try isReset(index) else { break }
             found.insert(index)
         }

@@ -19,7 +19,7 @@ final class FleetMachine {
         time = HistoryReplica.start + Int64(number)
         clock.set(milliseconds: time)
         program = try RawConnection(path: path, vfs: clock.vfs)
-        try program.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, note TEXT)")
+        try program.run("CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, memo TEXT, note TEXT)")
         var options = Replica.Options.unsynced
         options.maximumReaders = 1
         options.prepare = { try $0.execute(sql: "PRAGMA synchronous = OFF") }

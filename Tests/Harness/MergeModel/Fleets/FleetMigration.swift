@@ -11,6 +11,10 @@ enum FleetMigration: String, CaseIterable, Sendable {
     case seeds
     /// Builds the table anew, with a column more.
     case rebuild
+    /// Drops a column and adds it again under the same name, without a contact in between.
+    case reset
+    /// Drops a column.
+    case removal
 
     var sql: String {
         switch self {
@@ -20,6 +24,8 @@ enum FleetMigration: String, CaseIterable, Sendable {
         case .seeds:
             "CREATE TABLE team(id INTEGER PRIMARY KEY, motto TEXT); INSERT INTO team VALUES(1, 'seed'), (2, 'seed'), (3, 'seed')"
         case .rebuild: ""
+        case .reset: "ALTER TABLE item DROP COLUMN note; ALTER TABLE item ADD COLUMN note TEXT"
+        case .removal: "ALTER TABLE item DROP COLUMN memo"
         }
     }
 
@@ -31,11 +37,18 @@ enum FleetMigration: String, CaseIterable, Sendable {
         case .renaming: FleetColumn(table: "item", name: "title")
         case .seeds: FleetColumn(table: "team", name: "motto")
         case .rebuild: FleetColumn(table: "item", name: "size")
+        case .reset, .removal: nil
         }
     }
 
     /// The column that is gone after it.
-    var dropped: FleetColumn? { self == .renaming ? FleetColumn(table: "item", name: "name") : nil }
+    var dropped: FleetColumn? {
+        switch self {
+        case .renaming: FleetColumn(table: "item", name: "name")
+        case .removal: FleetColumn(table: "item", name: "memo")
+        default: nil
+        }
+    }
 }
 
 /// A column of a fleet's tables.
@@ -43,5 +56,5 @@ struct FleetColumn: Hashable, Sendable {
     let table: String
     let name: String
 
-    static let initial = [FleetColumn(table: "item", name: "name"), FleetColumn(table: "item", name: "note")]
+    static let initial = ["name", "note", "memo"].map { FleetColumn(table: "item", name: $0) }
 }
