@@ -1,6 +1,7 @@
 /// What a migration did to the columns of a tracked table, besides the key.
 struct ColumnChange {
-    /// The columns that the table did not have, or had and lost in between, as indices of ``TableInspection/stored``.
+    /// The columns that the table did not have, or had and lost in between, as indices of
+    /// ``TableInspection/stored``.
     var fresh: Set<Int> = []
     /// The columns that had another name, as indices of ``TableInspection/stored``, with that name, folded.
     private(set) var renamed: [Int: String] = [:]

@@ -11,8 +11,8 @@ enum DroppedColumns {
 
     /// Gives marked rows a shape of the columns that they have.
     ///
-    /// - Parameter sealed: `sealed_seq` at the last contact, after which the schema changed: no earlier row is
-    ///   marked.
+    /// - Parameter sealed: `sealed_seq` at the last contact, after which the schema changed: no earlier row
+    ///   is marked.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     static func settle(after sealed: Int64, _ registry: inout ShapeRegistry, _ db: Database) throws {
         for entry in registry.entries.values where entry.isTracked {

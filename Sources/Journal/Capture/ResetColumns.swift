@@ -29,8 +29,9 @@ struct ResetColumns {
         shapes = registry.entries.values.filter { $0.table == entry.table && $0.shape.hasKey(of: entry.shape) }
     }
 
-    /// Returns the reset columns, as indices of ``TableInspection/stored``. Only the last ones can be, and those
-    /// before new ones: ADD COLUMN appends (https://sqlite.org/lang_altertable.html#alter_table_add_column).
+    /// Returns the reset columns, as indices of ``TableInspection/stored``. Only the last ones can be, and
+    /// those before new ones: ADD COLUMN appends
+    /// (https://sqlite.org/lang_altertable.html#alter_table_add_column).
     ///
     /// - Parameter fresh: The columns that the last contact did not see at their place.
     /// - Throws: Errors of SQLite.

@@ -107,8 +107,8 @@ package struct ShapeRegistry: Sendable {
         return (entries[entry.id] ?? entry, hasOldKeys)
     }
 
-    /// Returns the registered shape with `columns`, which begin with the key, of the table of `entry`, and adds
-    /// it when there is none.
+    /// Returns the registered shape with `columns`, which begin with the key, of the table of `entry`, and
+    /// adds it when there is none.
     ///
     /// - Throws: Errors of SQLite; nothing is registered in memory then.
     mutating func register(columns: [String], of entry: Entry, in db: Database) throws -> Entry {

@@ -32,8 +32,9 @@ extension Scenario {
 
     /// Runs until all machines know the same.
     ///
-    /// A history of hundreds of changes, each of which needs a slow exchange of its own, takes long. The bound is
-    /// therefore one of progress: within each 15 minutes, the machines must lack fewer changes than ever before.
+    /// A history of hundreds of changes, each of which needs a slow exchange of its own, takes long. The
+    /// bound is therefore one of progress: within each 15 minutes, the machines must lack fewer changes than
+    /// ever before.
     func becomeLevel() throws {
         var fewest = Int64.max
         var end = scheduler.now + 900_000
@@ -49,7 +50,8 @@ extension Scenario {
         }
     }
 
-    /// The number of changes that some machine knows and another does not, once for each machine that lacks it.
+    /// The number of changes that some machine knows and another does not, once for each machine that lacks
+    /// it.
     private func missing() throws -> Int64 {
         let known = try machines.map { try FileView(machine: $0).vector() }
         let all = known.reduce(VersionVector()) { $0.merged(with: $1) }
