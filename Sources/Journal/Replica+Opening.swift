@@ -63,6 +63,13 @@ extension Replica {
         }
     }
 
+    /// True when the file has a journal that this release reads. An interrupted commit is rolled back.
+    ///
+    /// - Throws: ``JournalError``: `notFound`, `unsupportedFormat`, `corrupt`; errors of SQLite.
+    static func isReplica(_ path: String, _ options: Options) throws -> Bool {
+        try hasJournal(path, options, mayRollBack: true)
+    }
+
     /// True when the file has a journal that this release reads.
     ///
     /// - Parameter mayRollBack: True to let SQLite roll back an interrupted commit, as it does in every

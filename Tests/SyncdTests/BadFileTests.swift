@@ -10,7 +10,8 @@ struct BadFileTests {
     /// Every command that takes a replica's file, with its arguments after the file.
     private static let commands = [
         ["log"], ["status"], ["conflicts"], ["conflicts", "dismiss", "1"], ["held"], ["clock"], ["clock", "repair"],
-        ["clock", "accept", "00000000"], ["rekey"], ["sync", "http://127.0.0.1:1"], ["verify", "http://127.0.0.1:1"],
+        ["clock", "accept", "00000000"], ["rekey"], ["uninit"], ["sync", "http://127.0.0.1:1"],
+        ["verify", "http://127.0.0.1:1"],
         ["run"],
     ]
 
@@ -154,7 +155,7 @@ struct BadFileTests {
         chmod(workspace.directory.path, 0o555)
         defer { chmod(workspace.directory.path, 0o755) }
         let before = try workspace.snapshot()
-        let refused = [["rekey"], ["clock", "repair"], ["run"], ["sync", "http://127.0.0.1:1"]]
+        let refused = [["rekey"], ["uninit"], ["clock", "repair"], ["run"], ["sync", "http://127.0.0.1:1"]]
         for command in refused + [["status"], ["log"], ["held"]] {
             let outcome = try await Tool.run(
                 Unprivileged.wrapper + [Tool.path, command[0], path] + command.dropFirst())

@@ -13,7 +13,7 @@ struct UsageTests {
             ["log", "x.sqlite", "--since", "-1"], ["init", "x.sqlite", "--cluster", ""],
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
             ["run", "x.sqlite", "--listen", "127.0.0.1:65536"], ["run", "x.sqlite", "--log-level", "loud"],
-            ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"],
+            ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"], ["uninit"],
             ["init", "x.sqlite", "--policy", "t=best"],
             ["init", "x.sqlite", "--renamed", "old"], ["run", "x.sqlite", "--conflict-days", "0"],
             ["clock", "x.sqlite", "accept"], ["clock", "x.sqlite", "repair", "84278008"],
@@ -40,7 +40,7 @@ struct UsageTests {
 
     @Test("the help of each command has its exit statuses and its --json, which only the daemon does not have")
     func contract() async throws {
-        let commands = ["init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey"]
+        let commands = ["init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit"]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")
         for command in commands + ["run"] {

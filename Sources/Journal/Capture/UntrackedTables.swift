@@ -25,6 +25,15 @@ extension TableInspection {
         return untrackable
     }
 
+    /// Returns the names of Tandem's own tables in the main schema.
+    ///
+    /// - Throws: Errors of SQLite.
+    static func tandems(_ db: Database) throws -> [String] {
+        let names = try String.fetchAll(
+            db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name LIKE '\\_journal%' ESCAPE '\\'")
+        return names.filter(isTandems)
+    }
+
     /// - Parameters:
     ///   - name: The name of the table.
     ///   - type: The type that `pragma_table_list` reports.

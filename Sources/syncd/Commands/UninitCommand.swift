@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import Journal
+
+struct UninitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "uninit",
+        abstract: "Take Tandem out of a file, which then is the program's own database again.",
+        discussion: """
+            Drops the journal and its triggers, and removes the files beside the database. The program's tables keep the rows \
+            that they show. The file leaves WAL mode, unless another program has it open. Other replicas do not notice; \
+            `syncd init` would make a new replica of the file. The daemon of the file must be stopped.
+
+            Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
+            """)
+
+    @OptionGroup var database: DatabaseArgument
+
+    @Flag(help: "Discard open conflicts and held rows, which only the journal has.")
+    var force = false
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() throws {
+        // The lock file would be left beside a file that is no replica.
+        do {
+            _ = try Replica.reading(database.path).identity()
+        } catch let error as JournalError where error.code == .notAReplica {
+            throw Failure("The database has no change journal", hint: "There is nothing to take out of it")
+        }
+        let lock = try FileLock(database: database.path, for: .maintenance)
+        let removal = try Replica.remove(from: database.path, discarding: force)
+        let file = SystemFiles().resolved(database.path)
+        for suffix in ["-identity", "-checkpoint", "-syncd"] { _ = unlink(file + suffix) }
+        withExtendedLifetime(lock) {}
+        guard !json else { return Console.line(removal.json.text) }
+        Console.line(
+            "\(ConsoleText.printable(database.path)) is no replica any more: "
+                + "\(ConsoleText.count(Int(removal.changes), "change")) and "
+                + "\(ConsoleText.count(removal.triggers, "trigger")) removed.")
+        if removal.discarded > 0 {
+            Console.line(
+                "\(ConsoleText.count(Int(removal.discarded), "conflict or held row", "conflicts and held rows")) discarded."
+            )
+        }
+        Console.line(
+            removal.journalMode == "wal"
+                ? "Another program has the file open, so it stays in WAL mode: PRAGMA journal_mode = DELETE ends it."
+                : "Its journal mode is \(removal.journalMode), SQLite's default; VACUUM gives the journal's space back."
+        )
+    }
+}
+
+extension JournalRemoval {
+    var json: JSONValue {
+        .object([
+            "triggers": .integer(Int64(triggers)),
+            "tables": .integer(Int64(tables)),
+            "changes": .integer(changes),
+            "discarded": .integer(discarded),
+            "journal_mode": .string(journalMode),
+        ])
+    }
+}
