@@ -231,7 +231,11 @@ struct TextSearchTests {
         try db.execute("ALTER TABLE Article RENAME TO Essay")
         try db.execute("INSERT INTO Essay (id, title) VALUES (3, 'renamed')")
         #expect(try Essay.search("renamed", in: db).map(\.object.id) == [3])
-        #expect(code { try db.execute("ALTER TABLE Essay RENAME COLUMN title TO heading") } == .missingColumn)
+        try db.execute("ALTER TABLE Essay RENAME COLUMN title TO heading")
+        #expect(try db.rows("SELECT heading FROM Article_search WHERE Article_search MATCH 'renamed'").count == 1)
+        let narrower: Store.SQL =
+            "CREATE TABLE Essay2 (id INTEGER PRIMARY KEY); DROP TABLE Essay; ALTER TABLE Essay2 RENAME TO Essay"
+        #expect(code { try db.execute(narrower) } == .missingColumn)
         try db.execute("DROP TABLE Essay")
         #expect(try db.values(String.self, "SELECT name FROM _journal_text") == ["Memo_search", "parts"])
         #expect(code { _ = try Article.search("x", in: db) } == .missingTable)

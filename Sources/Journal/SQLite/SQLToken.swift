@@ -1,10 +1,10 @@
 /// A piece of SQL text: a word, number, string, quoted name or one other character. Comments and white space
 /// are dropped.
 package struct SQLToken {
-    let text: String
+    package let text: String
 
     /// The text without the quotes around a quoted name.
-    var name: String {
+    package var name: String {
         guard let first = text.first, let last = text.last, text.utf8.count >= 2 else { return text }
         switch (first, last) {
         case ("[", "]"): return String(text.dropFirst().dropLast())
@@ -20,7 +20,7 @@ package struct SQLToken {
         }
     }
 
-    static func scan(_ sql: String) -> [SQLToken] {
+    package static func scan(_ sql: String) -> [SQLToken] {
         let bytes = Array(sql.utf8)
         var tokens: [SQLToken] = []
         var index = 0

@@ -101,6 +101,18 @@ struct TextIndexDefinition: Hashable {
         ]
     }
 
+    /// The definition with the names that the present text of the insert trigger has for the columns.
+    func renamed(table: String, insertTrigger sql: String) -> TextIndexDefinition {
+        let tokens = SQLToken.scan(sql)
+        let values = zip(tokens, tokens.dropFirst()).filter { $0.0.text.uppercased() == "NEW." }.map(\.1.name)
+        // The key's columns come first.
+        let names = values.count > columns.count ? Array(values.suffix(columns.count)) : columns
+        let isSame = names.map(SQLText.foldedName) == columns.map(SQLText.foldedName)
+        return TextIndexDefinition(
+            name: name, table: table, columns: isSame ? columns : names, tokenizer: tokenizer, prefixes: prefixes,
+            isModels: isModels)
+    }
+
     /// The statement that inserts or updates documents. Documents that are equal already are not written.
     private func upsert(_ table: TableInspection, source: String) -> String {
         let documentKeys = TextIndexDefinition.documentKeys(table).joined(separator: ", ")

@@ -116,14 +116,20 @@ struct TextIndexStore {
         return table
     }
 
-    /// Restores triggers that a rebuilt table has lost, and indexes the table again; follows a renamed table;
-    /// drops an index whose table is gone. Does nothing when all triggers exist.
+    /// Restores triggers that a rebuilt table has lost, and indexes the table again; follows a renamed table
+    /// and renamed columns; drops an index whose table is gone. Does nothing when all triggers exist.
     ///
     /// - Throws: ``StoreError/Code/missingColumn`` when an indexed column is gone.
     func repairTriggers() throws {
         for record in try records() {
             guard let definition = try renamed(record.definition) else {
                 _ = try drop(record.definition.name)
+                continue
+            }
+            if definition.columns != record.definition.columns {
+                // The index names its own columns like those of the table, so that searches can name them.
+                _ = try drop(definition.name)
+                _ = try install(definition)
                 continue
             }
             let table = try inspect(definition)
@@ -139,19 +145,23 @@ struct TextIndexStore {
         }
     }
 
-    /// The definition with the table's current name; nil when the table is gone.
+    /// The definition with the present names of the table and its columns; nil when the table is gone.
+    ///
+    /// SQLite writes new names into the triggers (https://sqlite.org/lang_altertable.html), so the insert
+    /// trigger tells what became of the old ones, also of names that were exchanged. Without the trigger the
+    /// table was made anew, and the names are those that were declared.
     private func renamed(_ definition: TextIndexDefinition) throws -> TextIndexDefinition? {
-        if try TableInspection.named(definition.table, db) != nil { return definition }
-        guard
-            let table = try String.fetchOne(
-                db, sql: "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name = ?",
-                arguments: [definition.insertTrigger])
-        else { return nil }
-        try db.execute(
-            sql: "UPDATE _journal_text SET tbl = ? WHERE name = ?", arguments: [table, definition.name])
-        return TextIndexDefinition(
-            name: definition.name, table: table, columns: definition.columns, tokenizer: definition.tokenizer,
-            prefixes: definition.prefixes, isModels: definition.isModels)
+        let trigger = try GRDB.Row.fetchOne(
+            db, sql: "SELECT tbl_name, sql FROM main.sqlite_master WHERE type = 'trigger' AND name = ?",
+            arguments: [definition.insertTrigger])
+        guard let trigger else { return try TableInspection.named(definition.table, db).map { _ in definition } }
+        let table: String = trigger["tbl_name"]
+        let renamed = definition.renamed(table: table, insertTrigger: trigger["sql"])
+        if !SQLText.same(table, definition.table) {
+            try db.execute(
+                sql: "UPDATE _journal_text SET tbl = ? WHERE name = ?", arguments: [table, definition.name])
+        }
+        return renamed
     }
 
     // MARK: - Following

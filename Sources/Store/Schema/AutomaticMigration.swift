@@ -40,6 +40,7 @@ struct AutomaticMigration {
     // MARK: - Renames
 
     private mutating func rename() throws {
+        let before = report.done.count
         for rename in settings.renames {
             try declare(rename)
             guard let table = try TableInspection.named(rename.table, db) else { continue }
@@ -55,6 +56,8 @@ struct AutomaticMigration {
                 report.did(.renamedTable(from: table.name), rename.newName)
             }
         }
+        // Text indexes take the new names before the models ask for theirs.
+        if report.done.count > before { try TextIndexStore(db).repairTriggers() }
     }
 
     /// Declares a renamed table to replication, so that machines with the old name continue to exchange with
@@ -96,94 +99,101 @@ struct AutomaticMigration {
     }
 
     private mutating func change(_ table: TableInspection, to declared: DeclaredTable) throws {
-        let isEmpty = try PreparedStatement(db, "SELECT 1 FROM \(SQLText.quote(identifier: table.name)) LIMIT 1").run {
-            try !$0.step()
+        let comparison = TableComparison(table, declared)
+        let isEmpty = try isEmpty(table)
+        if !isEmpty { try checkValues(of: comparison.missing, table, declared) }
+        let statement =
+            try String.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
+                arguments: [table.name]) ?? ""
+        guard let definition = TableDefinition(statement, of: table) else {
+            throw StoreError(
+                .invalidSchema, "The statement of the table could not be understood",
+                hint: "Leave the model out of `automatic`, and change its table in versions.", table: table.name)
         }
-        var reasons: [(column: String?, reason: String)] = []
-        let key = table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) }
-        if Set(key) != Set(declared.keyNames.map(SQLText.foldedName)) {
-            reasons.append((nil, "the primary key is (\(key.joined(separator: ", "))), but the model has another key"))
+        let drops = settings.allowed.contains(.dropColumns)
+        let removal = try ColumnRemoval(drops ? comparison.extra : [], of: table, definition, db)
+        let isAllowed = settings.allowed.contains(.rebuildTables)
+        // An empty table of an automatic schema loses nothing. A table that somebody made is theirs.
+        let mayRebuild = isAllowed || isEmpty && definition.isOurs(statement, table)
+        let reason =
+            comparison.key ?? comparison.differences.first?.reason
+            ?? (isAllowed ? removal.constrained.first.map { "\($0.name) has constraints of its own" } : nil)
+        if let reason, mayRebuild {
+            try rebuild(table, declared, definition, comparison, removal, reason: reason)
+        } else {
+            try alter(table, declared, comparison, removal)
         }
-        var missing: [DeclaredTable.Column] = []
-        for column in declared.columns {
-            guard let present = table.columns.first(where: { SQLText.same($0.name, column.name) }) else {
-                missing.append(column)
-                continue
-            }
-            reasons += differences(present, column, isKey: present.keyPosition > 0).map { (column.name, $0) }
-        }
-        let unaddable = missing.filter { !$0.isOptional && $0.defaultSQL == nil }
-        if !unaddable.isEmpty, isEmpty {
-            reasons.append((nil, "new columns without a default value"))
-        }
-        let mayRebuild = isEmpty || settings.allowed.contains(.rebuildTables)
-        if !reasons.isEmpty, mayRebuild {
-            try rebuild(table, declared, reason: reasons[0].reason, isEmpty: isEmpty)
-            return
-        }
-        for (column, reason) in reasons {
-            guard let column else {
-                throw StoreError(
-                    .keyMismatch, reason, hint: "Allow .rebuildTables, or name the table's key in the model.",
-                    table: table.name)
-            }
+        if !drops { for column in comparison.extra { noteKept(column, table) } }
+        for kept in removal.kept {
             report.notDone.append(
                 .init(
-                    table: table.name, column: column, reason: reason,
-                    remedy: "Allow .rebuildTables, or change the property."))
+                    table: table.name, column: kept.column.name,
+                    reason: "kept: it is named by \(kept.by.joined(separator: ", "))",
+                    remedy: "Drop these in a version of the schema, or give the model a property for the column."))
         }
-        if let column = unaddable.first {
-            throw StoreError(
-                .invalidSchema, "The column cannot be added to a table with rows: they would have no value for it",
-                hint: "Give the property a default value, make it optional, or add the column in a version.",
-                table: table.name, column: column.name)
-        }
-        for column in missing { try add(column, to: table, declared) }
-        try dropColumns(of: table, declared)
     }
 
-    private func differences(
-        _ present: TableInspection.Column, _ column: DeclaredTable.Column, isKey: Bool
-    ) -> [String] {
-        var found: [String] = []
-        if !column.storage.fits(declaredType: present.declaredType) {
-            found.append("the column is \(present.declaredType), but the model stores \(column.storage.rawValue)")
+    private func isEmpty(_ table: TableInspection) throws -> Bool {
+        try PreparedStatement(db, "SELECT 1 FROM \(SQLText.quote(identifier: table.name)) LIMIT 1").run {
+            try !$0.step()
         }
-        // A key column without NOT NULL can hold NULL in SQLite
-        // (https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls); capture refuses such
-        // tables.
-        if !isKey, column.isOptional == present.isNotNull {
-            found.append(
-                column.isOptional
-                    ? "the column is NOT NULL, but the property is optional: saving nil fails"
-                    : "the column may hold NULL, but the property is not optional: such a row cannot be decoded")
-        }
-        return found
     }
 
-    private mutating func add(_ column: DeclaredTable.Column, to table: TableInspection, _ declared: DeclaredTable)
+    /// Fails when existing rows would have no value for a new column.
+    private func checkValues(of missing: [DeclaredTable.Column], _ table: TableInspection, _ declared: DeclaredTable)
         throws
     {
-        try execute(
-            "ALTER TABLE \(SQLText.quote(identifier: table.name)) ADD COLUMN \(declared.definition(of: column))", table)
-        report.did(.addedColumn(column.name), table.name)
+        let column = missing.first { column in
+            let isKey = declared.keyNames.contains(column.name)
+            return !column.isOptional && (isKey ? column.initialValue == nil : column.defaultSQL == nil)
+        }
+        guard let column else { return }
+        throw StoreError(
+            .invalidSchema, "The column cannot be added to a table with rows: they would have no value for it",
+            hint: "Give the property a default value, make it optional, or add the column in a version.",
+            table: table.name, column: column.name)
     }
 
-    private mutating func dropColumns(of table: TableInspection, _ declared: DeclaredTable) throws {
-        for column in table.columns where !declared.has(column.name) {
-            guard settings.allowed.contains(.dropColumns) else {
-                noteKept(column, table)
-                continue
-            }
-            // SQLite refuses to drop a column that an index names.
-            for index in try IndexSync.indexes(of: table.name, naming: column.name, db) where index.isOurs {
-                try execute("DROP INDEX \(SQLText.quote(identifier: index.name))", table)
-                report.did(.droppedIndex(index.name), table.name)
-            }
-            try execute(
-                "ALTER TABLE \(SQLText.quote(identifier: table.name)) DROP COLUMN \(SQLText.quote(identifier: column.name))",
-                table)
+    /// Makes the changes that need no rebuild, and notes the others.
+    private mutating func alter(
+        _ table: TableInspection, _ declared: DeclaredTable, _ comparison: TableComparison, _ removal: ColumnRemoval
+    ) throws {
+        if let reason = comparison.key {
+            throw StoreError(
+                .keyMismatch, reason, hint: "Allow .rebuildTables, or name the table's key in the model.",
+                table: table.name)
+        }
+        for difference in comparison.differences {
+            report.notDone.append(
+                .init(
+                    table: table.name, column: difference.column, reason: difference.reason,
+                    remedy: "Allow .rebuildTables, or change the property."))
+        }
+        let quoted = SQLText.quote(identifier: table.name)
+        for column in comparison.missing {
+            try execute("ALTER TABLE \(quoted) ADD COLUMN \(declared.definition(of: column))", table)
+            report.did(.addedColumn(column.name), table.name)
+        }
+        for column in removal.constrained {
+            report.notDone.append(
+                .init(
+                    table: table.name, column: column.name, reason: "kept: it has constraints of its own",
+                    remedy: "Allow .rebuildTables too, to drop it with its constraints and values."))
+        }
+        guard !removal.plain.isEmpty else { return }
+        try dropIndexes(removal, table)
+        for column in removal.plain {
+            try execute("ALTER TABLE \(quoted) DROP COLUMN \(SQLText.quote(identifier: column.name))", table)
             report.did(.droppedColumn(column.name), table.name)
+        }
+    }
+
+    /// Drops the indexes of models that name a dropped column, which SQLite requires.
+    private mutating func dropIndexes(_ removal: ColumnRemoval, _ table: TableInspection) throws {
+        for index in removal.indexes {
+            try execute("DROP INDEX \(SQLText.quote(identifier: index))", table)
+            report.did(.droppedIndex(index), table.name)
         }
     }
 
@@ -197,27 +207,25 @@ struct AutomaticMigration {
                 remedy: "Allow .dropColumns to drop it with its values, or give the model a property for it."))
     }
 
-    // MARK: - Rebuilding
-
     private mutating func rebuild(
-        _ table: TableInspection, _ declared: DeclaredTable, reason: String, isEmpty: Bool
+        _ table: TableInspection, _ declared: DeclaredTable, _ definition: TableDefinition,
+        _ comparison: TableComparison, _ removal: ColumnRemoval, reason: String
     ) throws {
-        let dropped = table.columns.filter { !declared.has($0.name) }
-        let drops = settings.allowed.contains(.dropColumns)
-        var rebuild = TableRebuild(db: db, table: table, declared: declared, keeping: drops ? [] : dropped)
-        let lost = try rebuild.run(settings.invalidRows)
+        try dropIndexes(removal, table)
+        var definition = definition
+        definition.drop(removal.dropped)
+        for column in declared.columns { definition.adapt(column, isKey: declared.keyNames.contains(column.name)) }
+        if comparison.changesKey { definition.setKey(declared.keyNames) }
+        let initial = comparison.missing.filter { $0.defaultSQL == nil }.compactMap { column in
+            column.initialValue.map { (column.name, $0) }
+        }
+        let lost = try TableRebuild(
+            db: db, table: table, definition: definition, name: declared.name, initial: initial
+        ).run(settings.invalidRows)
         changedTables.insert(SQLText.foldedName(table.name))
         report.did(.rebuilt(reason: reason), table.name)
-        for column in dropped {
-            if drops { report.did(.droppedColumn(column.name), table.name) } else { noteKept(column, table) }
-        }
+        for column in removal.plain + removal.constrained { report.did(.droppedColumn(column.name), table.name) }
         if lost > 0 { report.did(.deletedRows(lost), table.name) }
-        for object in rebuild.lostObjects {
-            report.notDone.append(
-                .init(
-                    table: table.name, column: nil, reason: "\(object) could not be recreated on the rebuilt table",
-                    remedy: "Create it in a version of the schema."))
-        }
     }
 
     // MARK: - Text indexes

@@ -4,10 +4,14 @@ public struct DestructiveSteps: OptionSet, Hashable, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Drops columns that the model does not have, with their values.
+    /// Drops columns that the model does not have, with their values. A column with a constraint of its own,
+    /// such as UNIQUE, is dropped only together with ``rebuildTables``. A column that another column's
+    /// constraint, a generated column or an index of somebody else names is kept; the report names these.
     public static let dropColumns = DestructiveSteps(rawValue: 1)
-    /// Rebuilds a table with its rows when types, NOT NULL or the primary key differ from the model's. A
-    /// value that has no exact form in the new type makes its row invalid.
+    /// Rebuilds a table with its rows when types, NOT NULL or the primary key differ from the model's. All
+    /// other constraints, default values, indexes and triggers of the table stay. A value that has no exact
+    /// form in the new type makes its row invalid. Opening throws ``StoreError/Code/invalidSchema`` when an
+    /// index, a trigger or a view does not fit the rebuilt table.
     public static let rebuildTables = DestructiveSteps(rawValue: 2)
 }
 

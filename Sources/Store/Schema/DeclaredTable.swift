@@ -7,8 +7,9 @@ struct DeclaredTable {
         let name: String
         let storage: ColumnStorage
         let isOptional: Bool
-        /// The SQL literal of the property's default value; nil when there is none, or when it differs each
-        /// time.
+        /// The property's default value; nil when there is none, or when it differs each time.
+        let initialValue: Value?
+        /// The default value as an SQL literal. A key column has none.
         let defaultSQL: String?
     }
 
@@ -28,16 +29,18 @@ struct DeclaredTable {
         keySource = M.Fields._keySource
         columns = try M.schema.columns.indices.map { position in
             let column = M.schema.columns[position]
-            var literal: String?
-            if !first._unset.contains(position), !M.schema.key.contains(position) {
+            var initial: Value?
+            if !first._unset.contains(position) {
                 let value = try DeclaredTable.encoded(first, position, column, M.schema.table)
                 if value != .null, try value == DeclaredTable.encoded(second, position, column, M.schema.table) {
-                    literal = try DeclaredTable.literal(value, db)
+                    initial = value
                 }
             }
+            let isKey = M.schema.key.contains(position)
             return Column(
                 name: column.name, storage: M.Fields._storage[position], isOptional: column.isOptional,
-                defaultSQL: literal)
+                initialValue: initial,
+                defaultSQL: isKey ? nil : try initial.flatMap { try DeclaredTable.literal($0, db) })
         }
     }
 
@@ -76,12 +79,8 @@ struct DeclaredTable {
     }
 
     /// The statement that creates the table.
-    ///
-    /// - Parameters:
-    ///   - newName: A name in place of the declared one.
-    ///   - extra: Definitions of columns that the model does not have.
-    func create(as newName: String? = nil, extra: [String] = []) -> String {
-        var parts = columns.map { definition(of: $0) } + extra
+    func create() -> String {
+        var parts = columns.map { definition(of: $0) }
         let isRowid = key.count == 1 && isRowidAlias(columns[key[0]])
         if !isRowid {
             parts.append("PRIMARY KEY (\(keyNames.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")))")
@@ -90,7 +89,7 @@ struct DeclaredTable {
         // its own index.
         let options = key.count > 1 ? "STRICT, WITHOUT ROWID" : "STRICT"
         return
-            "CREATE TABLE \(SQLText.quote(identifier: newName ?? name)) (\(parts.joined(separator: ", "))) \(options)"
+            "CREATE TABLE \(SQLText.quote(identifier: name)) (\(parts.joined(separator: ", "))) \(options)"
     }
 
     private func isRowidAlias(_ column: Column) -> Bool {

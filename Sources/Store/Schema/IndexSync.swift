@@ -109,7 +109,7 @@ struct IndexSync {
             sqliteCode: failure.sqliteCode)
     }
 
-    static func indexes(of table: String, naming column: String? = nil, _ db: GRDB.Database) throws -> [Present] {
+    static func indexes(of table: String, _ db: GRDB.Database) throws -> [Present] {
         let rows = try GRDB.Row.fetchAll(
             db,
             sql: """
@@ -128,6 +128,6 @@ struct IndexSync {
             return Present(
                 name: name, columns: columns, isUnique: isUnique, isPartial: row["partial"],
                 isOurs: Index.isOurs(sql ?? "", name: name, table: table, columns: columns, isUnique: isUnique))
-        }.filter { index in column.map { name in index.columns.contains { SQLText.same($0, name) } } ?? true }
+        }
     }
 }

@@ -69,8 +69,8 @@ public struct SchemaStep {
     ///   - invalidRows: The treatment of rows that are not valid.
     ///   - isValid: Called for each row that can be decoded. A row that cannot be decoded is invalid.
     /// - Returns: The number of deleted rows.
-    /// - Throws: With ``InvalidRows/fail``, ``StoreError/Code/invalidRow`` or `undecodable` for the first
-    ///   invalid row.
+    /// - Throws: With ``InvalidRows/fail``, ``StoreError/Code/undecodable`` for the first row that cannot be
+    ///   decoded, otherwise `invalidRow` with the number of rows that are not valid.
     @discardableResult
     public func validate<M: Model>(
         _ type: M.Type, invalidRows: InvalidRows, isValid: (M.Fields) throws -> Bool = { _ in true }
