@@ -244,6 +244,32 @@ struct TextSearchTests {
         try db.close()
     }
 
+    @Test("[55] a search takes any condition, and limit and rank count only the rows that meet it")
+    func condition() throws {
+        let db = try open()
+        for id in 1...20 {
+            try Memo.create(in: db) {
+                $0.text = id <= 10 ? "oak" : "oak and many other trees of the wood"
+                $0.place = id
+            }
+        }
+        let hits = try Memo.search("oak", where: \.place > 10 && \.place != 15, limit: 4, in: db)
+        #expect(hits.count == 4 && hits.allSatisfy { $0.object.place > 10 })
+        let all = try Memo.search("oak", where: \.place > 10, in: db)
+        #expect(all.count == 10)
+        #expect(all.map(\.rank) == all.map(\.rank).sorted())
+        // Unqualified names of columns that the index has too.
+        let raw = try Memo.search("oak", where: .sql("memo_text LIKE '%wood' AND $PK IS NOT NULL"), in: db)
+        #expect(raw.count == 10)
+        let ids = all.prefix(3).map(\.object.id)
+        #expect(try Memo.search("oak", where: .in(\.id, ids), offset: 1, in: db).count == 2)
+        #expect(try Memo.highlights("oak", where: \.place == 3, in: db).map(\.object.place) == [3])
+        try MemoPart.create(.init(memo: "a", number: 1), in: db) { $0.text = "maple" }
+        try MemoPart.create(.init(memo: "a", number: 2), in: db) { $0.text = "maple" }
+        #expect(try MemoPart.search("maple", where: \.number == 2, in: db).map(\.object.number) == [2])
+        try db.close()
+    }
+
     @Test("[55] a version can declare, change and drop an index; the journal has nothing of it")
     func inVersions() throws {
         let create: Store.SQL =

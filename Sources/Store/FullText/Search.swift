@@ -47,10 +47,12 @@ extension Model {
     ///
     /// ```swift
     /// let hits = try Article.search("local first", weights: ["title": 5], in: db)
+    /// let new = try Article.search("local first", where: \.published > lastWeek, limit: 10, in: db)
     /// ```
     ///
     /// - Parameters:
     ///   - query: What to search for. A plain string literal means all its words.
+    ///   - condition: Which rows can be hits; nil for all. `limit` and `offset` count only these.
     ///   - name: The name of the index. Required when the table has several.
     ///   - weights: The weight of a match by column or property; 1 for those that are not named.
     ///   - marks: The marks around matched words, and the length of a snippet.
@@ -61,23 +63,28 @@ extension Model {
     /// - Throws: ``StoreError``: `missingTable` when the table has no text index of that name, or has several
     ///   and `name` is nil; `missingColumn` for a weight of a column that the index does not have, or a
     ///   weight that is not a finite number; `sql` for a syntax error in a raw query; `undecodable` for a row
-    ///   that does not fit the model; `closed`.
+    ///   that does not fit the model; `unstorable` for a value in the condition that its column cannot store;
+    ///   `closed`.
     public static func search(
-        _ query: TextQuery, index name: String? = nil, weights: [String: Double] = [:],
-        marks: SearchMarks = SearchMarks(), limit: Int = 100, offset: Int = 0, in database: Database
+        _ query: TextQuery, where condition: Condition<Self>? = nil, index name: String? = nil,
+        weights: [String: Double] = [:], marks: SearchMarks = SearchMarks(), limit: Int = 100, offset: Int = 0,
+        in database: Database
     ) throws -> [SearchHit<Self>] {
-        try searchRows(query, index: name, weights: weights, limit: limit, offset: offset, in: database) { name, _ in
+        try searchRows(
+            query, condition, index: name, weights: weights, limit: limit, offset: offset, in: database
+        ) { name, _ in
             SQL("snippet(\(raw: name), -1, \(marks.start), \(marks.end), \(marks.ellipsis), \(marks.words))")
         } hit: { object, rank, texts in
             SearchHit(object: object, rank: rank, snippet: texts.first ?? "")
         }
     }
 
-    /// Searches like ``search(_:index:weights:marks:limit:offset:in:)``, and returns the whole text of each
+    /// Searches like ``search(_:where:index:weights:marks:limit:offset:in:)``, and returns the whole text of each
     /// indexed column, by column name, with marks around the matched words.
     ///
     /// - Parameters:
     ///   - query: What to search for. A plain string literal means all its words.
+    ///   - condition: Which rows can be hits; nil for all.
     ///   - name: The name of the index. Required when the table has several.
     ///   - marks: The marks around matched words. Its `ellipsis` and `words` have no effect here.
     ///   - limit: The maximum number of hits, 0 or more.
@@ -87,11 +94,13 @@ extension Model {
     ///   and `name` is nil; `sql` for a syntax error in a raw query; `undecodable` for a row that does not
     ///   fit the model; `closed`.
     public static func highlights(
-        _ query: TextQuery, index name: String? = nil, marks: SearchMarks = SearchMarks(), limit: Int = 100,
-        in database: Database
+        _ query: TextQuery, where condition: Condition<Self>? = nil, index name: String? = nil,
+        marks: SearchMarks = SearchMarks(), limit: Int = 100, in database: Database
     ) throws -> [(object: Self, texts: [String: String])] {
         var columns: [String] = []
-        return try searchRows(query, index: name, weights: [:], limit: limit, offset: 0, in: database) { name, index in
+        return try searchRows(
+            query, condition, index: name, weights: [:], limit: limit, offset: 0, in: database
+        ) { name, index in
             columns = index.columns
             let parts = columns.indices.map { SQL("highlight(\(raw: name), \($0), \(marks.start), \(marks.end))") }
             return parts.dropFirst().reduce(parts[0]) { $0 + ", " + $1 }
@@ -101,7 +110,8 @@ extension Model {
     }
 
     private static func searchRows<Hit>(
-        _ query: TextQuery, index name: String?, weights: [String: Double], limit: Int, offset: Int,
+        _ query: TextQuery, _ condition: Condition<Self>?, index name: String?, weights: [String: Double], limit: Int,
+        offset: Int,
         in database: Database, texts: (String, TextIndexDefinition) -> SQL, hit: (Self, Double, [String]) -> Hit
     ) throws -> [Hit] {
         if query.expression.isEmpty { return [] }
@@ -114,12 +124,20 @@ extension Model {
                 let factors = try index.weights(weights, schema)
                 let selection = schema.columns.map { "\(schema.quotedTable).\(SQLText.quote(identifier: $0.name))" }
                 let rank: SQL = SQL("bm25(\(raw: quotedName)\(raw: factors.map { ", \($0)" }.joined()))")
+                // A query of its own: the names of columns in it mean the table's, not those of the index.
+                let filter: SQL =
+                    try condition.map { condition in
+                        try SQL(
+                            raw: " AND EXISTS (SELECT 1 FROM \(schema.quotedTable) WHERE \(index.isRow(table)) AND ")
+                            + condition.template.sql() + ")"
+                    } ?? ""
                 let sql =
                     SQL(raw: "SELECT \(selection.joined(separator: ", ")), ") + rank + " AS \"_rank\", "
                     + texts(quotedName, index)
                     + SQL(raw: " FROM \(index.join(table)) WHERE \(quotedName) MATCH ")
+                    + SQL("\(query.expression)") + filter
                     + SQL(
-                        "\(query.expression) ORDER BY \"_rank\", \(raw: quotedName).rowid LIMIT \(limit) OFFSET \(offset)"
+                        " ORDER BY \"_rank\", \(raw: quotedName).rowid LIMIT \(limit) OFFSET \(offset)"
                     )
                 let rows = try context.prepare(sql.text).run { statement in
                     try statement.bind(sql.bindings)

@@ -145,11 +145,15 @@ struct TextIndexDefinition: Hashable {
     /// The join of a search: the FTS5 table, the documents, and the rows whose text still equals the indexed
     /// text.
     func join(_ table: TableInspection) -> String {
-        let keys = zip(TextIndexDefinition.documentKeys(table), keys(table)).map {
-            "\(quotedTable).\($1) = \(quotedDocuments).\($0)"
-        }
-        let fresh = quotedColumns.map { "\(quotedDocuments).\($0) IS \(quotedTable).\($0)" }
+        let fresh = quotedColumns.map { "\(quotedDocuments).\($0) IS \(quotedTable).\($0)" }.joined(separator: " AND ")
         return "\(quotedName) JOIN \(quotedDocuments) ON \(quotedDocuments)._doc = \(quotedName).rowid "
-            + "JOIN \(quotedTable) ON \((keys + fresh).joined(separator: " AND "))"
+            + "JOIN \(quotedTable) ON \(isRow(table)) AND \(fresh)"
+    }
+
+    /// The condition under which a document is that of the table's row.
+    func isRow(_ table: TableInspection) -> String {
+        zip(TextIndexDefinition.documentKeys(table), keys(table)).map {
+            "\(quotedTable).\($1) = \(quotedDocuments).\($0)"
+        }.joined(separator: " AND ")
     }
 }
