@@ -20,6 +20,7 @@ extension Database {
     /// - Throws: What `body` throws, after the rollback; ``StoreError/Code/busy`` when another process holds
     ///   the write lock for longer than ``Options/busyTimeout``; ``StoreError/Code/writeInsideRead`` inside a
     ///   read.
+    @discardableResult
     public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try transaction(operation: "writing", body)
     }

@@ -80,7 +80,8 @@ public struct NewConflicts: AsyncSequence, Sendable {
 
         private func read() async throws -> [ConflictEntry] {
             let (database, last) = (database, last)
-            return try await database.workers.run(on: database.workers.readers) {
+            return try await database.workers.run(on: database.workers.readers) { call in
+                try call.begin()
                 var filter = ConflictFilter(states: Set(ConflictEntry.State.allCases))
                 filter.after = last
                 return try database.conflicts(filter)

@@ -15,6 +15,7 @@ extension Database {
     /// - Throws: What `body` throws, with GRDB's errors wrapped as ``StoreError``;
     ///   ``StoreError/Code/transactionAborted`` when the transaction is over when `body` returns; what
     ///   ``transaction(_:)`` throws. All that `body` wrote is undone then, in the file and in memory.
+    @discardableResult
     public func withGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try write { context in
             try context.inSavepoint {

@@ -140,6 +140,7 @@ public final class Edit<M: Model>: PendingChange {
     /// Saves like ``save()``, for ``Database/save(_:)``.
     ///
     /// - Throws: What ``save()`` throws.
+    @discardableResult
     public func saveChanges() throws -> Bool { try save() }
 
     // MARK: - Following the row

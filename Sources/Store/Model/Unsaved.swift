@@ -157,6 +157,7 @@ extension Model {
     /// Saves an object that was made in memory, like ``save(onConflict:)`` with its default policy.
     ///
     /// - Throws: What ``save(onConflict:)`` throws.
+    @discardableResult
     public func saveChanges() throws -> Bool { try save() }
 
     static func generateKey() throws -> ID {

@@ -43,7 +43,8 @@ public struct LiveSequence<Element: Sendable>: AsyncSequence, Sendable {
                 let (compute, watcher, workers) = (compute, watcher, database.workers)
                 let value: Element
                 do {
-                    value = try await workers.run(on: workers.readers) {
+                    value = try await workers.run(on: workers.readers) { call in
+                        try call.begin()
                         watcher.begin()
                         let (value, region) = try compute()
                         watcher.watch(region)
@@ -110,7 +111,8 @@ final class Watcher: Dependent {
 
 extension Database {
     /// Returns the value of `compute`: the current one, then a new one after every commit that changes what
-    /// it reads.
+    /// it reads. Properties of objects that it reads count too. Objects, and arrays, sets and dictionaries of
+    /// them, give an element for each such commit, because an object is equal to itself whatever its values.
     ///
     /// ```swift
     /// for try await total in db.live({ try db.value(Int.self, "SELECT sum(age) FROM Person") }) {
@@ -127,6 +129,8 @@ extension Database {
         LiveSequence(
             database: self, ignored: ignored, compute: { try self.tracked(compute) },
             makeFilter: {
+                // Objects are equal to themselves whatever their values.
+                if holdsObjects(T.self) { return { _ in true } }
                 var last: T?
                 return { value in
                     defer { last = value }
