@@ -30,7 +30,8 @@
 @attached(
     member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
     named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
-    named(_withState), named(_announce), named(_observeState), named(_isObserved), named(database), named(id))
+    named(_withState), named(_announce), named(_observeState), named(_observeValues),
+    named(_isObserved), named(database), named(id))
 @attached(memberAttribute)
 @attached(
     extension, conformances: TableModel, Model, ValueModel, names: named(schema), named(Columns), named(columns),
@@ -58,6 +59,38 @@ public macro Column<Coding: ColumnCoding>(_ name: String, as coding: Coding.Type
 @attached(peer)
 public macro Column<Coding: ColumnCoding>(as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
+
+/// Shows a raw value that no case of the property's enum has as `value`, so that a value of a newer release
+/// does not fail every read of its row.
+///
+/// ```swift
+/// enum Status: String, ColumnValue { case draft, published }
+///
+/// @Model
+/// final class Post {
+///     var id: Int64
+///     @Column(unknown: Status.draft) var status: Status = .draft
+/// }
+/// ```
+///
+/// The row keeps its value: a save writes the column only when it gives the property another case. Conditions
+/// compare what is stored, so `\.status == .draft` does not find such a row. NULL, and a value of another
+/// storage class, are errors as before. Input, such as JSON, must name a case.
+///
+/// - Parameter value: The case, with its type: `Status.draft`.
+@attached(peer)
+public macro Column<Case: ColumnValue & RawRepresentable>(unknown value: Case) =
+    #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro") where Case.RawValue: ColumnValue
+
+/// Stores a property in a column of another name, and shows a raw value that no case of the property's enum
+/// has as `value`.
+///
+/// - Parameters:
+///   - name: The column's name.
+///   - value: The case, with its type: `Status.draft`.
+@attached(peer)
+public macro Column<Case: ColumnValue & RawRepresentable>(_ name: String, unknown value: Case) =
+    #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro") where Case.RawValue: ColumnValue
 
 /// Makes a property part of the primary key. Several such properties form a composite key, in the order of
 /// the source.

@@ -69,8 +69,10 @@ struct LiveModelExpansion {
             \(lines(Array(model.columns.enumerated())) { "    if changes.contains(\($0.offset)) { _storage.announce(self, \\.\($0.element.name)) }" })
             \(lines(model.transients) { "    if transients { _storage.announce(self, \\.\($0.name)) }" })
                 if status { _storage.announce(self, \\.rowState) }
+                _storage.announce(self, \\.values)
             }
             """)
+        declarations.append("\(access)func _observeValues() { _storage.observe(self, \\.values) }")
         declarations.append("\(access)func _observeState() { _storage.observe(self, \\.rowState) }")
         declarations.append("\(access)var _isObserved: Bool { _storage.isObserved }")
         declarations.append("\(access)var database: Store.Database { _storage.database }")
@@ -152,6 +154,10 @@ struct LiveModelExpansion {
         return """
                 \(access)static var _storage: [Store.ColumnStorage] {
                     [\(model.columns.map(storage).joined(separator: ", "))]
+                }
+                \(access)static var _columns: [any Store.FieldColumn] {
+                    let columns = \(model.name).columns
+                    return [\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", "))]
                 }\(keySource)
                 \(access)func _value(_ column: Int) throws -> Store.Value {
                     switch column {
@@ -161,7 +167,7 @@ struct LiveModelExpansion {
                 }
                 \(access)mutating func _set(_ column: Int, to value: Store.Value) throws {
                     switch column {
-            \(lines(columns) { "        case \($0.offset): self.\($0.element.name) = try Store.ColumnSet.decode(value\($0.element.codingArgument))" })
+            \(lines(columns) { "        case \($0.offset): self.\($0.element.name) = try Store.ColumnSet.decode(value\($0.element.inputArgument))" })
                     default: break
                     }
                 }
@@ -248,16 +254,20 @@ extension ModelProperty {
 
     /// The argument that names the coding in a call; empty when the type itself is the coding.
     var codingArgument: String { coding.map { ", as: \($0).self" } ?? "" }
+
+    /// The same for input, which may hold no unknown case: it would be stored as another one.
+    var inputArgument: String { unknownCoding == nil ? codingArgument : "" }
 }
 
 extension ModelDeclaration {
     /// The struct `Columns`, whose key paths name columns in queries, and its only value.
     var columnDeclarations: [String] {
-        [
+        let codings = columns.compactMap(\.unknownCoding)
+        return [
             """
             \(access)struct Columns: Sendable {
             \(lines(Array(columns.enumerated())) { "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \($0.element.type)>(\($0.offset)\($0.element.codingArgument))" })
-                fileprivate init() {}
+                fileprivate init() {}\(codings.map { "\n    \($0)" }.joined())
             }
             """, "\(access)static let columns = Columns()",
         ]

@@ -15,6 +15,8 @@ struct ModelProperty {
 
     /// The coding that reads and writes the column; nil when the property's own type does.
     let coding: String?
+    /// The declaration of the coding that `@Column(unknown:)` asks for.
+    let unknownCoding: String?
     var isKey: Bool
     /// True for a key that SQLite generates.
     let isRowid: Bool
@@ -87,7 +89,9 @@ struct ModelProperty {
         }
         guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type
+        let unknownName = "_unknown_\(name.unquoted)"
         var coding = markers.isJSON ? "Store.JSONCoding<\(wrapped)>" : markers.coding
+        if markers.unknown != nil { coding = "Columns.\(unknownName)" }
         if isOptional, let plain = coding { coding = "Store.OptionalCoding<\(plain)>" }
         return ModelProperty(
             name: name, type: type, isOptional: isOptional,
@@ -95,6 +99,10 @@ struct ModelProperty {
             initializer: binding.initializer?.value.trimmedDescription,
             column: markers.column ?? name.unquoted,
             coding: coding,
+            unknownCoding: markers.unknown.map { value in
+                "enum \(unknownName): Store.UnknownCaseCoding { typealias Property = \(wrapped); "
+                    + "static var unknown: Property { \(value) } }"
+            },
             isKey: markers.isKey, isRowid: markers.isRowid, isTransient: markers.isTransient,
             access: variable.modifiers.propertyAccess,
             variable: variable, identifier: identifier, typeNode: annotation)

@@ -5,6 +5,8 @@ import SwiftSyntax
 struct PropertyMarkers {
     private(set) var column: String?
     private(set) var coding: String?
+    /// The case that stands for unknown raw values.
+    private(set) var unknown: String?
     private(set) var isKey = false
     private(set) var isRowid = false
     private(set) var isJSON = false
@@ -49,6 +51,16 @@ struct PropertyMarkers {
             guard let node = seen[other] else { continue }
             fail(ModelProblem.conflicting("Transient", other).at(node, fixIts: [ModelFix.removing(node)]), report)
         }
+        if unknown != nil, let node = seen["JSON"] {
+            fail(
+                ModelProblem.conflicting("Column(unknown:)", "JSON").at(node, fixIts: [ModelFix.removing(node)]), report
+            )
+        }
+        if unknown != nil, let node = seen["PrimaryKey"] {
+            // Rows with different keys would have one key in memory.
+            let problem = ModelProblem.conflicting("Column(unknown:)", "PrimaryKey")
+            fail(problem.at(node, fixIts: [ModelFix.removing(node)]), report)
+        }
         if coding != nil, let node = seen["JSON"] {
             fail(ModelProblem.conflicting("Column(as:)", "JSON").at(node, fixIts: [ModelFix.removing(node)]), report)
         }
@@ -75,6 +87,7 @@ struct PropertyMarkers {
                 let text = type.trimmedDescription
                 coding = text.hasSuffix(".self") ? String(text.dropLast(5)) : text
             }
+            unknown = marker.argument(labeled: "unknown")?.trimmedDescription
         }
     }
 
@@ -99,7 +112,11 @@ struct PropertyMarkers {
     private static func merging(_ second: AttributeSyntax, into first: AttributeSyntax) -> FixIt {
         let value = first.argument(labeled: nil) ?? second.argument(labeled: nil)
         let coding = first.argument(labeled: "as") ?? second.argument(labeled: "as")
-        let arguments = [value?.trimmedDescription, coding.map { "as: \($0.trimmedDescription)" }].compactMap { $0 }
+        let unknown = first.argument(labeled: "unknown") ?? second.argument(labeled: "unknown")
+        let arguments = [
+            value?.trimmedDescription, coding.map { "as: \($0.trimmedDescription)" },
+            unknown.map { "unknown: \($0.trimmedDescription)" },
+        ].compactMap { $0 }
         let name = "@\(first.attributeName.trimmedDescription)"
         let merged = arguments.isEmpty ? name : "\(name)(\(arguments.joined(separator: ", ")))"
         guard merged != first.trimmedDescription else { return ModelFix.removing(second) }

@@ -35,12 +35,12 @@ enum ReservedNames {
         "exportJSON", "insertStatement", "updateStatement", "upsertStatement", "deleteStatement",
         "willInsert", "willUpdate", "willDelete", "didInsert", "didUpdate", "didDelete",
         "_storage", "_make", "_read", "_offer", "_exactKey", "_status", "_withState", "_announce", "_observeState",
-        "_isObserved",
+        "_observeValues", "_isObserved",
     ]
 
     /// Members that `Fields` declares in addition to a property for each property of the class.
     private static let fieldsMembers: Set<String> = [
         "_unset", "_key", "_keyValues", "_keySource", "_bind", "_bindAll", "_bindKey", "_changes", "_take",
-        "_takeTransient", "_normalize", "_value", "_set",
+        "_takeTransient", "_normalize", "_value", "_set", "_columns",
     ]
 }

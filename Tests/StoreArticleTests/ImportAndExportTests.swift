@@ -27,4 +27,17 @@ struct ImportAndExportTests {
         #expect(insert.hasPrefix("INSERT") && update.hasPrefix("UPDATE"))
         #expect(try Person.find(bob.id, in: other)?.name == "Robert")
     }
+
+    @Test("[60] values of objects are JSON by the names of properties")
+    func values() throws {
+        let db = try file.open()
+        let bob = try Person.create(in: db) { $0.name = "Bob" }
+        let body = try JSONEncoder().encode(bob.values)
+        let list = try JSONEncoder().encode(Person.query.order(by: \.name).values(in: db))  // one snapshot
+        let input = try JSONDecoder().decode(Person.Fields.self, from: Data(#"{"name": "Zoe"}"#.utf8))
+        let zoe = try Person.create(in: db) { $0 = input }  // the key was left out, so it is generated
+        #expect(try JSONDecoder().decode(Person.Fields.self, from: body) == bob.values)
+        #expect(try JSONDecoder().decode([Person.Fields].self, from: list) == [bob.values])
+        #expect(zoe.name == "Zoe" && zoe.id != bob.id)
+    }
 }

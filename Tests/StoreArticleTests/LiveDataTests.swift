@@ -54,6 +54,9 @@ struct LiveDataTests {
             $0.name = "Bob"; $0.age = 70
         }
         var (shown, sum, name) = ([String](), Int?.none, String?.none)
+        let now = bob.values
+        let line = "\(now.name): \(now.visits)"
+        #expect(line == "Bob: 0")
         for try await people in Person.where(\.age > 60).order(by: \.name).live(in: db) {
             shown = people.map(\.name)
             break

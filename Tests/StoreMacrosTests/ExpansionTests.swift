@@ -61,4 +61,49 @@ struct ExpansionTests {
                 }
                 """)
     }
+
+    @Test("a case for unknown values makes a coding beside the columns")
+    func unknownCase() {
+        expectExpansion(
+            of: """
+                @Model
+                struct Row {
+                    @Column("state", unknown: Kind.plain) var kind: Kind?
+                }
+                """,
+            to: """
+                struct Row {
+                    var kind: Kind?
+                }
+
+                extension Row: Store.TableModel, Store.ValueModel {
+                    static let schema = Store.ModelSchema(
+                        table: "Row",
+                        columns: [
+                            Store.ColumnDescription("state", property: "kind", type: "Kind?", isOptional: true),
+                        ],
+                        key: [])
+
+                    struct Columns: Sendable {
+                        let kind = Store.Column<Row, Kind?>(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
+                        fileprivate init() {
+                        }
+                        enum _unknown_kind: Store.UnknownCaseCoding {
+                            typealias Property = Kind;
+                            static var unknown: Property {
+                                Kind.plain
+                            }
+                        }
+                    }
+
+                    static let columns = Columns()
+
+                    init(_row row: Store.NamedRow) throws {
+                        if row.has(0) {
+                            self.kind = try row.read(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
+                        }
+                    }
+                }
+                """)
+    }
 }

@@ -184,6 +184,10 @@ struct LiveExpansionTests {
                 public static var _storage: [Store.ColumnStorage] {
                     [(Int64).columnStorage, (String).columnStorage, (Date).columnStorage, Store.OptionalCoding<Store.JSONCoding<[String]>>.columnStorage, (Int).columnStorage]
                 }
+                public static var _columns: [any Store.FieldColumn] {
+                    let columns = Person.columns
+                    return [columns.id, columns.name, columns.created, columns.tags, columns.column]
+                }
                 public func _value(_ column: Int) throws -> Store.Value {
                     switch column {
                     case 0:
@@ -297,6 +301,11 @@ struct LiveExpansionTests {
                 if status {
                     _storage.announce(self, \.rowState)
                 }
+                _storage.announce(self, \.values)
+            }
+
+            public func _observeValues() {
+                _storage.observe(self, \.values)
             }
 
             public func _observeState() {

@@ -68,6 +68,9 @@ struct MarkerDiagnosticTests {
             Misuse(
                 "@Column(as: Cents.self) @JSON var a: Int = 1", "'@Column(as:)' and '@JSON' exclude each other",
                 column: 29, fixIt: "remove '@JSON'", fixed: "@Column(as: Cents.self) var a: Int = 1"),
+            Misuse(
+                "@Column(unknown: Kind.a) @JSON var a: Kind = .a", "'@Column(unknown:)' and '@JSON' exclude each other",
+                column: 30, fixIt: "remove '@JSON'", fixed: "@Column(unknown: Kind.a) var a: Kind = .a"),
         ])
     func conflicting(_ misuse: Misuse) {
         misuse.expect()

@@ -9,7 +9,12 @@ import Observation
 ///
 /// Properties take part in `withObservationTracking`: `onChange` runs after the commit that changed one of
 /// them, on the thread that published the commit.
-public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable where ID == Fields.ID {
+///
+/// Two objects are equal when they are the same object, which is the only one of its row and database. Compare
+/// ``Model/values`` to compare rows.
+public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable, Hashable,
+    CustomStringConvertible
+where ID == Fields.ID {
     /// The values of one row, as a struct with a property for each property of the class.
     associatedtype Fields: ModelFields
 
@@ -45,6 +50,8 @@ public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Obser
     func _withState<Result: Sendable>(_ body: (inout ModelState<Fields>) throws -> Result) rethrows -> Result
     /// True when a property was read, so that an observer may exist.
     var _isObserved: Bool { get }
+    /// Records a read of ``values`` for observers.
+    func _observeValues()
     /// Records a read of ``rowState`` for observers.
     func _observeState()
     /// Notifies the object's observers of changes.
@@ -118,8 +125,18 @@ extension Model {
 /// The values of one row, which `save` and `create` hand to their block to be changed. ``Model(table:)``
 /// writes the conformance.
 ///
+/// Two values are equal when all columns hold the same; transient properties are not compared. They encode and
+/// decode by the names of properties, each in its own Codable form, or in its stored form when its type is not
+/// Codable.
+///
+/// ```swift
+/// let json = try JSONEncoder().encode(bob.values)                     // {"id":7,"name":"Bob",…}
+/// let input = try JSONDecoder().decode(Person.Fields.self, from: body)
+/// let ann = try Person.create(in: db) { $0 = input }
+/// ```
+///
 /// The members with an underscore are for Store only.
-public protocol ModelFields: Sendable {
+public protocol ModelFields: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The type of the primary key: the type of its property, or the model's struct `ID` for a key of several
     /// columns.
     associatedtype ID: ModelKey
@@ -173,6 +190,8 @@ public protocol ModelFields: Sendable {
     /// The required columns that are not set yet.
     var _unset: ColumnSet { get }
 
+    /// The columns, in the schema's order.
+    static var _columns: [any FieldColumn] { get }
     /// How each column is stored, in the schema's order.
     static var _storage: [ColumnStorage] { get }
     /// The source of keys for rows without one.

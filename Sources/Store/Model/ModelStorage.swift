@@ -65,8 +65,9 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
     /// True when a property was read, so that an observer may exist.
     public var isObserved: Bool { observers.load(ordering: .acquiring) != 0 }
 
-    /// Records a read of a property for observers.
-    public borrowing func observe<M: Observable, Value>(_ object: M, _ path: KeyPath<M, Value>) {
+    /// Records a read of a property for observers, and for a computation that runs on this thread.
+    public borrowing func observe<M: Model, Value>(_ object: M, _ path: KeyPath<M, Value>) {
+        if RegionTracker.exist { ThreadContext.access(to: database)?.tracker?.note(table: M.schema.table) }
         observerBox()._withUnsafeGuaranteedRef { $0.registrar.access(object, keyPath: path) }
     }
 

@@ -25,9 +25,3 @@ extension Model {
     /// True for an object that was never saved.
     public var isNew: Bool { rowState == .new }
 }
-
-extension Model {
-    /// A snapshot of the values, as seen by the calling thread: a Sendable struct that does not change with
-    /// the row.
-    public var values: Fields { _withState { $0.visible.fields } }
-}

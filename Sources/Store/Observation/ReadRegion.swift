@@ -1,5 +1,6 @@
 import GRDB
 import Journal
+import Synchronization
 
 /// The tables and columns that a computation has read, as SQLite's compiler reports them, and the tables
 /// whose objects were found in memory.
@@ -36,6 +37,14 @@ struct ReadRegion: Sendable {
 /// Collects the region of one computation. Confined to the thread that runs it.
 final class RegionTracker {
     private(set) var region = ReadRegion()
+    /// The number of trackers: without one, a read of a property need not look for it.
+    private static let count = Atomic<Int>(0)
+
+    init() { RegionTracker.count.add(1, ordering: .relaxed) }
+    deinit { RegionTracker.count.subtract(1, ordering: .relaxed) }
+
+    /// True when a computation is recorded on any thread. It is exact for the calling thread.
+    static var exist: Bool { count.load(ordering: .relaxed) > 0 }
 
     func note(_ region: DatabaseRegion) { self.region.formUnion(region) }
     func note(table: String) { region.insert(table: table) }

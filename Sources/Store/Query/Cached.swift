@@ -4,7 +4,8 @@ extension Database {
     /// Returns the cached value of `compute` under `key`, and computes it again when something that it read
     /// has changed.
     ///
-    /// The tables and columns that it reads are recorded while it runs, including those of raw SQL and joins.
+    /// The tables and columns that it reads are recorded while it runs, including those of raw SQL and joins,
+    /// and the tables of the objects whose properties it reads.
     /// A commit of any thread, process or machine that changes them drops the value before its events are
     /// delivered. Nothing is cached inside a transaction or a read, which see their own snapshot. Errors are
     /// not cached.

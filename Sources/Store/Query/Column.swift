@@ -12,6 +12,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.
     public let position: Int
     let encode: @Sendable (Value) throws -> Journal.Value
+    let decode: @Sendable (Journal.Value) throws -> Value
     let read: @Sendable (RowCursor, Int) throws -> Value
 
     /// Creates the column at `position` of the schema, stored as its type stores itself. Only the macro's
@@ -19,6 +20,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
         encode = { try $0.columnValue }
+        decode = { try Value(columnValue: $0) }
         read = { try $0.read($1) }
     }
 
@@ -26,6 +28,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
         encode = { try Coding.encode($0) }
+        decode = { try Coding.decode($0) }
         read = { try $0.read($1, as: Coding.self) }
     }
 
