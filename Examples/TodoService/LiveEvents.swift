@@ -17,7 +17,7 @@ struct LiveEvents: Sendable {
         /// "local", or the short id of the replica that made the change.
         let origin: String
         /// The inserted and changed todos, with their current values.
-        let todos: [TodoJSON]
+        let todos: [Todo.Fields]
         let deleted: [UUID]
     }
 

@@ -1,13 +1,13 @@
 import Foundation
 import Store
 
-/// One entry of the list.
+/// One entry of the list. The API shows its `values`, by the names of these properties.
 @Model(table: "todo")
 final class Todo {
     /// A UUID of version 7: machines generate different keys without communication.
     var id: UUID
     var title: String
-    @Column("done") var isDone: Bool = false
+    var done: Bool = false
     @Column("created_at") var created: Date = Date()
 
     /// Opens the file, and creates it when it is missing.
@@ -24,21 +24,6 @@ final class Todo {
                     """)
             }
         }
-    }
-}
-
-/// A todo as the API represents it.
-struct TodoJSON: Codable, Sendable {
-    let id: UUID
-    let title: String
-    let done: Bool
-    let created: Date
-
-    init(_ todo: Todo) {
-        id = todo.id
-        title = todo.title
-        done = todo.isDone
-        created = todo.created
     }
 }
 

@@ -10,40 +10,40 @@ struct TodoList: Sendable {
     let database: Database
     let threads: NIOThreadPool
 
-    func all() async throws -> [TodoJSON] {
+    func all() async throws -> [Todo.Fields] {
         try await threads.runIfActive { [database] in
-            try Todo.all(orderedBy: "created_at, $PK", in: database).map(TodoJSON.init)
+            try Todo.query.order(by: \.created).order(by: \.id).values(in: database)
         }
     }
 
     /// Returns the todos with these ids that exist.
-    func find(_ ids: [UUID]) async throws -> [TodoJSON] {
-        try await threads.runIfActive { [database] in try Todo.find(ids, in: database).map(TodoJSON.init) }
+    func find(_ ids: [UUID]) async throws -> [Todo.Fields] {
+        try await threads.runIfActive { [database] in try Todo.find(ids, in: database).map(\.values) }
     }
 
-    func create(_ edit: TodoEdit) async throws -> TodoJSON {
+    func create(_ edit: TodoEdit) async throws -> Todo.Fields {
         try await threads.runIfActive { [database] in
             let todo = try Todo.create(in: database) {
                 $0.title = edit.title ?? ""
-                $0.isDone = edit.done ?? false
+                $0.done = edit.done ?? false
             }
-            return TodoJSON(todo)
+            return todo.values
         }
     }
 
     /// Changes a todo.
     ///
     /// - Returns: nil when there is no such todo.
-    func change(_ id: UUID, _ edit: TodoEdit) async throws -> TodoJSON? {
+    func change(_ id: UUID, _ edit: TodoEdit) async throws -> Todo.Fields? {
         try await threads.runIfActive { [database] in
             guard let todo = try Todo.find(id, in: database) else { return nil }
             // Only changed columns are written: when two people change the title and the tick on two
             // machines, both edits stay.
             try todo.save {
                 if let title = edit.title { $0.title = title }
-                if let done = edit.done { $0.isDone = done }
+                if let done = edit.done { $0.done = done }
             }
-            return TodoJSON(todo)
+            return todo.values
         }
     }
 

@@ -53,7 +53,8 @@ extension Database {
 
     /// Runs `body` on one snapshot: all its queries see the same state of the database.
     ///
-    /// Inside a transaction it is a part of that transaction.
+    /// Inside a transaction it is a part of that transaction. Objects are live also in `body`: their
+    /// properties can be newer than the snapshot. `values(in:)` of a query gives the rows of the snapshot.
     ///
     /// - Throws: What `body` throws; ``StoreError/Code/closed``; ``StoreError/Code/transactionAborted``
     ///   inside a transaction that SQLite has rolled back; another ``StoreError`` when the file cannot be

@@ -102,6 +102,24 @@ struct ValuesTests {
         #expect("\(station.values)" == text)
     }
 
+    /// Properties with the names of members of the protocols.
+    @Model(table: "Station") final class Described {
+        var id: Int64
+        var description: String?
+        var hash: Int = 0
+        @Column("encoding") var encode: String = ""
+    }
+
+    @Test("[60] properties may have the names of members that print, compare and encode")
+    func namesOfMembers() throws {
+        let db = try Database.inMemory { $0.automatic(Described.self) }
+        let made = try Described.create(1, in: db) { $0.description = "a" }
+        let text: String? = made.description
+        #expect(text == "a" && made.hash == 0)
+        #expect("\(made)" == #"Described(id: 1, description: "a", hash: 0, encode: "")"#)
+        #expect(try json(made.values) == #"{"description":"a","encode":"","hash":0,"id":1}"#)
+    }
+
     @Test("[20] values(in:) reads one snapshot, and what the own transaction has written")
     func snapshot() throws {
         let db = try database()

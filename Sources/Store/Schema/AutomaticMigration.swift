@@ -102,6 +102,35 @@ struct AutomaticMigration {
         let comparison = TableComparison(table, declared)
         let isEmpty = try isEmpty(table)
         if !isEmpty { try checkValues(of: comparison.missing, table, declared) }
+        let drops = settings.allowed.contains(.dropColumns)
+        let plan = try plan(table, declared, comparison, dropping: drops ? comparison.extra : [], isEmpty: isEmpty)
+        if let rebuild = plan.rebuild {
+            try self.rebuild(table, declared, rebuild.definition, comparison, plan.removal, reason: rebuild.reason)
+        } else {
+            try alter(table, declared, comparison, plan.removal)
+        }
+        if !drops { for column in comparison.extra { noteKept(column, table) } }
+        for kept in plan.removal.kept {
+            report.notDone.append(
+                .init(
+                    table: table.name, column: kept.column.name,
+                    reason: "kept: it is named by \(kept.by.joined(separator: ", "))",
+                    remedy: "Drop these in a version of the schema, or give the model a property for the column."))
+        }
+    }
+
+    /// How the table is changed: by a rebuild with a reason, or by steps that need none.
+    private struct Plan {
+        var removal = ColumnRemoval()
+        var rebuild: (definition: TableDefinition, reason: String)?
+    }
+
+    private func plan(
+        _ table: TableInspection, _ declared: DeclaredTable, _ comparison: TableComparison,
+        dropping columns: [TableInspection.Column], isEmpty: Bool
+    ) throws -> Plan {
+        var plan = Plan()
+        if comparison.key == nil, comparison.differences.isEmpty, columns.isEmpty { return plan }
         let statement =
             try String.fetchOne(
                 db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND lower(name) = lower(?)",
@@ -111,27 +140,16 @@ struct AutomaticMigration {
                 .invalidSchema, "The statement of the table could not be understood",
                 hint: "Leave the model out of `automatic`, and change its table in versions.", table: table.name)
         }
-        let drops = settings.allowed.contains(.dropColumns)
-        let removal = try ColumnRemoval(drops ? comparison.extra : [], of: table, definition, db)
+        plan.removal = try ColumnRemoval(columns, of: table, definition, db)
         let isAllowed = settings.allowed.contains(.rebuildTables)
         // An empty table of an automatic schema loses nothing. A table that somebody made is theirs.
-        let mayRebuild = isAllowed || isEmpty && definition.isOurs(statement, table)
+        guard isAllowed || isEmpty && definition.isOurs(statement, table) else { return plan }
+        let dropping = isAllowed ? plan.removal.constrained.first : nil
         let reason =
             comparison.key ?? comparison.differences.first?.reason
-            ?? (isAllowed ? removal.constrained.first.map { "\($0.name) has constraints of its own" } : nil)
-        if let reason, mayRebuild {
-            try rebuild(table, declared, definition, comparison, removal, reason: reason)
-        } else {
-            try alter(table, declared, comparison, removal)
-        }
-        if !drops { for column in comparison.extra { noteKept(column, table) } }
-        for kept in removal.kept {
-            report.notDone.append(
-                .init(
-                    table: table.name, column: kept.column.name,
-                    reason: "kept: it is named by \(kept.by.joined(separator: ", "))",
-                    remedy: "Drop these in a version of the schema, or give the model a property for the column."))
-        }
+            ?? dropping.map { "\($0.name) has constraints of its own" }
+        plan.rebuild = reason.map { (definition, $0) }
+        return plan
     }
 
     private func isEmpty(_ table: TableInspection) throws -> Bool {

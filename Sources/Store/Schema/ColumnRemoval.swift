@@ -22,14 +22,14 @@ struct ColumnRemoval {
     /// The folded names of all columns that can be dropped.
     var dropped: Set<String> { Set((plain + constrained).map { SQLText.foldedName($0.name) }) }
 
+    /// Nothing to drop.
+    init() {}
+
     /// - Parameter columns: The columns to drop, as far as nothing else names them.
     init(
         _ columns: [TableInspection.Column], of table: TableInspection, _ definition: TableDefinition,
         _ db: GRDB.Database
-    )
-        throws
-    {
-        guard !columns.isEmpty else { return }
+    ) throws {
         let indexes = try IndexText.all(of: table.name, db)
         var dropped = Set(columns.map { SQLText.foldedName($0.name) })
         // A column that is kept may keep others: each constraint must lose all of its columns, or none.
