@@ -58,7 +58,7 @@ extension Model {
         fields = draft
     }
 
-    private static func position(of name: String) -> Int? {
+    static func position(of name: String) -> Int? {
         schema.columns.firstIndex { $0.property == name }
             ?? schema.columns.firstIndex { SQLText.same($0.name, name) }
     }

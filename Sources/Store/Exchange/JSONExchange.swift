@@ -69,7 +69,9 @@ extension Model {
     ///
     /// - Parameters:
     ///   - json: JSON as ``exportJSON(_:in:)`` writes it. Names may be those of properties or columns, and
-    ///     `true` and `false` mean 1 and 0. A missing key is generated.
+    ///     `true` and `false` mean 1 and 0. A missing key is generated. Other forms are read where the exact
+    ///     one does not fit the property: dates in ISO 8601, UUIDs in upper case, arrays and objects for
+    ///     `@JSON`, integer keys and references as text.
     ///   - existing: The treatment of an object whose key exists already.
     ///   - database: The database to import into.
     /// - Returns: The number of rows created or changed.
@@ -110,13 +112,23 @@ extension Model {
             var values: [String: Value] = [:]
             for member in members {
                 do {
-                    values[member.name] = try member.value.columnValue
+                    values[member.name] = try value(of: member)
                 } catch {
                     throw StoreError.undecodable(column: member.name, error).during("importing", table: schema.table)
                 }
             }
             return values
         }
+    }
+
+    /// The stored value of a member: as it is written, when the property can have it, else as other programs
+    /// write it.
+    private static func value(of member: JSONValue.Member) throws -> Value {
+        let exact = Result { try member.value.columnValue }
+        guard let position = position(of: member.name) else { return try exact.get() }
+        var fields = Fields()
+        if let value = try? exact.get(), (try? fields._set(position, to: value)) != nil { return value }
+        return try stored(fromBorder: member.value, position) ?? exact.get()
     }
 
     private static func importRow(_ values: [String: Value], _ existing: ExistingRows, in database: Database) throws

@@ -18,17 +18,25 @@ extension ModelFields {
     }
 
     /// Writes an object with the names of the properties. nil is `null`. Transient properties are left out.
+    /// Integer keys and references are texts when the encoder's `userInfo` has `keysAsText`.
     ///
     /// - Throws: What the encoder and the properties' types throw.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: PropertyKey.self)
+        let keysAsText = encoder.userInfo[.keysAsText] as? Bool == true
         for (position, column) in Self._columns.enumerated() {
-            try column._encode(_value(position), to: &container)
+            let stored = try _value(position)
+            if keysAsText, column._isReference || column._isKey, case .integer(let key) = stored {
+                try container.encode(String(key), forKey: PropertyKey(column._property))
+            } else {
+                try column._encode(stored, to: &container)
+            }
         }
     }
 
-    /// Reads an object with the names of the properties. A property without a name there keeps its default
-    /// value. A key that is not there stays unset, and is generated when a row is created.
+    /// Reads an object with the names of the properties. Integer keys and references may be texts. A property
+    /// without a name there keeps its default value. A key that is not there stays unset, and is generated
+    /// when a row is created.
     ///
     /// - Throws: `DecodingError` for a value that a property's type cannot decode, and for a missing value of
     ///   a property that is not optional and has no default value.
@@ -71,6 +79,8 @@ public protocol FieldColumn: Sendable {
     var _property: String { get }
     /// True for a part of the primary key.
     var _isKey: Bool { get }
+    /// True for a property that holds the key of another model.
+    var _isReference: Bool { get }
     /// Describes the property's value for people.
     ///
     /// - Throws: ``ColumnMismatch`` for a value that the property's type cannot decode.
@@ -89,6 +99,8 @@ extension Column: FieldColumn {
     public var _model: String { "\(M.self)" }
     public var _property: String { M.schema.columns[position].property }
     public var _isKey: Bool { M.schema.key.contains(position) }
+
+    public var _isReference: Bool { Value.self is any Reference.Type }
 
     public func _describe(_ stored: Journal.Value) throws -> String {
         if stored == .null { return "nil" }
@@ -117,6 +129,11 @@ extension Column: FieldColumn {
 
     public func _decode(from container: KeyedDecodingContainer<PropertyKey>) throws -> Journal.Value {
         let key = PropertyKey(_property)
+        if _isKey || _isReference, let text = try? container.decode(String.self, forKey: key), let number = Int64(text),
+            (try? decode(.integer(number))) != nil
+        {
+            return .integer(number)
+        }
         if M.schema.columns[position].isOptional, try container.decodeNil(forKey: key) { return .null }
         if let type = Value.self as? any Decodable.Type, let value = try container.decode(type, forKey: key) as? Value {
             return try encode(value)
@@ -129,3 +146,10 @@ extension Column: FieldColumn {
         return .text(text)
     }
 }
+
+/// The key of another model, or none.
+private protocol Reference {}
+
+extension Ref: Reference {}
+
+extension Optional: Reference where Wrapped: Reference {}
