@@ -69,7 +69,14 @@ final class Workers: Sendable {
                 // A task of its own, because the calling one is resumed when it is cancelled while this one
                 // still waits for a lock. It inherits the task-local values, and ends with the body.
                 call.run(
-                    in: Task(executorPreference: threads) { call.end(Swift.Result { try body(call) }) })
+                    in: Task(executorPreference: threads) {
+                        call.end(
+                            Swift.Result {
+                                // A call that was cancelled in the queue opens no transaction.
+                                try Task.checkCancellation()
+                                return try body(call)
+                            })
+                    })
             }
         } onCancel: {
             call.cancel()
