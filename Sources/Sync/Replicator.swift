@@ -21,7 +21,8 @@ public final class Replicator: Sendable {
     private let changes: @Sendable () -> AsyncStream<Void>
     /// nil when the caller provides the signals.
     private let watch: FileWatch?
-    private let followers: [PeerFollower]
+    private let followed: FollowedPeers
+    private let entropy: @Sendable () -> UInt64
     private let logger: Logger
 
     /// Creates a replicator for `replica`, which follows `peers` once ``run()`` is called.
@@ -39,12 +40,10 @@ public final class Replicator: Sendable {
     ) throws {
         let watch = try FileWatch(path: replica.path)
         try self.init(
-            replica: replica,
-            transports: peers.map {
-                try Self.transport(to: $0, limits: limits, functions: functions, clock: clock)
-            },
-            limits: limits, functions: functions, clock: clock, logger: logger, entropy: entropy, watch: watch
+            replica: replica, transports: [], limits: limits, functions: functions, clock: clock, logger: logger,
+            entropy: entropy, watch: watch
         ) { watch.changes }
+        try follow(peers)
     }
 
     /// Creates a replicator with its transports, clock and file signals passed in.
@@ -73,11 +72,15 @@ public final class Replicator: Sendable {
         self.watch = watch
         self.logger = logger
         self.endpoint = endpoint
-        followers = transports.map { transport in
-            let session = SyncSession(
-                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
-            return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
-        }
+        self.entropy = entropy
+        followed = FollowedPeers(
+            transports.map { transport in
+                let session = SyncSession(
+                    replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+                let follower = PeerFollower(
+                    session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
+                return .init(configuration: nil, follower: follower)
+            })
     }
 
     deinit { watch?.stop() }
@@ -90,18 +93,27 @@ public final class Replicator: Sendable {
     public func run() async {
         await warnOfOwnClock()
         await withDiscardingTaskGroup { group in
-            var listeners: [AsyncStream<VersionVector>.Continuation] = []
-            for follower in followers {
-                let (vectors, listener) = AsyncStream.makeStream(
-                    of: VersionVector.self, bufferingPolicy: .bufferingNewest(1))
-                listeners.append(listener)
-                group.addTask { await follower.run(vectors: vectors) }
-            }
+            group.addTask { await self.followed.run() }
             group.addTask { await self.sweep() }
-            await lookout().run(changes()) { vector in
-                for listener in listeners { listener.yield(vector) }
-            }
+            await lookout().run(changes()) { followed.tell($0) }
             group.cancelAll()
+        }
+    }
+
+    /// Follows exactly these peers from now on, also while ``run()`` runs.
+    ///
+    /// An exchange with a peer that was followed before, with the same token and TLS files, goes on. An
+    /// exchange with another one ends as at the cancellation of ``run()``.
+    ///
+    /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of a peer's
+    ///   file. Nothing has changed then.
+    public func follow(_ peers: [PeerConfiguration]) throws {
+        try followed.replace(by: peers) { peer in
+            let transport = try Replicator.transport(
+                to: peer, limits: limits, functions: inbox.functions, clock: clock)
+            let session = SyncSession(
+                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+            return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
         }
     }
 
@@ -248,7 +260,7 @@ public final class Replicator: Sendable {
     }
 
     /// Returns the status of each followed peer, in the order of the configuration.
-    public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followers.map(\.currentStatus)) }
+    public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
         let transport = try await blocking { [limits, clock, inbox] in
