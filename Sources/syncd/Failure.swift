@@ -21,6 +21,7 @@ struct Failure: Error, Sendable, Hashable {
     init?(describing error: any Error) {
         switch error {
         case let failure as Failure: self = failure
+        case let mistakes as ConfigurationMistakes: self = mistakes.failure
         case let error as JournalError: self.init(error.message, hint: error.hint ?? error.code.advice)
         case let error as SyncError:
             self.init(

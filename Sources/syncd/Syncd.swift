@@ -17,7 +17,7 @@ struct Syncd: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
             ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self, RekeyCommand.self,
-            UninitCommand.self,
+            UninitCommand.self, ConfigCommand.self,
         ])
 
     /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).

@@ -138,12 +138,11 @@ struct DaemonTests {
     }
 
     @Test(
-        "a configuration file with an unknown key, a wrong type or no JSON is refused",
+        "a configuration file with an unknown key, a wrong type or without keys is refused",
         arguments: [
             (#"{"tokenfile": "x"}"#, "unknown key \"tokenfile\""), (#"{"listen": 7}"#, "\"listen\""),
             (#"{"listen": "nowhere"}"#, "\"listen\""), (#"{"log-level": "loud"}"#, "log level \"loud\""),
-            ("[]", "not a JSON object"),
-            ("", "not a JSON object"),
+            ("[]", "not a list of keys with values"), ("", "not a list of keys with values"),
         ])
     func badConfiguration(text: String, sentence: String) async throws {
         let file = try workspace.write(text, to: "syncd.json")

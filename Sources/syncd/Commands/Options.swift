@@ -29,7 +29,8 @@ struct ConnectionOptions: ParsableArguments {
     func peer(_ address: String) throws -> PeerConfiguration {
         try PeerConfiguration.checkScheme(of: address)
         let token = try tokenFile.map { try BearerToken(try Token.load(from: $0).secret) }
-        return try PeerConfiguration(address, token: token, tls: try TrustedAuthorities.files(tlsAuthority))
+        if let tlsAuthority { try TrustedAuthorities.check(tlsAuthority) }
+        return try PeerConfiguration(address, token: token, tls: TLSFiles(authorities: tlsAuthority))
     }
 }
 

@@ -8,12 +8,16 @@ struct RunCommand: AsyncParsableCommand {
         abstract: "Serve a replica to its peers, and follow them, until SIGTERM or SIGINT.",
         discussion: """
             Prints one line with its address when it listens. On SIGTERM or SIGINT it finishes the requests and exchanges \
-            under way, within 10 seconds, and exits. One daemon serves a file; a second one is refused.
+            under way, within 10 seconds, and exits. On SIGHUP it reads its configuration, tokens and certificates again. \
+            One daemon serves a file; a second one is refused.
 
             Exit status: 0 when it was told to stop, 1 on failure or when the file is moved or removed, 64 wrong use.
             """)
 
-    @OptionGroup var database: DatabaseArgument
+    @Argument(
+        help: ArgumentHelp("The SQLite file; not needed when the configuration file names it.", valueName: "db"),
+        completion: .file())
+    var database: String?
 
     @Option(
         help: ArgumentHelp(
@@ -27,7 +31,10 @@ struct RunCommand: AsyncParsableCommand {
     var peers: [String] = []
 
     @Option(
-        help: ArgumentHelp("A JSON file with the same names as these flags.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "A file with the same settings, in YAML or JSON; a flag wins. `syncd config --example` prints one.",
+            valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Option(
@@ -70,21 +77,27 @@ struct RunCommand: AsyncParsableCommand {
     var conflictsPerRow: Int?
 
     func validate() throws {
+        guard database != nil || config != nil else { throw ValidationError("Name the database, or give --config.") }
         for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
-            guard number.map({ (1...1_000_000).contains($0) }) ?? true else {
+            guard number.map({ Configuration.countRange.contains($0) }) ?? true else {
                 throw ValidationError("\(name) is a number from 1 to 1000000.")
             }
         }
     }
 
     func run() async throws {
-        var configuration = try config.map { try Configuration.load(from: $0) } ?? Configuration()
-        configuration = configuration.overridden(
-            by: Configuration(
-                listen: listen, peers: peers, tokenFile: tokenFile, tlsCertificate: tlsCertificate, tlsKey: tlsKey,
-                tlsAuthority: tlsAuthority, logLevel: logLevel, conflictDays: conflictDays,
-                conflictsPerRow: conflictsPerRow))
-        let daemon = try Daemon(database: database.path, configuration)
+        var flags = Configuration()
+        flags.database = database
+        flags.listen = listen
+        flags.peers = peers.map { PeerSettings($0) }
+        flags.tokenFile = tokenFile
+        flags.tlsCertificate = tlsCertificate
+        flags.tlsKey = tlsKey
+        flags.tlsAuthority = tlsAuthority
+        flags.logLevel = logLevel
+        flags.conflictDays = conflictDays
+        flags.conflictsPerRow = conflictsPerRow
+        let daemon = try Daemon(ConfigurationSource(flags: flags, file: config))
         try await daemon.run()
     }
 }

@@ -3,7 +3,6 @@ import Hummingbird
 import HummingbirdCore
 import Journal
 import Logging
-import NIOSSL
 import ServiceLifecycle
 import Sync
 import UnixSignals
@@ -13,10 +12,10 @@ struct Daemon {
     /// The time within which requests and exchanges under way must end after SIGTERM.
     static let drainTime: Duration = .seconds(10)
 
-    private let configuration: Configuration
-    private let address: ListenAddress
-    private let token: Token?
-    private let tls: TLSConfiguration?
+    private let source: ConfigurationSource
+    private let credentials: Credentials
+    private let manager: ServiceManager
+    private let current: CurrentSettings
     private let logger: Logger
     private let replica: Replica
     private let replicator: Replicator
@@ -25,43 +24,24 @@ struct Daemon {
 
     /// Checks the settings, opens the file and locks it. Nothing runs yet.
     ///
-    /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
-    init(database path: String, _ configuration: Configuration) throws {
-        self.configuration = configuration
+    /// - Parameter environment: The variables by which systemd says what it expects.
+    /// - Throws: ``ConfigurationMistakes``, ``Failure`` or ``JournalError``, with nothing changed.
+    init(_ source: ConfigurationSource, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        self.source = source
+        credentials = Credentials(environment: environment)
+        manager = ServiceManager(environment: environment)
+        let settings = try source.settings(credentials)
+        let current = CurrentSettings(settings)
+        self.current = current
         var limits = ServerLimits()
-        limits.connections = try ProcessSetup.connections(
-            atMost: limits.connections, peers: configuration.peers.count)
+        limits.connections = try ProcessSetup.connections(atMost: limits.connections, peers: settings.peers.count)
         limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
-        address = configuration.listen ?? .standard
-        token = try configuration.tokenFile.map { try Token.load(from: $0) }
-        guard token != nil || address.isLoopback else {
-            throw Failure(
-                "Listening on \(address) without a token would open the replica to everyone who can reach this machine",
-                hint: "Give a token with --token-file, or listen on 127.0.0.1.")
-        }
-        tls = try Daemon.tls(configuration)
-        logger = Logger.standardError(level: configuration.logLevel ?? .info)
-        replica = try Replica.open(at: path, options: Daemon.options(logger))
-        lock = try FileLock(database: path)
+        logger = Logger.standardError { current.value.logLevel }
+        replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
+        lock = try FileLock(database: settings.database)
         replicator = try Replicator(
-            replica: replica, peers: try Daemon.peers(configuration, token), limits: configuration.limits,
-            clock: DrainingClock(), logger: logger)
-    }
-
-    private static func peers(_ configuration: Configuration, _ token: Token?) throws -> [PeerConfiguration] {
-        let bearer = try token.map { try BearerToken($0.secret) }
-        let files = try TrustedAuthorities.files(configuration.tlsAuthority)
-        let peers = try configuration.peers.map { address in
-            try PeerConfiguration.checkScheme(of: address)
-            return try PeerConfiguration(address, token: bearer, tls: files)
-        }
-        var names: Set<String> = []
-        for peer in peers where !names.insert(peer.name).inserted {
-            throw Failure(
-                "The peer \(peer.name) is given twice", hint: "Name each peer once, in --peer or in --config.")
-        }
-        return peers
+            replica: replica, peers: settings.peers, limits: settings.limits, clock: DrainingClock(), logger: logger)
     }
 
     private static func options(_ logger: Logger) -> Replica.Options {
@@ -70,35 +50,37 @@ struct Daemon {
         return options
     }
 
-    private static func tls(_ configuration: Configuration) throws -> TLSConfiguration? {
-        switch (configuration.tlsCertificate, configuration.tlsKey) {
-        case (nil, nil): return nil
-        case (let certificate?, let key?):
-            return try ListenerCertificate(certificate: certificate, key: key).configuration()
-        case (_?, nil): throw Failure("--tls-cert is given without --tls-key", hint: "Give both or none.")
-        case (nil, _?): throw Failure("--tls-key is given without --tls-cert", hint: "Give both or none.")
-        }
-    }
-
     /// Serves the replica and follows its peers until SIGTERM or SIGINT, then drains.
     ///
     /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is moved, replaced or
     ///   removed meanwhile.
     func run() async throws {
+        let settings = current.value
         let metrics = RequestMetrics(limits: limits)
+        let current = current
         let listener = Listener(
-            address: address, tls: tls, gate: AccessGate(token: token),
+            address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
+            gate: AccessGate { current.value.token },
             handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
             limits: limits, metrics: metrics, logger: logger)
         let identity = try replica.identity()
-        let scheme = tls == nil ? "http" : "https"
-        let host = address.host
+        let scheme = settings.certificate == nil ? "http" : "https"
+        let manager = manager
         let application = try listener.application { port in
-            let url = "\(scheme)://\(ListenAddress(host: host, port: port))"
+            let url = "\(scheme)://\(ListenAddress(host: settings.address.host, port: port))"
             Console.line("Listening on \(url) as replica \(identity.origin.short) of cluster \(identity.cluster).")
+            manager.tell(["READY=1", "STATUS=Listening on \(url)"])
         }
+        // Made before the listener is ready: from then on SIGHUP must not end the process.
+        let reloading = Reloading(
+            source: source, credentials: credentials, current: current, replicator: replicator,
+            peersAtMost: settings.peers.count + ProcessSetup.sparePeers, manager: manager, logger: logger,
+            hangups: await UnixSignalsSequence(trapping: .sighup))
         var configuration = ServiceGroupConfiguration(
-            services: [Following(replicator: replicator), try FileSentinel(replica: replica), application],
+            services: [
+                Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
+                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), application,
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         do {
@@ -106,7 +88,7 @@ struct Daemon {
         } catch is CancellationError {
             logger.notice("requests or exchanges under way did not end in time and were cancelled")
         } catch {
-            if let failure = Failure(listeningOn: address, error) { throw failure }
+            if let failure = Failure(listeningOn: settings.address, error) { throw failure }
             throw error
         }
         try replica.close()
@@ -122,5 +104,15 @@ private struct Following: Service {
         await cancelWhenGracefulShutdown { await replicator.run() }
         // Without peers `run` returns at once, and a service that returns ends the daemon.
         try? await gracefulShutdown()
+    }
+}
+
+/// Says that the daemon stops, as soon as it was told to.
+private struct Farewell: Service {
+    let manager: ServiceManager
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        manager.tell(["STOPPING=1"])
     }
 }

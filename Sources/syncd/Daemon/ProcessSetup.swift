@@ -18,6 +18,9 @@ enum ProcessSetup {
     private static let filesPerPeer = 8
     private static let fewestConnections = 32
 
+    /// How many peers a reload may add to those of the start.
+    static let sparePeers = 16
+
     /// Returns how many clients may be connected at a time, so that descriptors always remain for everything
     /// else.
     ///
@@ -26,7 +29,7 @@ enum ProcessSetup {
     /// - Throws: ``Failure`` when the limit of open files is too low to serve any client.
     static func connections(atMost most: Int, peers: Int) throws -> Int {
         let threads = ProcessInfo.processInfo.activeProcessorCount
-        let own = filesOfDaemon + threads * filesPerThread + peers * filesPerPeer
+        let own = filesOfDaemon + threads * filesPerThread + (peers + sparePeers) * filesPerPeer
         guard let limit = try reserveFiles(UInt64(own + fewestConnections)) else { return most }
         return min(most, Int(clamping: limit) - own)
     }

@@ -22,6 +22,10 @@ struct Token: Sendable {
     }
 }
 
+extension Token: Equatable {
+    static func == (first: Token, second: Token) -> Bool { SHA256.areEqual(first.digest, second.digest) }
+}
+
 extension Token: CustomStringConvertible, CustomDebugStringConvertible {
     var description: String { "(token)" }
     var debugDescription: String { "(token)" }
@@ -36,9 +40,11 @@ extension Token {
     /// The token is given by a file and not by a flag, because `ps` shows arguments to every user of the
     /// machine.
     ///
+    /// - Parameter isCredential: True for a file that systemd passes to the service, see
+    ///   ``Credentials/contains(_:)``. Its directory keeps it private.
     /// - Throws: ``Failure`` when the file is missing, not a regular file, readable by others, empty or too
     ///   long.
-    static func load(from path: String) throws -> Token {
+    static func load(from path: String, isCredential: Bool = false) throws -> Token {
         // O_NONBLOCK: opening a FIFO must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -50,7 +56,7 @@ extension Token {
         guard let status = DescriptorStatus(descriptor), status.isRegularFile else {
             throw Failure("The token file \(path) is not a regular file", hint: "Name a file that holds only the token")
         }
-        guard status.isPrivate else {
+        guard status.isPrivate || isCredential else {
             throw Failure(
                 "The token file \(path) can be read or written by other users",
                 hint: "Make it private: `chmod 600 \(path)`")

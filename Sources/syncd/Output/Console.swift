@@ -22,8 +22,14 @@ enum Console {
 
     /// Writes `Error: ` and the sentence, and the hint on a line of its own, to standard error.
     static func error(_ message: String, hint: String) {
-        _ = write("Error: \(sentence(message))\nHint: \(sentence(hint))\n", to: STDERR_FILENO)
+        let lines = ["Error: \(sentence(message))", "Hint: \(sentence(hint))"]
+        // The priority of an error, where systemd's journal reads it.
+        let prefix = JournalLogHandler.isReading ? "<3>" : ""
+        _ = write(lines.map { "\(prefix)\($0)\n" }.joined(), to: STDERR_FILENO)
     }
+
+    /// Writes one line of the log to standard error.
+    static func log(_ line: String) { _ = write(line + "\n", to: STDERR_FILENO) }
 
     /// Replaces the current line of standard error by `text`. The cursor returns to the start of the line, so
     /// the next output overwrites `text`. For terminals only.

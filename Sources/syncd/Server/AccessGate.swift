@@ -4,8 +4,8 @@ import Hummingbird
 
 /// Decides who may use a route.
 struct AccessGate: Sendable {
-    /// nil only for a listener on loopback.
-    let token: Token?
+    /// Returns the token of this moment; nil only for a listener on loopback.
+    let token: @Sendable () -> Token?
 
     /// Throws unless the request may use the route.
     ///
@@ -14,7 +14,7 @@ struct AccessGate: Sendable {
     /// - Throws: ``Refusal`` 401 or 403. Its text does not tell what is wrong with the credentials.
     func check(_ request: Request, for route: Route?) throws {
         if route?.access == .anyone { return }
-        guard let token else { return try checkHost(request) }
+        guard let token = token() else { return try checkHost(request) }
         let values = request.headers[values: .authorization]
         // Two headers are refused: a proxy in between may have checked the other one.
         if values.count == 1, let value = values.first {

@@ -121,10 +121,10 @@ extension HostileInput {
             return ["status", path]
         }
         configured("a key that is misspelled", #"{"token_file": "t"}"#, "unknown key")
-        configured("a list for a configuration", "[]", "not a JSON object")
-        configured("an empty configuration", "", "not a JSON object")
-        configured("a configuration that is cut off", #"{"listen": "127.0.0.1:0""#, "not a JSON object")
-        configured("a configuration of 100 000 levels", String(repeating: "[", count: 100_000), "not a JSON object")
+        configured("a list for a configuration", "[]", "not a list of keys")
+        configured("an empty configuration", "", "not a list of keys")
+        configured("a configuration that is cut off", #"{"listen": "127.0.0.1:0""#, "not YAML")
+        configured("a configuration of 100 000 levels", String(repeating: "[", count: 100_000), "not YAML")
         configured(
             "a configuration of 2 MB", "{\"listen\": \"\(String(repeating: "1", count: 2 << 20))\"}", "larger than")
         configured("a number for an address", #"{"listen": 7}"#, "listen")
@@ -140,7 +140,7 @@ extension HostileInput {
         configured("a peer twice", #"{"peer": ["http://a:1", "http://a:1/"]}"#, "given twice")
         configured("a peer with a password", "{\"peer\": [\"http://u:\(HostileScene.token)@a:1\"]}", "user info")
         configured("a certificate without a key", #"{"tls-cert": "c.pem"}"#, "--tls-key")
-        configured("a configuration of UTF-16", "\u{FEFF}\0{\0}", "not a JSON object")
+        configured("a configuration of UTF-16", "\u{FEFF}\0{\0}", "not YAML")
         command(81, "a configuration file that is a FIFO", "") { workspace in
             // The writer closes the pipe at once, so the reader sees an empty file.
             mkfifo(workspace.path("fifo"), 0o600)

@@ -24,10 +24,10 @@ private final class SmallListener: Sendable {
         let metrics = RequestMetrics(limits: limits)
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures/tls").path
-        let certificate = ListenerCertificate(certificate: "\(fixtures)/server.pem", key: "\(fixtures)/server.key")
+        let certificate = try ListenerCertificate(certificate: "\(fixtures)/server.pem", key: "\(fixtures)/server.key")
         let listener = Listener(
-            address: ListenAddress(host: "127.0.0.1", port: 0), tls: tls ? try certificate.configuration() : nil,
-            gate: AccessGate(token: nil),
+            address: ListenAddress(host: "127.0.0.1", port: 0), tls: tls ? certificate.configuration { nil } : nil,
+            gate: AccessGate { nil },
             handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
             limits: limits, metrics: metrics, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let (ports, found) = AsyncStream.makeStream(of: Int.self)

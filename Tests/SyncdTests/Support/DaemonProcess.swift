@@ -14,20 +14,32 @@ final class DaemonProcess: @unchecked Sendable {
     var url: String { "http://127.0.0.1:\(port)" }
 
     /// Starts the daemon on a free port and waits for its line.
-    static func start(_ database: String, _ arguments: String...) async throws -> DaemonProcess {
+    static func start(
+        _ database: String, _ arguments: String..., environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+        return try await start([database] + listen + arguments, environment)
+    }
+
+    /// Starts the daemon with a configuration file that names its database and its address.
+    static func start(configuration file: String, environment: [String: String]) async throws -> DaemonProcess {
+        try await start(["--config", file], environment)
+    }
+
+    private static func start(_ arguments: [String], _ environment: [String: String]) async throws -> DaemonProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try DaemonProcess(database, arguments) })
+                continuation.resume(with: Result { try DaemonProcess(arguments, environment) })
             }
         }
     }
 
-    private init(_ database: String, _ arguments: [String]) throws {
+    private init(_ arguments: [String], _ environment: [String: String]) throws {
         let output = Pipe()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: Tool.path)
-        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
-        process.arguments = ["run", database] + listen + arguments
+        process.arguments = ["run"] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors

@@ -1,0 +1,64 @@
+import Logging
+import Sync
+
+/// The settings of `syncd run`, from flags, from a file, or from both.
+///
+/// Paths are absolute or relative to the working directory, or begin with ``Credentials/prefix``.
+struct Configuration: Sendable, Hashable {
+    var database: String?
+    var listen: ListenAddress?
+    var peers: [PeerSettings] = []
+    var tokenFile: String?
+    var tlsCertificate: String?
+    var tlsKey: String?
+    var tlsAuthority: String?
+    var logLevel: Logger.Level?
+    /// Days for which the ledger keeps conflicts.
+    var conflictDays: Int?
+    /// Conflicts of one row that the ledger keeps.
+    var conflictsPerRow: Int?
+
+    /// Where the file has each key. Settings of flags have no place.
+    var places: [ConfigurationKey: ConfigurationPlace] = [:]
+
+    /// The numbers that ``conflictDays`` and ``conflictsPerRow`` may be.
+    static let countRange = 1...1_000_000
+}
+
+/// One peer to follow. What is nil is as for the daemon itself.
+struct PeerSettings: Sendable, Hashable {
+    var address: String
+    var tokenFile: String?
+    var tlsAuthority: String?
+    /// The certificate with which the daemon identifies itself to this peer, and its key.
+    var tlsCertificate: String?
+    var tlsKey: String?
+    /// Where the file has the peer; nil for a flag.
+    var place: ConfigurationPlace?
+
+    init(_ address: String) { self.address = address }
+}
+
+extension Configuration {
+    /// Returns this configuration with the settings of `flags` on top: a flag wins over the file, and the
+    /// peers of both are followed.
+    func overridden(by flags: Configuration) -> Configuration {
+        var result = self
+        func override<T>(_ key: ConfigurationKey, _ path: WritableKeyPath<Configuration, T?>) {
+            guard let value = flags[keyPath: path] else { return }
+            result[keyPath: path] = value
+            result.places[key] = nil
+        }
+        override(.database, \.database)
+        override(.listen, \.listen)
+        override(.tokenFile, \.tokenFile)
+        override(.tlsCertificate, \.tlsCertificate)
+        override(.tlsKey, \.tlsKey)
+        override(.tlsAuthority, \.tlsAuthority)
+        override(.logLevel, \.logLevel)
+        override(.conflictDays, \.conflictDays)
+        override(.conflictsPerRow, \.conflictsPerRow)
+        result.peers += flags.peers
+        return result
+    }
+}

@@ -1,0 +1,80 @@
+/// The keys of a configuration file. Each has the name of the flag that means the same.
+enum ConfigurationKey: String, Sendable, CaseIterable {
+    case database
+    case listen
+    case tokenFile = "token-file"
+    case peers = "peer"
+    case tlsCertificate = "tls-cert"
+    case tlsKey = "tls-key"
+    case tlsAuthority = "tls-ca"
+    case logLevel = "log-level"
+    case conflictDays = "conflict-days"
+    case conflictsPerRow = "conflicts-per-row"
+
+    /// What the key means, for the example file.
+    var sentence: String {
+        switch self {
+        case .database: "The SQLite file to serve. Relative paths in this file begin at its own directory."
+        case .listen: "Where to listen. An address that other machines can reach needs a token."
+        case .tokenFile:
+            "The file with the token that peers must send, and that is sent to them. "
+                + "\(Credentials.prefix)NAME is what systemd passes by LoadCredential=NAME:PATH."
+        case .peers: "The peers to follow: an address each, or an address with what is special about this peer."
+        case .tlsCertificate: "PEM file with the certificate chain of the listener, which then speaks HTTPS."
+        case .tlsKey: "PEM file with the private key of that certificate."
+        case .tlsAuthority: "PEM file of the authorities to trust for https peers, instead of the system's."
+        case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
+        case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
+        case .conflictsPerRow: "How many conflicts of one row the ledger keeps, 1 to 1000000."
+        }
+    }
+
+    /// The lines of the example file that set the key.
+    var example: [String] {
+        switch self {
+        case .database: ["database: /var/lib/syncd/shop.sqlite"]
+        case .listen: ["listen: 127.0.0.1:7707"]
+        case .tokenFile: ["token-file: \(Credentials.prefix)token"]
+        case .peers:
+            [
+                "peer:",
+                "  - https://berlin.example:7707",
+                "  - url: https://oslo.example:7707",
+            ] + PeerKey.allCases.dropFirst().map { "    \($0.rawValue): \($0.example)" }
+        case .tlsCertificate: ["tls-cert: cert.pem"]
+        case .tlsKey: ["tls-key: \(Credentials.prefix)key"]
+        case .tlsAuthority: ["tls-ca: authorities.pem"]
+        case .logLevel: ["log-level: info"]
+        case .conflictDays: ["conflict-days: 90"]
+        case .conflictsPerRow: ["conflicts-per-row: 100"]
+        }
+    }
+
+    /// True for keys that the example file sets. The others are comments there: they have defaults, or name
+    /// files that not everyone has.
+    var isSetInExample: Bool {
+        switch self {
+        case .database, .listen, .tokenFile: true
+        default: false
+        }
+    }
+}
+
+/// The keys of one peer.
+enum PeerKey: String, Sendable, CaseIterable {
+    case url
+    case tokenFile = "token-file"
+    case tlsAuthority = "tls-ca"
+    case tlsCertificate = "tls-cert"
+    case tlsKey = "tls-key"
+
+    fileprivate var example: String {
+        switch self {
+        case .url: "https://oslo.example:7707"
+        case .tokenFile: "\(Credentials.prefix)oslo"
+        case .tlsAuthority: "oslo-ca.pem"
+        case .tlsCertificate: "client.pem"
+        case .tlsKey: "\(Credentials.prefix)client-key"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// What of new settings a running daemon can take over, and what waits until it is started again.
+struct ReloadPlan: Sendable, Equatable {
+    /// The settings with which the daemon goes on.
+    let settings: DaemonSettings
+    /// The keys that take effect now.
+    let applied: [ConfigurationKey]
+    /// The keys that changed and need a restart.
+    let waiting: [ConfigurationKey]
+
+    /// - Throws: ``Failure`` when what can change now does not fit what cannot. Nothing is to be changed
+    ///   then.
+    init(from running: DaemonSettings, to wanted: DaemonSettings, peersAtMost most: Int) throws {
+        guard wanted.token != nil || running.address.isLoopback else {
+            throw Failure(
+                "The token cannot be taken away from a daemon that listens on \(running.address)",
+                hint: "Start the daemon again to change the address and the token together")
+        }
+        guard wanted.peers.count <= most else {
+            throw Failure(
+                "This process has reserved file descriptors for \(most) peers, and the configuration names \(wanted.peers.count)",
+                hint: "Start the daemon again")
+        }
+        var applied: [ConfigurationKey] = []
+        var waiting: [ConfigurationKey] = []
+        func compare<T: Equatable>(_ path: KeyPath<DaemonSettings, T>, _ key: ConfigurationKey, isLive: Bool) {
+            guard running[keyPath: path] != wanted[keyPath: path] else { return }
+            if isLive { applied.append(key) } else { waiting.append(key) }
+        }
+        // A listener cannot change between HTTP and HTTPS.
+        let keepsScheme = (running.certificate == nil) == (wanted.certificate == nil)
+        compare(\.database, .database, isLive: false)
+        compare(\.address, .listen, isLive: false)
+        compare(\.token, .tokenFile, isLive: true)
+        compare(\.peers, .peers, isLive: true)
+        compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
+        compare(\.logLevel, .logLevel, isLive: true)
+        compare(\.conflictDays, .conflictDays, isLive: false)
+        compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
+        self.applied = applied
+        self.waiting = waiting
+        settings = DaemonSettings(
+            database: running.database, address: running.address, token: wanted.token,
+            certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
+            logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow)
+    }
+
+    /// `applied peer, token-file; needs a restart: listen`
+    var summary: String {
+        guard !applied.isEmpty || !waiting.isEmpty else { return "nothing has changed" }
+        var parts: [String] = []
+        if !applied.isEmpty { parts.append("applied " + ReloadPlan.names(applied)) }
+        if !waiting.isEmpty { parts.append("needs a restart: " + ReloadPlan.names(waiting)) }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func names(_ keys: [ConfigurationKey]) -> String {
+        keys.map(\.rawValue).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Journal
+import Logging
+import Sync
+
+/// Makes settings of a configuration: reads the files that it names, and checks what belongs together.
+///
+/// It collects every mistake, and opens neither the database nor a socket.
+struct SettingsCheck {
+    /// nil when there are mistakes, credentials that are not here, or when no database is named.
+    private(set) var settings: DaemonSettings?
+    private(set) var mistakes: [ConfigurationMistake]
+    /// The keys that name credentials, when there are none here: what they hold is not checked.
+    private(set) var unchecked: [String] = []
+
+    /// What was checked: the settings of the file that can be understood, with those of the flags on top.
+    let configuration: Configuration
+
+    private let credentials: Credentials
+
+    /// - Throws: ``Failure`` when the file cannot be read.
+    init(_ source: ConfigurationSource, _ credentials: Credentials) throws {
+        self.credentials = credentials
+        if let file = source.file {
+            let read = try ConfigurationFile.load(file)
+            mistakes = read.mistakes
+            configuration = (read.configuration ?? Configuration()).overridden(by: source.flags)
+            // What a text that cannot be read lacks is not worth a word.
+            guard read.configuration != nil else { return }
+        } else {
+            configuration = source.flags
+            mistakes = []
+        }
+        check()
+    }
+
+    /// A key that the file has with an unusable value is not reported a second time as missing.
+    private mutating func check() {
+        func isMissing(_ value: String?, _ key: ConfigurationKey) -> Bool {
+            value == nil && configuration.places[key] == nil
+        }
+        let address = configuration.listen ?? .standard
+        if isMissing(configuration.tokenFile, .tokenFile), !address.isLoopback {
+            add(
+                "Listening on \(address) without a token would open the replica to everyone who can reach this machine",
+                hint: "Give a token with --token-file or `token-file`, or listen on 127.0.0.1.", .listen,
+                configuration.places[.listen])
+        }
+        let token = load(configuration.tokenFile, .tokenFile, configuration.places[.tokenFile]) { path, credentials in
+            try Token.load(from: path, isCredential: credentials.contains(path))
+        }
+        let certificate = certificate()
+        let authorities = load(configuration.tlsAuthority, .tlsAuthority, configuration.places[.tlsAuthority]) {
+            path, _ in
+            try TrustedAuthorities.check(path)
+            return path
+        }
+        let peers = peers(token: token, authorities: authorities)
+        guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
+        settings = DaemonSettings(
+            database: database, address: address, token: token, certificate: certificate, peers: peers,
+            logLevel: configuration.logLevel ?? .info,
+            conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
+            conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)
+    }
+
+    private mutating func certificate() -> ListenerCertificate? {
+        let place = configuration.places[.tlsCertificate]
+        let keyPlace = configuration.places[.tlsKey]
+        switch (configuration.tlsCertificate, configuration.tlsKey) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?):
+            guard let key = load(key, .tlsKey, keyPlace, { path, _ in path }) else { return nil }
+            return load(certificate, .tlsCertificate, place) { path, _ in
+                try ListenerCertificate(certificate: path, key: key)
+            }
+        case (_?, nil):
+            add("--tls-cert is given without --tls-key", hint: "Give both or none.", .tlsCertificate, place)
+        case (nil, _?): add("--tls-key is given without --tls-cert", hint: "Give both or none.", .tlsKey, keyPlace)
+        }
+        return nil
+    }
+
+    private mutating func peers(token: Token?, authorities: String?) -> [PeerConfiguration] {
+        var names: Set<String> = []
+        return configuration.peers.compactMap { peer in
+            let place = peer.place
+            let own = load(peer.tokenFile, .peers, place) { path, credentials in
+                try Token.load(from: path, isCredential: credentials.contains(path))
+            }
+            let files = TLSFiles(
+                authorities: load(peer.tlsAuthority, .peers, place) { path, _ in
+                    try TrustedAuthorities.check(path)
+                    return path
+                } ?? authorities,
+                certificate: clientFile(peer.tlsCertificate, place), key: clientFile(peer.tlsKey, place))
+            if (peer.tlsCertificate == nil) != (peer.tlsKey == nil) {
+                add(
+                    "the peer has only one of tls-cert and tls-key", hint: "Give both or none.", .peers, place)
+            }
+            return attempt(.peers, place) {
+                try PeerConfiguration.checkScheme(of: peer.address)
+                let bearer = try (own ?? token).map { try BearerToken($0.secret) }
+                let result = try PeerConfiguration(peer.address, token: bearer, tls: files)
+                if case .file(let path) = result.address, access(path, F_OK) != 0 {
+                    throw Failure(
+                        "The peer \(path) is neither an address nor a file that exists",
+                        hint: "A daemon is http://host:port or https://host:port; a replica on this machine is a path")
+                }
+                guard names.insert(result.name).inserted else {
+                    throw Failure(
+                        "The peer \(result.name) is given twice", hint: "Name each peer once, in --peer or in --config."
+                    )
+                }
+                return result
+            }
+        }
+    }
+
+    /// A file that libcurl reads at each connection.
+    private mutating func clientFile(_ path: String?, _ place: ConfigurationPlace?) -> String? {
+        load(path, .peers, place) { path, _ in
+            guard access(path, R_OK) == 0 else {
+                throw Failure(
+                    "The client's certificate or key \(path) cannot be read: \(String(cString: strerror(errno)))",
+                    hint: "It must be a PEM file that the user of the daemon can read")
+            }
+            return path
+        }
+    }
+
+    /// Reads a file that the configuration names; nil for a file that is not named, is missing here because
+    /// it is a credential, or has a mistake.
+    private mutating func load<T>(
+        _ path: String?, _ key: ConfigurationKey, _ place: ConfigurationPlace?,
+        _ body: (String, Credentials) throws -> T
+    ) -> T? {
+        guard let path else { return nil }
+        guard !credentials.lacks(path) else {
+            unchecked.append(path)
+            return nil
+        }
+        let credentials = credentials
+        return attempt(key, place) { try body(try credentials.resolved(path), credentials) }
+    }
+
+    private mutating func attempt<T>(
+        _ key: ConfigurationKey, _ place: ConfigurationPlace?, _ body: () throws -> T
+    ) -> T? {
+        do {
+            return try body()
+        } catch {
+            let failure = Failure(describing: error)
+            add(failure?.message ?? "\(error)", hint: failure?.hint ?? "Check the file.", key, place)
+            return nil
+        }
+    }
+
+    private mutating func add(
+        _ message: String, hint: String, _ key: ConfigurationKey, _ place: ConfigurationPlace?
+    ) {
+        mistakes.append(ConfigurationMistake(message, hint: hint, key: key.rawValue, at: place))
+    }
+}

@@ -1,0 +1,53 @@
+import Logging
+import Sync
+import Testing
+
+@testable import SyncdCore
+
+@Suite("What a reload applies")
+struct ReloadPlanTests {
+    private func settings(
+        database: String = "a", address: ListenAddress = .standard, token: String? = "secret", peers: [String] = [],
+        days: Int = 90
+    ) throws -> DaemonSettings {
+        DaemonSettings(
+            database: database, address: address, token: token.flatMap { Token($0) }, certificate: nil,
+            peers: try peers.map { try PeerConfiguration($0) }, logLevel: .info, conflictDays: days,
+            conflictsPerRow: 100)
+    }
+
+    @Test("nothing changes when the settings are the same")
+    func same() throws {
+        let running = try settings(peers: ["http://a:1"])
+        let plan = try ReloadPlan(from: running, to: running, peersAtMost: 16)
+        #expect(plan.settings == running && plan.applied.isEmpty && plan.waiting.isEmpty)
+        #expect(plan.summary == "nothing has changed")
+    }
+
+    @Test("tokens and peers change at once; database, address and limits wait")
+    func parts() throws {
+        let running = try settings()
+        let address = ListenAddress(host: "127.0.0.1", port: 1)
+        let wanted = try settings(database: "b", address: address, token: "new", peers: ["http://a:1"], days: 3)
+        let plan = try ReloadPlan(from: running, to: wanted, peersAtMost: 16)
+        #expect(plan.applied == [.tokenFile, .peers])
+        #expect(plan.waiting == [.database, .listen, .conflictDays])
+        #expect(plan.settings == (try settings(token: "new", peers: ["http://a:1"])))
+        #expect(plan.summary == "applied token-file, peer; needs a restart: database, listen, conflict-days")
+    }
+
+    @Test("the token of a daemon that others can reach cannot be taken away")
+    func token() throws {
+        let running = try settings(address: ListenAddress(host: "0.0.0.0", port: 1))
+        let wanted = try settings(token: nil)
+        #expect(throws: Failure.self) { try ReloadPlan(from: running, to: wanted, peersAtMost: 16) }
+        let plan = try ReloadPlan(from: settings(), to: wanted, peersAtMost: 16)
+        #expect(plan.settings.token == nil)
+    }
+
+    @Test("more peers than the process has descriptors for are refused")
+    func peers() throws {
+        let wanted = try settings(peers: ["http://a:1", "http://b:1"])
+        #expect(throws: Failure.self) { try ReloadPlan(from: settings(), to: wanted, peersAtMost: 1) }
+    }
+}
