@@ -10,12 +10,13 @@
 # PART, ROUNDS       campaign file-test, disk-full, network-test: one part; file-test, copy-test: how many rounds
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
+# MAINTAINER         package: whom it names, as `Name <address>`
 # QUICK=1            bench: under two minutes, with fewer repetitions
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help build demo bench test check lint coverage sanitize campaign merge-random simulate power-loss fuzz \
-  planted-bugs docs system-packages clean
+  planted-bugs docs package package-test system-packages clean
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
 RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
@@ -27,6 +28,13 @@ help: ## list the targets
 
 build: system-packages ## build syncd for release
 	swift build -c release --product syncd
+
+package: system-packages ## build a Debian package of syncd in .build/package: MAINTAINER
+	@scripts/system-packages dpkg-dev
+	@scripts/package
+
+package-test: package ## install, upgrade, run, remove and purge the package in a scratch root (root)
+	scripts/package-test .build/package/syncd_*.deb
 
 demo: system-packages ## two replicas of a real database converge over HTTP, live and readable
 	scripts/demo
