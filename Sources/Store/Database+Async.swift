@@ -11,11 +11,12 @@ extension Database {
     /// let bob = try await db.write { try Person.create(in: db) { $0.name = "Bob" } }
     /// ```
     ///
-    /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is cancelled.
+    /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is
+    /// cancelled.
     ///
-    /// - Throws: What `body` throws, after the rollback. `CancellationError` when the task is cancelled before
-    ///   `body` begins, at once, also while other threads or processes hold the write lock. Once begun, it
-    ///   runs to its end.
+    /// - Throws: What `body` throws, after the rollback. `CancellationError` when the task is cancelled
+    ///   before `body` begins, at once, also while other threads or processes hold the write lock. Once
+    ///   begun, it runs to its end.
     @discardableResult
     public func write<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await workers.run(on: workers.writer) { call in
@@ -33,7 +34,8 @@ extension Database {
     /// let adults = try await db.read { try Person.where("age >= 18", in: db) }
     /// ```
     ///
-    /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is cancelled.
+    /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is
+    /// cancelled.
     ///
     /// - Throws: What `body` throws; `CancellationError` at once when the task is cancelled before `body`
     ///   begins. Once begun, it runs to its end.

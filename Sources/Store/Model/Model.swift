@@ -10,8 +10,8 @@ import Observation
 /// Properties take part in `withObservationTracking`: `onChange` runs after the commit that changed one of
 /// them, on the thread that published the commit.
 ///
-/// Two objects are equal when they are the same object, which is the only one of its row and database. Compare
-/// ``Model/values`` to compare rows.
+/// Two objects are equal when they are the same object, which is the only one of its row and database.
+/// Compare ``Model/values`` to compare rows.
 public protocol Model: AnyObject, TableModel, PendingChange, Identifiable, Observable, Hashable,
     CustomStringConvertible
 where ID == Fields.ID {
@@ -125,9 +125,9 @@ extension Model {
 /// The values of one row, which `save` and `create` hand to their block to be changed. ``Model(table:)``
 /// writes the conformance.
 ///
-/// Two values are equal when all columns hold the same; transient properties are not compared. They encode and
-/// decode by the names of properties, each in its own Codable form, or in its stored form when its type is not
-/// Codable.
+/// Two values are equal when all columns hold the same; transient properties are not compared. They encode
+/// and decode by the names of properties, each in its own Codable form, or in its stored form when its type
+/// is not Codable.
 ///
 /// ```swift
 /// let json = try JSONEncoder().encode(bob.values)                     // {"id":7,"name":"Bob",…}

@@ -1,8 +1,8 @@
 extension Model {
     /// A snapshot of the values, as seen by the calling thread: a struct that does not change with the row.
     ///
-    /// All properties in it are of one state of the row, while two properties that are read one after the other
-    /// can be of two. Observers of `values` are notified after each commit that changes the object.
+    /// All properties in it are of one state of the row, while two properties that are read one after the
+    /// other can be of two. Observers of `values` are notified after each commit that changes the object.
     ///
     /// ```swift
     /// let now = account.values
@@ -19,8 +19,8 @@ extension Model {
     /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// The model's name with the values by property, for people: `Person(id: 7, name: "Bob", age: nil)`. It is
-    /// no read for observers.
+    /// The model's name with the values by property, for people: `Person(id: 7, name: "Bob", age: nil)`. It
+    /// is no read for observers.
     public var description: String { _withState { $0.visible.fields }.description }
 }
 
