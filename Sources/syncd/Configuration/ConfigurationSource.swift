@@ -18,7 +18,7 @@ struct ConfigurationSource: Sendable {
             let names = check.unchecked.joined(separator: ", ")
             throw Failure(
                 "The configuration names credentials, and this program was started without any: \(names)",
-                hint: "Credentials come from systemd, by LoadCredential= of a service; elsewhere, give paths of files")
+                hint: "Credentials come from LoadCredential= of systemd; elsewhere, give paths of files")
         }
         return settings
     }

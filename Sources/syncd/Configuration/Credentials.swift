@@ -24,7 +24,7 @@ struct Credentials: Sendable {
         guard let directory else {
             throw Failure(
                 "\(path) is a credential, and this program was started without any",
-                hint: "Credentials come from systemd, by LoadCredential= of a service; elsewhere, give the path of a file")
+                hint: "Credentials come from LoadCredential= of systemd; elsewhere, give the path of a file")
         }
         return directory + "/" + path.dropFirst(Credentials.prefix.count)
     }
