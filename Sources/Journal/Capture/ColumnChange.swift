@@ -23,10 +23,10 @@ struct ColumnChange {
             if !old.contains(name) { fresh.insert(index) }
             if let oldName = former[name], oldName != name { renamed[index] = oldName }
         }
-        fresh.formUnion(ColumnChange.moved(in: table, from: before))
+        fresh.formUnion(ColumnChange.moved(in: table, from: before).filter { renamed[$0] == nil })
     }
 
-    /// The columns that stand after a column that they stood before. ADD COLUMN appends, so they were dropped
+    /// The columns that stand after a column before which they stood. ADD COLUMN appends, so they were dropped
     /// and added again. A table that was rebuilt can have its columns in any order, but it has lost its
     /// triggers, and all of its rows are compared.
     private static func moved(in table: TableInspection, from before: TableShape) -> Set<Int> {

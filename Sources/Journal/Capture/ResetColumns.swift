@@ -6,13 +6,15 @@ import GRDB
 /// Neither the table's schema nor the triggers show it when the columns are the last of their table, but the
 /// rows do: each has the column's default, and no entry says so.
 struct ResetColumns {
-    /// The number of entries, seen by the last contact, at which a search without a result ends.
-    private static let limit = 10_000
+    /// How many entries that the last contact saw are looked at, for all tables together.
+    private static let budget: Int64 = 200_000
 
     private let table: TableInspection
     private let entry: ShapeRegistry.Entry
     private let shapes: [ShapeRegistry.Entry]
     private let sealed: Int64
+    /// Entries up to this position are not looked at.
+    private let floor: Int64
     private let db: Database
 
     /// - Parameters:
@@ -26,6 +28,8 @@ struct ResetColumns {
         self.entry = entry
         self.sealed = sealed
         self.db = db
+        let tables = Int64(registry.entries.values.count { $0.isTracked })
+        floor = sealed - max(10_000, Self.budget / max(1, tables))
         shapes = registry.entries.values.filter { $0.table == entry.table && $0.shape.hasKey(of: entry.shape) }
     }
 
@@ -52,15 +56,10 @@ struct ResetColumns {
         guard column.hasLiteralDefault else { return false }
         var seen: Set<[DatabaseValue]> = []
         var isAnyGone = false
-        var isWithin = Self.limit
         let rows = try Row.fetchCursor(db, sql: sql(for: index, column))
         while let row = try rows.next() {
             let position: Int64 = row[0]
             let isSealed = position <= sealed
-            if isSealed {
-                isWithin -= 1
-                guard isWithin > 0 else { break }
-            }
             guard seen.insert(Array(row.databaseValues.dropFirst(3))).inserted else { continue }
             let isSame: Bool = row[1]
             let isDefault: Bool = row[2]
@@ -95,7 +94,7 @@ struct ResetColumns {
             SELECT j.seq, \(row) IS (CASE j.shape\(values) END) COLLATE BINARY, \(row) COLLATE BINARY IS (\(column.defaultExpression ?? "NULL")),
               \(keys.joined(separator: ", "))
             FROM _journal AS j CROSS JOIN \(SQLText.quote(identifier: table.name)) AS t ON \(sameKey.joined(separator: " AND "))
-            WHERE \(carries.map { "(\($0))" }.joined(separator: " OR ")) ORDER BY j.seq DESC
+            WHERE j.seq > \(floor) AND (\(carries.map { "(\($0))" }.joined(separator: " OR "))) ORDER BY j.seq DESC
             """
     }
 }
