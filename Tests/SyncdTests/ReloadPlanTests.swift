@@ -16,6 +16,17 @@ struct ReloadPlanTests {
             conflictsPerRow: 100)
     }
 
+    @Test("few open files are enough to start; more of them serve added peers first, then clients")
+    func capacity() {
+        let cases: [(spare: Int, peers: Int, connections: Int)] = [
+            (0, 2, 32), (7, 2, 39), (8, 3, 32), (128, 18, 32), (1_000, 18, 904), (.max, 18, 1_024),
+        ]
+        for (spare, peers, connections) in cases {
+            let capacity = ProcessSetup.Capacity(spare: spare, atMost: 1_024, peers: 2)
+            #expect(capacity.peers == peers && capacity.connections == connections, "\(spare): \(capacity)")
+        }
+    }
+
     @Test("nothing changes when the settings are the same")
     func same() throws {
         let running = try settings(peers: ["http://a:1"])

@@ -21,6 +21,7 @@ struct Daemon {
     private let replicator: Replicator
     private let lock: FileLock
     private let limits: ServerLimits
+    private let peersAtMost: Int
 
     /// Checks the settings, opens the file and locks it. Nothing runs yet.
     ///
@@ -34,9 +35,11 @@ struct Daemon {
         let current = CurrentSettings(settings)
         self.current = current
         var limits = ServerLimits()
-        limits.connections = try ProcessSetup.connections(atMost: limits.connections, peers: settings.peers.count)
+        let capacity = try ProcessSetup.capacity(connections: limits.connections, peers: settings.peers.count)
+        limits.connections = capacity.connections
         limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
+        peersAtMost = capacity.peers
         logger = Logger.standardError { current.value.logLevel }
         replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
         lock = try FileLock(database: settings.database)
@@ -74,7 +77,7 @@ struct Daemon {
         // Made before the listener is ready: from then on SIGHUP must not end the process.
         let reloading = Reloading(
             source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: settings.peers.count + ProcessSetup.sparePeers, manager: manager, logger: logger,
+            peersAtMost: peersAtMost, manager: manager, logger: logger,
             hangups: await UnixSignalsSequence(trapping: .sighup))
         var configuration = ServiceGroupConfiguration(
             services: [

@@ -18,20 +18,38 @@ enum ProcessSetup {
     private static let filesPerPeer = 8
     private static let fewestConnections = 32
 
-    /// How many peers a reload may add to those of the start.
-    static let sparePeers = 16
+    /// The most peers that a reload may add to those of the start.
+    private static let sparePeers = 16
 
-    /// Returns how many clients may be connected at a time, so that descriptors always remain for everything
-    /// else.
+    /// What a daemon can serve within the limit of open files. Peers that a reload may add come before clients
+    /// beyond the fewest.
+    struct Capacity: Equatable {
+        /// How many clients may be connected at a time.
+        let connections: Int
+        /// How many peers may be followed, also after a reload.
+        let peers: Int
+
+        /// - Parameters:
+        ///   - spare: How many files may be open beyond those that the daemon needs to start, 0 or more.
+        ///   - most: The most clients to serve.
+        ///   - peers: The number of peers at the start.
+        init(spare: Int, atMost most: Int, peers: Int) {
+            let added = min(sparePeers, spare / filesPerPeer)
+            self.peers = peers + added
+            connections = min(most - fewestConnections, spare - added * filesPerPeer) + fewestConnections
+        }
+    }
+
+    /// Returns what a daemon can serve, so that descriptors always remain for everything else.
     ///
     /// A client needs no token to connect, and the runtime ends a process that gets no socket for a peer.
     ///
     /// - Throws: ``Failure`` when the limit of open files is too low to serve any client.
-    static func connections(atMost most: Int, peers: Int) throws -> Int {
+    static func capacity(connections most: Int, peers: Int) throws -> Capacity {
         let threads = ProcessInfo.processInfo.activeProcessorCount
-        let own = filesOfDaemon + threads * filesPerThread + (peers + sparePeers) * filesPerPeer
-        guard let limit = try reserveFiles(UInt64(own + fewestConnections)) else { return most }
-        return min(most, Int(clamping: limit) - own)
+        let needed = filesOfDaemon + threads * filesPerThread + peers * filesPerPeer + fewestConnections
+        let limit = try reserveFiles(UInt64(needed))
+        return Capacity(spare: limit.map { Int(clamping: $0) - needed } ?? .max, atMost: most, peers: peers)
     }
 
     /// Raises the limit of open files as far as it may be raised.
