@@ -63,18 +63,11 @@ extension Replica {
         }
     }
 
-    /// True when the file has a journal that this release reads. An interrupted commit is rolled back.
-    ///
-    /// - Throws: ``JournalError``: `notFound`, `unsupportedFormat`, `corrupt`; errors of SQLite.
-    static func isReplica(_ path: String, _ options: Options) throws -> Bool {
-        try hasJournal(path, options, mayRollBack: true)
-    }
-
     /// True when the file has a journal that this release reads.
     ///
     /// - Parameter mayRollBack: True to let SQLite roll back an interrupted commit, as it does in every
     ///   program that writes.
-    private static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
+    static func hasJournal(_ path: String, _ options: Options, mayRollBack: Bool = false) throws -> Bool {
         guard try FileInspection.check(path, isReadable: options.unlock == nil, files: options.files) else {
             throw JournalError(
                 .notFound, "There is no file at \(path)",

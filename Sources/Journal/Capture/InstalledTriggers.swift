@@ -43,16 +43,10 @@ struct InstalledTriggers {
     }
 
     /// The columns of the new row that the insert trigger names, in its order, under their present names; nil
-    /// without that trigger. RENAME COLUMN writes the new name into the trigger
-    /// (https://sqlite.org/lang_altertable.html, section 3), so its text tells which column became which.
+    /// without that trigger.
     var columns: [String]? {
         guard let sql = sqlByName.first(where: { $0.key.hasSuffix("_insert") && !$0.key.hasSuffix("_evict_insert") })
         else { return nil }
-        let tokens = SQLToken.scan(sql.value)
-        var columns: [String] = []
-        for (token, next) in zip(tokens, tokens.dropFirst()) where token.text.uppercased() == "NEW." {
-            if !columns.contains(next.name) { columns.append(next.name) }
-        }
-        return columns
+        return SQLToken.newColumns(in: sql.value).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }

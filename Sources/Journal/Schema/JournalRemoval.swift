@@ -27,7 +27,7 @@ extension Replica {
         from path: String, discarding: Bool = false, options: Options = Options()
     ) throws -> JournalRemoval {
         do {
-            guard try isReplica(path, options) else { throw JournalError.notAReplica }
+            guard try hasJournal(path, options, mayRollBack: true) else { throw JournalError.notAReplica }
             var configuration = Replica.configuration(options)
             configuration.readonly = false
             configuration.foreignKeysEnabled = false

@@ -103,8 +103,7 @@ struct TextIndexDefinition: Hashable {
 
     /// The definition with the names that the present text of the insert trigger has for the columns.
     func renamed(table: String, insertTrigger sql: String) -> TextIndexDefinition {
-        let tokens = SQLToken.scan(sql)
-        let values = zip(tokens, tokens.dropFirst()).filter { $0.0.text.uppercased() == "NEW." }.map(\.1.name)
+        let values = SQLToken.newColumns(in: sql)
         // The key's columns come first.
         let names = values.count > columns.count ? Array(values.suffix(columns.count)) : columns
         let isSame = names.map(SQLText.foldedName) == columns.map(SQLText.foldedName)

@@ -94,8 +94,18 @@ struct Daemon {
             if let failure = Failure(listeningOn: settings.address, error) { throw failure }
             throw error
         }
-        try replica.close()
+        try close()
         logger.notice("stopped")
+    }
+
+    /// Closes the replica. The checkpoint that it begins with needs room on the disk; without, the log stays as it
+    /// is, with everything that was acknowledged, and the next program that opens the file goes on with it.
+    private func close() throws {
+        do {
+            try replica.close()
+        } catch let error as JournalError where error.sqliteCode.map({ SQLiteFailure(code: $0).meaning }) == .full {
+            logger.warning("the log stays beside the database until there is room for it: \(error.message)")
+        }
     }
 }
 
