@@ -33,7 +33,7 @@ struct CaptureTriggers {
     }
 
     /// The version of the triggers' text. Files with another one get new triggers at the next contact.
-    static let generation: Int64 = 1
+    static let generation: Int64 = 2
 
     static func namePrefix(tableID: Int64) -> String { "\(JournalSchema.prefix)_\(tableID)_" }
 
@@ -42,6 +42,7 @@ struct CaptureTriggers {
         if let update { triggers.append(update) }
         if let evictions = insertEvictions { triggers.append(evictions) }
         if let evictions = updateEvictions { triggers.append(evictions) }
+        if let minting { triggers.append(minting) }
         return triggers
     }
 
@@ -75,6 +76,15 @@ struct CaptureTriggers {
                         + others.map { guarded("NEW", $0) },
                     from: others.isEmpty ? nil : fallback(others, DroppedColumns.markerSQL, as: "new"))
             ])
+    }
+
+    /// Marks an insert whose key SQLite chooses. In a BEFORE trigger such a key reads as -1; a program that gives -1
+    /// itself is taken for one that gives none. nil for a table whose key SQLite never chooses.
+    private var minting: Trigger? {
+        guard table.hasRowidKey else { return nil }
+        return trigger(
+            "mint", "BEFORE INSERT", when: "NEW.\(SQLText.quote(identifier: keys[0].name)) = -1",
+            body: [JournalMark.minted(shape: shapeID)])
     }
 
     private var delete: Trigger {

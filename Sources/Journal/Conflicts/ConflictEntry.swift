@@ -14,6 +14,8 @@ public struct ConflictEntry: Sendable {
         case insertInsert = "insert/insert"
         /// One changed the row; the other changed its key.
         case keyChange = "key change"
+        /// Two machines chose this key for a row each. Both rows stand: the one that lost has another key.
+        case rekeyed = "rekeyed"
     }
 
     /// What this replica has done with the entry.

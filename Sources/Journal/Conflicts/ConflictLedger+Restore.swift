@@ -50,6 +50,11 @@ extension ConflictLedger {
     // MARK: - One entry
 
     private func restore(_ conflict: ConflictEntry) throws {
+        guard conflict.kind != .rekeyed else {
+            throw JournalError(
+                .refused, "Conflict \(conflict.id) lost nothing but its key: both rows are there",
+                hint: "Dismiss the conflict. To give the row another key, update it.")
+        }
         guard let table = try TableInspection.named(conflict.table, db),
             reader.registry.tracked(table: conflict.table) != nil
         else {

@@ -132,10 +132,13 @@ package struct ConflictLedger {
                 (column: $0.name, value: $0.value)
             }
         }
+        let kind = ConflictEntry.Kind(rawValue: row["kind"]) ?? .updateUpdate
+        // What such a row lost is its key.
+        let key = kind == .rekeyed ? try reader.written?.values(at: lost.seq)[0] : nil
         return ConflictEntry(
-            id: row["id"], table: lost.shape.table, key: lost.keyColumns,
-            kind: ConflictEntry.Kind(rawValue: row["kind"]) ?? .updateUpdate, state: ConflictLedger.state(of: row),
-            lost: concerned(lost), kept: concerned(kept), movedTo: try secondHalf(of: kept)?.keyColumns,
+            id: row["id"], table: lost.shape.table, key: lost.keyColumns, kind: kind,
+            state: ConflictLedger.state(of: row),
+            lost: key.map { [(column: lost.shape.columns[0], value: $0)] } ?? concerned(lost), kept: concerned(kept), movedTo: try secondHalf(of: kept)?.keyColumns,
             lostOperation: lost.operation, keptOperation: kept.operation, lostOrigin: lost.origin ?? own,
             keptOrigin: kept.origin ?? own, lostVersion: lost.version, keptVersion: kept.version,
             lostStamp: lost.stamp, keptStamp: kept.stamp, time: row["time"], closedTime: row["closed"],

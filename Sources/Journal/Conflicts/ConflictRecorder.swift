@@ -85,6 +85,16 @@ package struct ConflictRecorder {
         ).execute(arguments: [kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
     }
 
+    /// Drops the entry of that kind about a change.
+    ///
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package func forget(_ kind: ConflictEntry.Kind, of lost: Side, origins: OriginTable) throws {
+        guard let number = origins.numbers[lost.origin] else { return }
+        try db.cachedStatement(
+            sql: "DELETE FROM _journal_conflicts WHERE kind = ? AND lost_origin = ? AND lost_version = ?"
+        ).execute(arguments: [kind.rawValue, number, lost.version])
+    }
+
     /// True when the winner is the delete with which a key change removed the row.
     private func isKeyChange(_ side: Side) throws -> Bool {
         try Bool.fetchOne(

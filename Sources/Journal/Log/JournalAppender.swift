@@ -93,6 +93,9 @@ package final class JournalAppender {
         let first = nextSeq
         var rest = changes
         while let next = rest.first {
+            if next.isMinted {
+                try db.cachedStatement(sql: JournalMark.minted(shape: shapes[next.shape].id)).execute()
+            }
             let columns = shapes[next.shape].shape.columns.count
             let end = rest.firstIndex { shapes[$0.shape].shape.columns.count != columns } ?? rest.endIndex
             try insert(columns: columns).run(

@@ -34,6 +34,8 @@ public struct JournalEntry: Sendable {
     public let endsTransaction: Bool
     /// As in ``Change/isKeyChange``.
     public let isKeyChange: Bool
+    /// As in ``Change/isMinted``.
+    public let isMinted: Bool
 
     /// The values of the primary key, in key order.
     public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
@@ -67,6 +69,8 @@ public struct JournalReader {
     /// The position of the newest entry, 0 for an empty journal.
     public let lastSeq: Int64
     private let lives: LifeReader
+    /// nil when every entry is as its writer wrote it.
+    package let written: WrittenValues?
     private let tail: JournalRun?
 
     /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors
@@ -77,6 +81,7 @@ public struct JournalReader {
         origins = try OriginTable(db)
         registry = try ShapeRegistry(db)
         lives = try LifeReader(db)
+        written = try WrittenValues(db)
         lastSeq = try JournalReader.lastSeq(db)
         runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: lastSeq)
         tail = try runs.last()
@@ -130,7 +135,7 @@ public struct JournalReader {
         after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
     ) throws {
         guard let start = try firstPosition(beyond: have) else { return }
-        var builder = BatchBuilder()
+        var builder = BatchBuilder(written: written)
         for run in try runs.runs(from: start) {
             let known = have[run.origin]
             guard run.endVersion - 1 > known else { continue }
@@ -182,7 +187,7 @@ public struct JournalReader {
             shape: cursor.entry.shape, tableID: cursor.entry.table, shapeID: cursor.entry.id, known: run.known,
             operation: cursor.operation, life: cursor.life,
             stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction,
-            isKeyChange: cursor.isKeyChange)
+            isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted)
     }
 }
 
@@ -195,10 +200,13 @@ private struct BatchBuilder {
     /// receiver always refuses a batch.
     private static let bytesPerKnownEntry = 24
 
+    let written: WrittenValues?
     var batch = ChangeBatch()
     var weight = 0
     private var weightOfLast = 0
     private var shapes: [Int64: Int] = [:]
+
+    init(written: WrittenValues?) { self.written = written }
 
     mutating func append(_ cursor: JournalCursor, run: JournalRun, endsTransaction: Bool) throws {
         let shape: Int
@@ -212,12 +220,16 @@ private struct BatchBuilder {
         let mask = try cursor.mask()
         let start = batch.values.count
         weightOfLast = cursor.appendValues(of: mask, to: &batch.values)
+        try written?.restore(
+            &batch.values, count: batch.values.count - start, at: cursor.seq, keyCount: cursor.entry.shape.keyCount,
+            mask: mask)
         weight += weightOfLast
         let index = batch.changes.count
         batch.changes.append(
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
-                values: start..<batch.values.count, endsTransaction: endsTransaction, isKeyChange: cursor.isKeyChange))
+                values: start..<batch.values.count, endsTransaction: endsTransaction, isKeyChange: cursor.isKeyChange,
+                isMinted: cursor.isMinted))
         if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
             batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known
         {
@@ -231,7 +243,7 @@ private struct BatchBuilder {
     }
 
     mutating func take() -> ChangeBatch {
-        defer { self = BatchBuilder() }
+        defer { self = BatchBuilder(written: written) }
         return batch
     }
 

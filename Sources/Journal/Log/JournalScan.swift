@@ -134,6 +134,23 @@ extension JournalReader {
     }
 }
 
+extension JournalReader {
+    /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order, with
+    /// its values.
+    ///
+    /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
+    ///   SQLite.
+    package func scanEntries(tables: Set<Int64>, from seq: Int64, _ body: (JournalEntry) throws -> Void) throws {
+        for run in try runs.runs(from: seq) where run.endSeq > seq {
+            let cursor = try cursor(over: run, from: max(seq, run.firstSeq))
+            while try cursor.next() {
+                guard cursor.seq >= seq, tables.contains(cursor.entry.table) else { continue }
+                try body(try entry(at: cursor, in: run))
+            }
+        }
+    }
+}
+
 /// Fetches single values of journal entries by position.
 package final class JournalValues {
     private let db: Database

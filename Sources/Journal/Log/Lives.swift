@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// `_journal_lives`: the lives of the keys that were ever deleted.
@@ -38,6 +39,17 @@ package enum Lives {
             try statement.bind(.blob(entry.key.bytes[...]), at: 2)
             try statement.bind(entry.life, at: 3)
             try statement.run()
+        }
+    }
+
+    /// Sets the lives of keys whose changes have moved to other keys.
+    ///
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package static func set(_ entries: some Sequence<Entry>, _ db: Database) throws {
+        for entry in entries {
+            try db.cachedStatement(sql: "DELETE FROM _journal_lives WHERE tbl = ? AND key = ?")
+                .execute(arguments: [entry.table, Data(entry.key.bytes)])
+            try raise([entry], db)
         }
     }
 

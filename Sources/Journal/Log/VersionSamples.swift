@@ -31,7 +31,10 @@ extension JournalReader {
     public func digest(of origin: OriginID, version: Int64) throws -> UInt64? {
         guard let cursor = try cursor(of: origin, version: version) else { return nil }
         var values: [Value] = []
-        try cursor.appendValues(of: cursor.mask(), to: &values)
+        let mask = try cursor.mask()
+        cursor.appendValues(of: mask, to: &values)
+        try written?.restore(
+            &values, count: values.count, at: cursor.seq, keyCount: cursor.entry.shape.keyCount, mask: mask)
         return ChangeDigest.of(
             table: cursor.entry.wireName, operation: cursor.operation, stamp: cursor.stamp, values: values)
     }

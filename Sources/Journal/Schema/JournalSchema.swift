@@ -9,10 +9,11 @@ import GRDB
 ///    run is local. The rows of a run were either all captured in this file or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
 /// 4. All local rows above `sealed_seq` belong to the last run.
+/// 5. The row 0 of `_journal` is no change. It is there for the mark of the first one (``JournalMark``).
 enum JournalSchema {
     /// The format of the journal. It rises when an older release would misread a file that this release
     /// wrote.
-    static let format: Int64 = 3
+    static let format: Int64 = 4
 
     /// The prefix of the name of every table, index, view and trigger of Tandem.
     static let prefix = "_journal"
@@ -34,14 +35,16 @@ enum JournalSchema {
           instance BLOB,
           checked_seq INTEGER NOT NULL DEFAULT 0,
           checked_keys TEXT,
-          triggers INTEGER NOT NULL DEFAULT 0
+          triggers INTEGER NOT NULL DEFAULT 0,
+          claims TEXT
         ) STRICT
         """,
         "_journal": """
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
           origin, version, tx, shape, op, life, stamp, mask
-        )
+        );
+        INSERT INTO _journal (seq) VALUES (0)
         """,
         "_journal_tables": """
         CREATE TABLE _journal_tables (
@@ -92,6 +95,22 @@ enum JournalSchema {
           id INTEGER PRIMARY KEY,
           shape
         )
+        """,
+        "_journal_claims": """
+        CREATE TABLE _journal_claims (
+          seq INTEGER PRIMARY KEY,
+          tbl INTEGER NOT NULL,
+          key INTEGER NOT NULL,
+          moved INTEGER
+        ) STRICT
+        """,
+        "_journal_written": """
+        CREATE TABLE _journal_written (
+          seq INTEGER NOT NULL,
+          col INTEGER NOT NULL,
+          value,
+          PRIMARY KEY (seq, col)
+        ) WITHOUT ROWID
         """,
         "_journal_peers": """
         CREATE TABLE _journal_peers (

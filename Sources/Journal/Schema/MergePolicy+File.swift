@@ -53,4 +53,7 @@ package struct MergePolicies: Sendable {
 
     /// The policy of a table; ``MergePolicy/column`` when none was set.
     package subscript(table: String) -> MergePolicy { policies[names.folded(table)] ?? .column }
+
+    /// True when a policy was set for the table, be it ``MergePolicy/column``.
+    package func isSet(_ table: String) -> Bool { policies[names.folded(table)] != nil }
 }

@@ -38,10 +38,14 @@ public struct Change: Hashable, Sendable {
     /// difference.
     public var isKeyChange: Bool
 
+    /// True for an insert whose key SQLite chose, because the program gave none. Such an insert always means a
+    /// new row, so it never merges with another insert of the key; see `docs/CONFLICTS.md`.
+    public var isMinted: Bool
+
     /// Creates a change. ``ChangeBatch/checkInvariants()`` checks whether it fits its batch.
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
-        endsTransaction: Bool, isKeyChange: Bool = false
+        endsTransaction: Bool, isKeyChange: Bool = false, isMinted: Bool = false
     ) {
         self.shape = shape
         self.operation = operation
@@ -51,6 +55,7 @@ public struct Change: Hashable, Sendable {
         self.values = values
         self.endsTransaction = endsTransaction
         self.isKeyChange = isKeyChange
+        self.isMinted = isMinted
     }
 }
 

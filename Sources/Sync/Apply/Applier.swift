@@ -12,10 +12,12 @@ final class Applier {
         var conflicts = 0
     }
 
+    private let db: Database
     private let session: ApplySession
     private let concurrent: ConcurrentChanges
     private let appender: JournalAppender
-    private let reader: JournalReader
+    private var reader: JournalReader
+    private let interpreter: RunInterpreter
     private let rows: RowStore
     private let lives: LifeCache
     private let values: JournalValues
@@ -39,6 +41,7 @@ final class Applier {
         _ db: Database, session: ApplySession, concurrent: ConcurrentChanges, hasManyOrigins: Bool,
         functions: ConflictFunctions, limits: Limits, time: Double
     ) throws {
+        self.db = db
         self.session = session
         self.concurrent = concurrent
         self.time = time
@@ -51,6 +54,7 @@ final class Applier {
         ledger = ConflictRecorder(db)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
+        interpreter = try RunInterpreter(db, session: session, rows: rows, contested: contested)
         concurrent.beginTransaction()
     }
 
@@ -59,8 +63,14 @@ final class Applier {
         let (entries, targets) = try destinations(of: batch.shapes)
         let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
         try concurrent.prepare(for: run, reader: reader)
+        let part = RunInterpreter.Part(
+            run: run, range: range, firstVersion: firstVersion, firstSeq: appender.position, entries: entries)
+        let moves = try settleKeys(of: part, batch)
+        let (batch, replaced) = interpreter.interpret(part, of: batch)
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
+        for value in replaced { try WrittenValues.note(value.column, at: value.seq, written: value.written, db) }
+        for move in moves { try record(move) }
         var next = range.lowerBound
         while next < range.upperBound {
             let target = targets[batch.changes[next].shape]
@@ -75,6 +85,30 @@ final class Applier {
             next = end
         }
         outcome.applied += range.count
+    }
+
+    /// Settles who has the keys that inserts of the part contest.
+    private func settleKeys(of part: RunInterpreter.Part, _ batch: ChangeBatch) throws -> [Rekeying.Move] {
+        guard let outcome = try interpreter.settle(part, of: batch, concurrent, registry: appender.registry) else {
+            return []
+        }
+        lives.set(outcome.lives)
+        // Entries have moved to other keys.
+        reader = try JournalReader(db)
+        concurrent.reset()
+        try concurrent.prepare(for: part.run, reader: reader)
+        return outcome.moves
+    }
+
+    /// Records in the conflict ledger that a row lost its key; or forgets that, when it has its key again.
+    private func record(_ move: Rekeying.Move) throws {
+        if move.isBack { return try ledger.forget(.rekeyed, of: move.insert.side, origins: appender.origins) }
+        let collations = appender.registry[move.insert.shape.id]?.collations ?? []
+        try ledger.record(
+            kind: .rekeyed, table: move.insert.claim.table, key: Key([.integer(move.key)], collations: collations),
+            columns: [move.insert.shape.shape.columns[0]], lost: move.insert.side, kept: move.keeper.side,
+            origins: appender.origins, time: time)
+        outcome.conflicts += 1
     }
 
     /// The local entries of the shapes of a batch, and the targets of their changes.

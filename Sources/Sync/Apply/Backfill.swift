@@ -58,7 +58,8 @@ struct Backfill {
         try VisibilityNotice.prune(db)
     }
 
-    private func show(
+    /// Makes a row show what the journal has of it.
+    func show(
         _ key: TableKey, _ merged: MergedRow<JournalCell>, _ values: JournalValues, rows: RowStore,
         contested: PolicyResolver, registry: ShapeRegistry
     ) throws {

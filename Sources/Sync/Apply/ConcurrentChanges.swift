@@ -28,6 +28,13 @@ final class ConcurrentChanges {
         run = nil
     }
 
+    /// Forgets everything, because entries have moved to other keys. The next ``prepare(for:reader:)`` reads the
+    /// journal again, with what this transaction has appended.
+    func reset() {
+        indexes = [:]
+        beginTransaction()
+    }
+
     /// Prepares the lookups for a run whose writer had merged `run.known`.
     func prepare(for run: Run, reader: JournalReader) throws {
         self.run = run

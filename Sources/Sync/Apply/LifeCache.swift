@@ -22,6 +22,9 @@ final class LifeCache {
         return true
     }
 
+    /// Takes over the lives of keys that have other changes than before.
+    func set(_ lives: [TableKey: Int64]) { raised.merge(lives) { $1 } }
+
     func write() throws {
         try Lives.raise(
             raised.sorted { $0.key < $1.key }.map { .init(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)

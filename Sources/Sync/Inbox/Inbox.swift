@@ -262,6 +262,7 @@ package final class Inbox: Sendable {
         try DerivedState.materialize(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
+        try Rekeying.refresh(db, session: session, functions: functions)
         try Backfill(db: db, session: session, functions: functions).run()
         try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session

@@ -29,6 +29,8 @@ final class ApplySession {
     /// word.
     private let checked: Set<String>
     let foreignKeys: ForeignKeyMap
+    /// The columns that hold minted keys.
+    let domains: KeyDomains
     private let policies: MergePolicies
     /// The rows from which ``policies`` were made.
     private let policyRows: [Row]
@@ -52,7 +54,14 @@ final class ApplySession {
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
         policyRows = try ApplySession.policyRows(db)
-        policies = try MergePolicies(db, names: names)
+        let policies = try MergePolicies(db, names: names)
+        self.policies = policies
+        domains = KeyDomains(
+            tables: registry.entries.values.filter(\.isTracked).sorted { $0.table < $1.table }.compactMap { entry in
+                tables.first { SQLText.foldedName($0.name) == SQLText.foldedName(entry.shape.table) }.map {
+                    (entry.table, $0)
+                }
+            }, foreignKeys: foreignKeys, mints: { !policies.isSet($0.name) })
         checked = Set(
             try String.fetchAll(
                 db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND upper(sql) LIKE '%CHECK%'"
@@ -79,6 +88,9 @@ final class ApplySession {
     }
 
     func policy(ofTable name: String) -> MergePolicy { policies[name] }
+
+    /// As in `MintedClaims.basis(_:)`.
+    var mintedBasis: String { "\(origin) \(domains.text)" }
 
     func context(ofTable name: String, registry: ShapeRegistry) -> TableContext? {
         registry.tracked(table: name).map(context)

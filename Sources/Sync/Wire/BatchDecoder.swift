@@ -98,6 +98,7 @@ struct BatchDecoder {
         let mask: ColumnMask
         let valueCount: Int
         let isKeyChange: Bool
+        let isMinted: Bool
     }
 
     private func kinds(shapes: [TableShape]) throws(WireError) -> [Kind] {
@@ -114,10 +115,14 @@ struct BatchDecoder {
             let mask = ColumnMask(words: kind.mask)
             guard operation != .delete || mask.isEmpty else { throw .malformed("a delete that carries columns") }
             guard operation == .delete || !kind.keyChange else { throw .malformed("a key change that deletes nothing") }
+            guard !kind.minted || operation == .insert && shape.keyCount == 1 else {
+                throw .malformed("a minted key without its insert")
+            }
             var count = shape.keyCount
             mask.forEach { if $0 >= shape.keyCount { count += 1 } }
             return Kind(
-                shape: index, operation: operation, mask: mask, valueCount: count, isKeyChange: kind.keyChange)
+                shape: index, operation: operation, mask: mask, valueCount: count, isKeyChange: kind.keyChange,
+                isMinted: kind.minted)
         }
     }
 
@@ -139,7 +144,7 @@ struct BatchDecoder {
                 Change(
                     shape: kind.shape, operation: kind.operation, life: kind.operation.usualLife,
                     stamp: Stamp(rawValue: stamp), mask: kind.mask, values: value..<(value + kind.valueCount),
-                    endsTransaction: false, isKeyChange: kind.isKeyChange))
+                    endsTransaction: false, isKeyChange: kind.isKeyChange, isMinted: kind.isMinted))
             value += kind.valueCount
         }
         guard value == valueCount else { throw .malformed("values are left over") }

@@ -7,6 +7,7 @@ struct BatchEncoder {
         let operation: Operation
         let mask: ColumnMask
         let isKeyChange: Bool
+        let isMinted: Bool
     }
 
     private(set) var message = Tandem_V1_ChangeBatch()
@@ -63,13 +64,14 @@ struct BatchEncoder {
         deltas.reserveCapacity(changes.count)
         for change in changes {
             if let latest, latest.kind.shape == change.shape, latest.kind.operation == change.operation,
-                latest.kind.mask == change.mask, latest.kind.isKeyChange == change.isKeyChange
+                latest.kind.mask == change.mask, latest.kind.isKeyChange == change.isKeyChange,
+                latest.kind.isMinted == change.isMinted
             {
                 positions.append(latest.position)
             } else {
                 let kind = Kind(
                     shape: change.shape, operation: change.operation, mask: change.mask,
-                    isKeyChange: change.isKeyChange)
+                    isKeyChange: change.isKeyChange, isMinted: change.isMinted)
                 let position = kinds[kind] ?? UInt32(truncatingIfNeeded: kinds.count)
                 if Int(position) == kinds.count {
                     kinds[kind] = position
@@ -125,5 +127,6 @@ extension Tandem_V1_ChangeBatch.Kind {
         operation = UInt32(truncatingIfNeeded: change.operation.rawValue)
         mask = change.mask.isEmpty ? [] : change.mask.words
         keyChange = change.isKeyChange
+        minted = change.isMinted
     }
 }

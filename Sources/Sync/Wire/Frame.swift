@@ -1,7 +1,7 @@
 import Journal
 
 /// The version of the protocol that this program speaks. docs/PROTOCOL.md says when it rises.
-public let wireVersion: UInt32 = 1
+public let wireVersion: UInt32 = 2
 
 /// Consecutive versions of one origin that a frame holds.
 public struct Cover: Sendable, Hashable {

@@ -519,6 +519,9 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     /// a delete: the next version of the origin inserts the row under its new key
     var keyChange: Bool = false
 
+    /// an insert: SQLite chose the key, a single column of shape
+    var minted: Bool = false
+
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
     init() {}
@@ -1504,7 +1507,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Shape: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_ChangeBatch.protoMessageName + ".Kind"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0\u{1}minted\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1516,6 +1519,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.operation) }()
       case 3: try { try decoder.decodeRepeatedUInt64Field(value: &self.mask) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.keyChange) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.minted) }()
       default: break
       }
     }
@@ -1534,6 +1538,9 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if self.keyChange != false {
       try visitor.visitSingularBoolField(value: self.keyChange, fieldNumber: 4)
     }
+    if self.minted != false {
+      try visitor.visitSingularBoolField(value: self.minted, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1542,6 +1549,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if lhs.operation != rhs.operation {return false}
     if lhs.mask != rhs.mask {return false}
     if lhs.keyChange != rhs.keyChange {return false}
+    if lhs.minted != rhs.minted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

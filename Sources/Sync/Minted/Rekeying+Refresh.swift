@@ -1,0 +1,67 @@
+import GRDB
+import Journal
+
+extension Rekeying {
+    /// Brings the claims up to date with a new schema or identity: columns may have become references, and a table
+    /// whose changes arrived before the table was here may have contested keys.
+    ///
+    /// Call it inside a transaction of the merge connection, before rows are backfilled and changes are applied.
+    static func refresh(_ db: Database, session: ApplySession, functions: ConflictFunctions) throws {
+        let registry = try ShapeRegistry(db)
+        let due = Backfill.due(registry, session: session).filter { session.domains.tables[$0] != nil }
+        let isEmpty = try MintedClaims.isEmpty(db)
+        guard !due.isEmpty || !isEmpty else { return }
+        let meanings = try KeyMeanings(db, domains: session.domains)
+        let found = try due.isEmpty ? [] : addClaims(in: due, to: meanings, db)
+        let isOutdated = try !isEmpty && MintedClaims.basis(db) != session.mintedBasis
+        guard !found.isEmpty || isOutdated else { return }
+        let contested = PolicyResolver(db, session: session, functions: functions)
+        let rows = try RowStore(db, session: session, registry: registry)
+        let end = try JournalReader.lastSeq(db) + 1
+        _ = try Rekeying(db: db, session: session, rows: rows, contested: contested)
+            .settle(isOutdated ? Set(meanings.names) : found, meanings, before: end)
+        try contested.resolve(into: rows)
+        try rows.updateVisibility(all: true)
+    }
+
+    /// Finds the contested keys of whole tables.
+    private static func addClaims(
+        in tables: Set<Int64>, to meanings: KeyMeanings, _ db: Database
+    ) throws -> Set<KeyMeanings.Name> {
+        let reader = try JournalReader(db)
+        var positions: [TableKey: [Int64]] = [:]
+        try reader.scan(tables: tables) { change in
+            guard change.operation == .insert, change.shape.shape.keyCount == 1 else { return }
+            positions[TableKey(table: change.shape.table, key: change.key), default: []].append(change.seq)
+        }
+        var found: Set<KeyMeanings.Name> = []
+        for (row, seqs) in positions where seqs.count > 1 {
+            let entries = try reader.entries(at: seqs)
+            let inserts = try seqs.compactMap { seq -> KeyMeanings.Insert? in
+                guard let entry = entries[seq], let shape = reader.registry[entry.shapeID],
+                    let key = KeyMeanings.number(entry.values[0])
+                else { return nil }
+                return try .init(.init(seq: seq, table: row.table, key: key, moved: nil), entry, shape, reader)
+            }
+            for insert in inserts where inserts.contains(where: { insert.contests($0) }) {
+                let name = KeyMeanings.Name(domain: row.table, key: insert.claim.key)
+                guard !meanings.inserts(of: name).contains(where: { $0.claim.seq == insert.claim.seq }) else { continue }
+                meanings.add(insert)
+                found.insert(name)
+            }
+        }
+        return found
+    }
+}
+
+extension KeyMeanings.Insert {
+    /// True for two concurrent inserts of one key, unless both keys were given.
+    func contests(_ other: KeyMeanings.Insert) -> Bool {
+        func saw(_ a: KeyMeanings.Insert, _ b: KeyMeanings.Insert) -> Bool {
+            a.writer.origin == b.writer.origin
+                ? a.writer.version > b.writer.version : a.writer.known[b.writer.origin] >= b.writer.version
+        }
+        guard claim.seq != other.claim.seq, isMinted || other.isMinted else { return false }
+        return !saw(self, other) && !saw(other, self)
+    }
+}

@@ -1,0 +1,138 @@
+import GRDB
+import Journal
+
+/// Gives the changes of an incoming run the meaning that they have here, before they are merged.
+///
+/// It lives for one transaction.
+final class RunInterpreter {
+    private let db: Database
+    private let session: ApplySession
+    private let rekeying: Rekeying
+    private let meanings: KeyMeanings
+    /// The columns of minted keys, by shape.
+    private var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
+
+    init(_ db: Database, session: ApplySession, rows: RowStore, contested: PolicyResolver) throws {
+        self.db = db
+        self.session = session
+        rekeying = Rekeying(db: db, session: session, rows: rows, contested: contested)
+        meanings = try KeyMeanings(db, domains: session.domains)
+    }
+
+    /// A part of a run, and where it will be in the journal.
+    struct Part {
+        let run: Run
+        let range: Range<Int>
+        let firstVersion: Int64
+        let firstSeq: Int64
+        /// The local entries of the shapes of the batch.
+        let entries: [ShapeRegistry.Entry]
+
+        func writer(at index: Int) -> ChangeWriter {
+            ChangeWriter(
+                origin: run.origin, version: firstVersion + Int64(index - range.lowerBound), known: run.known)
+        }
+
+        func seq(at index: Int) -> Int64 { firstSeq + Int64(index - range.lowerBound) }
+    }
+
+    /// Finds inserts that contest a key with inserts that are here, and settles who has it.
+    ///
+    /// - Returns: What changed in the journal and the tables; nil when nothing did.
+    func settle(_ part: Part, of batch: ChangeBatch, _ concurrent: ConcurrentChanges, registry: ShapeRegistry) throws
+        -> Rekeying.Outcome?
+    {
+        guard !session.domains.isEmpty else { return nil }
+        var found: Set<KeyMeanings.Name> = []
+        var reader: JournalReader?
+        for index in part.range where batch.changes[index].operation == .insert {
+            let change = batch.changes[index]
+            let entry = part.entries[change.shape]
+            guard linked(entry).first.map({ $0.column == 0 && $0.domain == entry.table }) == true,
+                entry.shape.keyCount == 1, let key = KeyMeanings.number(batch.values[change.values.lowerBound])
+            else { continue }
+            let name = KeyMeanings.Name(domain: entry.table, key: key)
+            let known = meanings.inserts(of: name)
+            let isReached = !concurrent.reaches(inTable: entry.table).isEmpty
+            guard isReached || !known.isEmpty else { continue }
+            let insert = KeyMeanings.Insert(
+                claim: .init(seq: part.seq(at: index), table: entry.table, key: key, moved: nil),
+                writer: part.writer(at: index), stamp: change.stamp, isMinted: change.isMinted, shape: entry,
+                columns: columns(of: change, batch, keyCount: entry.shape.keyCount))
+            var rivals: [KeyMeanings.Insert] = []
+            if isReached {
+                let seqs = concurrent.unseenWrites(
+                    table: entry.table, key: Key([.integer(key)]), registry: registry
+                ).filter { other in other.operation == .insert && !known.contains { $0.claim.seq == other.seq } }
+                .map(\.seq)
+                if !seqs.isEmpty {
+                    let current = try reader ?? JournalReader(db)
+                    reader = current
+                    for (seq, other) in try current.entries(at: seqs).sorted(by: { $0.key < $1.key }) {
+                        guard let shape = current.registry[other.shapeID] else { continue }
+                        rivals.append(
+                            try .init(.init(seq: seq, table: entry.table, key: key, moved: nil), other, shape, current))
+                    }
+                }
+            }
+            rivals = rivals.filter(insert.contests)
+            guard !rivals.isEmpty || known.contains(where: insert.contests) else { continue }
+            for claim in rivals + [insert] { meanings.add(claim) }
+            found.insert(name)
+        }
+        guard !found.isEmpty else { return nil }
+        return try rekeying.settle(found, meanings, before: part.firstSeq)
+    }
+
+    /// A value that the journal will hold in place of what its writer wrote.
+    struct Replacement {
+        let seq: Int64
+        let column: Int
+        let written: Value
+    }
+
+    /// Replaces keys and references by what they mean here.
+    func interpret(_ part: Part, of batch: ChangeBatch) -> (batch: ChangeBatch, replaced: [Replacement]) {
+        guard !meanings.isEmpty else { return (batch, []) }
+        var result = batch
+        var replaced: [Replacement] = []
+        for index in part.range {
+            let change = batch.changes[index]
+            let entry = part.entries[change.shape]
+            for (column, domain) in linked(entry) {
+                guard let offset = change.mask.offset(ofColumn: column, keyCount: entry.shape.keyCount) else { continue }
+                let place = change.values.lowerBound + offset
+                let written = batch.values[place]
+                let value = meanings.meaning(
+                    of: written, in: domain, by: part.writer(at: index),
+                    insert: change.operation == .insert && column == 0 && domain == entry.table)
+                guard value != written else { continue }
+                result.values[place] = value
+                replaced.append(Replacement(seq: part.seq(at: index), column: column, written: written))
+            }
+        }
+        return (result, replaced)
+    }
+
+    // MARK: - Pieces
+
+    private func linked(_ entry: ShapeRegistry.Entry) -> [(column: Int, domain: Int64)] {
+        if let known = columns[entry.id] { return known }
+        let found = session.domains.columns(of: entry.shape)
+        columns[entry.id] = found
+        return found
+    }
+
+    private func columns(
+        of change: Change, _ batch: ChangeBatch, keyCount: Int
+    ) -> [(column: Int, value: Value)] {
+        var columns: [(column: Int, value: Value)] = []
+        var next = change.values.lowerBound + keyCount
+        change.mask.forEach { column in
+            guard column >= keyCount else { return }
+            columns.append((column, batch.values[next]))
+            next += 1
+        }
+        return columns
+    }
+}
