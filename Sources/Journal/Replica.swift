@@ -271,7 +271,7 @@ public final class Replica: Sendable {
                 let value = try body(db, before)
                 let after = try JournalReader.lastSeq(db)
                 if after > before {
-                    try db.cachedStatement(sql: "UPDATE _journal SET \(JournalMark.endSQL) WHERE seq = ? AND origin IS NULL")
+                    try db.cachedStatement(sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL")
                         .execute(arguments: [after])
                 }
                 result = value

@@ -85,6 +85,45 @@ package struct ConflictRecorder {
         ).execute(arguments: [kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
     }
 
+    /// Records that the row of the insert `lost` has another key, because the row of the insert `kept` has the key
+    /// that both machines chose.
+    ///
+    /// - Parameters:
+    ///   - table: The id of the table.
+    ///   - key: The key that the row has now.
+    ///   - column: The name of the key column.
+    ///   - origins: The origins that the file knows, the loser's among them.
+    ///   - time: The time of the record, in seconds since 1970.
+    /// - Returns: False when the ledger had that entry.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package func recordNewKey(
+        table: Int64, key: Key, column: String, lost: Side, kept: Side, origins: OriginTable, time: Double
+    ) throws -> Bool {
+        guard let number = origins.numbers[lost.origin] else { return false }
+        let isKnown = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                      SELECT 1 FROM _journal_conflicts WHERE lost_origin = ? AND lost_version = ? AND kind = ?)
+                    """), arguments: [number, lost.version, ConflictEntry.Kind.rekeyed.rawValue])
+        guard isKnown == true else {
+            try record(
+                kind: .rekeyed, table: table, key: key, columns: [column], lost: lost, kept: kept, origins: origins,
+                time: time)
+            return true
+        }
+        // An earlier claim may have arrived since.
+        try db.cachedStatement(
+            sql: """
+                UPDATE _journal_conflicts SET key = ?, kept_seq = ?, kept_stamp = ?, kept_origin = ?
+                WHERE lost_origin = ? AND lost_version = ?
+                """
+        ).execute(arguments: [
+            Data(key.bytes), kept.seq, kept.stamp.rawValue, Data(kept.origin.bytes), number, lost.version,
+        ])
+        return false
+    }
+
     /// Drops the entry of that kind about a change.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.

@@ -94,7 +94,7 @@ package final class JournalAppender {
         var rest = changes
         while let next = rest.first {
             if next.isMinted {
-                try db.cachedStatement(sql: JournalMark.minted(shape: shapes[next.shape].id)).execute()
+                for sql in JournalMark.minted(shape: shapes[next.shape].id) { try db.cachedStatement(sql: sql).execute() }
             }
             let columns = shapes[next.shape].shape.columns.count
             let end = rest.firstIndex { shapes[$0.shape].shape.columns.count != columns } ?? rest.endIndex

@@ -70,6 +70,7 @@ final class JournalCursor {
         try statement.bind(start - 1, at: 1)
         try statement.bind(run.endSeq, at: 2)
         first = start
+        if start == 1 { before = JournalMark(endsTransaction: false, mintedShape: identity.mintedShape) }
         self.run = run
         self.registry = registry
         self.lives = lives

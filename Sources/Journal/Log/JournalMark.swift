@@ -1,8 +1,8 @@
 /// The column `tx` of a row of `_journal`: what is to be said of the place after the row.
 ///
 /// A trigger that runs before an insert cannot write the row that the insert will get, so it leaves its mark on the
-/// row before.
-package struct JournalMark: Hashable {
+/// row before. A writer that marks the end of its transaction drops such a mark: its insert was refused.
+struct JournalMark: Hashable {
     let rawValue: Int64
 
     /// - Parameter rawValue: What the column holds; 0 for NULL.
@@ -19,12 +19,14 @@ package struct JournalMark: Hashable {
     /// next row is another one when the insert was refused, or when a trigger of the program wrote first.
     var mintedShape: Int64? { rawValue >> 1 > 0 ? rawValue >> 1 : nil }
 
-    /// SQL that sets ``endsTransaction`` and keeps the rest.
-    package static let endSQL = "tx = coalesce(tx, 0) | 1"
-
-    /// SQL that marks the newest row: an insert of the shape with the id `shape` follows, and SQLite chooses its key.
-    static func minted(shape: Int64) -> String {
-        "UPDATE \(JournalSchema.prefix) SET tx = coalesce(tx, 0) & 1 | \(shape << 1) "
-            + "WHERE seq = (SELECT max(seq) FROM \(JournalSchema.prefix))"
+    /// SQL statements that mark the newest row: an insert of the shape with the id `shape` follows, and SQLite chooses
+    /// its key. The mark of the first row of all stands in `_journal_replica`.
+    static func minted(shape: Int64) -> [String] {
+        [
+            "UPDATE \(JournalSchema.prefix) SET tx = coalesce(tx, 0) & 1 | \(shape << 1) "
+                + "WHERE seq = (SELECT max(seq) FROM \(JournalSchema.prefix))",
+            "UPDATE \(JournalSchema.prefix)_replica SET minted = \(shape) "
+                + "WHERE NOT EXISTS (SELECT 1 FROM \(JournalSchema.prefix))",
+        ]
     }
 }

@@ -72,6 +72,8 @@ public struct JournalReader {
     /// nil when every entry is as its writer wrote it.
     package let written: WrittenValues?
     private let tail: JournalRun?
+    /// The last run of this replica, when the journal does not end with it: while received changes are appended.
+    private let local: JournalRun?
 
     /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors
     ///   of SQLite.
@@ -85,12 +87,17 @@ public struct JournalReader {
         lastSeq = try JournalReader.lastSeq(db)
         runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: lastSeq)
         tail = try runs.last()
+        local =
+            tail?.origin == identity.origin
+            ? nil : try runs.run(of: identity.origin, holding: .max)
     }
 
     /// The version vector of this replica, including its own changes.
     public func vector() -> VersionVector {
         var vector = origins.merged(except: identity.origin)
-        if let tail { vector.advance(tail.origin, to: tail.endVersion - 1) }
+        for run in [tail, local] {
+            if let run { vector.advance(run.origin, to: run.endVersion - 1) }
+        }
         return vector
     }
 

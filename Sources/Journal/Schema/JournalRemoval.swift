@@ -49,7 +49,7 @@ extension Replica {
     private static func remove(_ db: Database, _ discarding: Bool) throws -> JournalRemoval {
         try JournalUpgrade.run(db)
         var removal = JournalRemoval()
-        removal.changes = try Int64.fetchOne(db, sql: "SELECT count(*) FROM _journal WHERE seq > 0") ?? 0
+        removal.changes = try Int64.fetchOne(db, sql: "SELECT count(*) FROM _journal") ?? 0
         let conflicts = try Int64.fetchOne(db, sql: "SELECT count(*) FROM _journal_conflicts WHERE state = 'open'") ?? 0
         let held = try Int64.fetchOne(db, sql: "SELECT count(*) FROM _journal_held") ?? 0
         removal.discarded = conflicts + held

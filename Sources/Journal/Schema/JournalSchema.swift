@@ -9,7 +9,6 @@ import GRDB
 ///    run is local. The rows of a run were either all captured in this file or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
 /// 4. All local rows above `sealed_seq` belong to the last run.
-/// 5. The row 0 of `_journal` is no change. It is there for the mark of the first one (``JournalMark``).
 enum JournalSchema {
     /// The format of the journal. It rises when an older release would misread a file that this release
     /// wrote.
@@ -36,15 +35,15 @@ enum JournalSchema {
           checked_seq INTEGER NOT NULL DEFAULT 0,
           checked_keys TEXT,
           triggers INTEGER NOT NULL DEFAULT 0,
-          claims TEXT
+          claims TEXT,
+          minted INTEGER
         ) STRICT
         """,
         "_journal": """
         CREATE TABLE _journal (
           seq INTEGER PRIMARY KEY,
           origin, version, tx, shape, op, life, stamp, mask
-        );
-        INSERT INTO _journal (seq) VALUES (0)
+        )
         """,
         "_journal_tables": """
         CREATE TABLE _journal_tables (

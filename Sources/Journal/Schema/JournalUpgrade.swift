@@ -14,7 +14,7 @@ enum JournalUpgrade {
             statement = try db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
-                      claims
+                      minted
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -34,7 +34,7 @@ enum JournalUpgrade {
         try addColumns(
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
-                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT",
+                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "minted INTEGER",
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
@@ -52,7 +52,6 @@ enum JournalUpgrade {
                 db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)", arguments: [name])
             if isThere == false { try db.execute(sql: sql) }
         }
-        try db.execute(sql: "INSERT OR IGNORE INTO _journal (seq) VALUES (0)")
         try db.execute(sql: "UPDATE _journal_replica SET format = ?", arguments: [JournalSchema.format])
     }
 

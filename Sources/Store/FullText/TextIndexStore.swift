@@ -206,7 +206,7 @@ struct TextIndexStore {
 
     /// False when the journal does not hold all entries after `position`.
     private func isComplete(after position: Int64) throws -> Bool {
-        let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal WHERE seq > 0") ?? 0
+        let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal") ?? 0
         return first <= position + 1
     }
 

@@ -100,15 +100,15 @@ final class Applier {
         return outcome.moves
     }
 
-    /// Records in the conflict ledger that a row lost its key; or forgets that, when it has its key again.
+    /// Records in the conflict ledger that a row lost its key; or forgets that, when it keeps its key.
     private func record(_ move: Rekeying.Move) throws {
-        if move.isBack { return try ledger.forget(.rekeyed, of: move.insert.side, origins: appender.origins) }
-        let collations = appender.registry[move.insert.shape.id]?.collations ?? []
-        try ledger.record(
-            kind: .rekeyed, table: move.insert.claim.table, key: Key([.integer(move.key)], collations: collations),
-            columns: [move.insert.shape.shape.columns[0]], lost: move.insert.side, kept: move.keeper.side,
-            origins: appender.origins, time: time)
-        outcome.conflicts += 1
+        guard let key = move.key else {
+            return try ledger.forget(.rekeyed, of: move.insert.side, origins: appender.origins)
+        }
+        let isNew = try ledger.recordNewKey(
+            table: move.insert.claim.table, key: Key([.integer(key)]), column: move.insert.shape.shape.columns[0],
+            lost: move.insert.side, kept: move.keeper.side, origins: appender.origins, time: time)
+        if isNew { outcome.conflicts += 1 }
     }
 
     /// The local entries of the shapes of a batch, and the targets of their changes.

@@ -55,7 +55,7 @@ package struct ChangeWriter: Sendable {
 /// 2. Concurrent inserts that are equal in every column make one row. Concurrent inserts with given keys do as well,
 ///    because a program that gives the key means the same thing by it.
 /// 3. Of concurrent rows, one keeps the key: that of a given key, else the earliest. Each other one gets a key of its
-///    own (``newKey(of:key:)``).
+///    own (``newKey(table:key:origin:version:)``).
 /// 4. A change means the row that the key had on its writer's machine: the latest that kept the key among the inserts
 ///    that the writer had seen.
 package struct ContestedKey: Sendable {
@@ -83,8 +83,8 @@ package struct ContestedKey: Sendable {
         }
     }
 
-    /// The claims that make rows.
-    private let roots: [Int]
+    /// The positions of the claims that make rows; the others go on with one.
+    package let roots: [Int]
 
     /// Returns the position of the claim whose row a change with this key means; nil when its writer had seen none.
     package func meaning(for writer: ChangeWriter) -> Int? {
@@ -122,7 +122,9 @@ package struct ContestedKey: Sendable {
         }
         moved.subtract(given)
         return roots.reduce(into: [:]) { result, root in
-            if moved.contains(row(root)) { result[root] = newKey(of: claims[row(root)], key: key) }
+            guard moved.contains(row(root)) else { return }
+            let first = claims[row(root)]
+            result[root] = newKey(table: first.table, key: key, origin: first.order.origin, version: first.version)
         }
     }
 
@@ -134,12 +136,18 @@ package struct ContestedKey: Sendable {
     ///
     /// SQLite chooses 1, or one more than the greatest key (https://sqlite.org/autoinc.html), so it does not choose
     /// negative keys in a table that has a positive one. The key is a number that a REAL, and so JSON, holds exactly.
-    static func newKey(of claim: KeyClaim, key: Int64) -> Int64 {
-        var bytes = Array(SQLText.foldedName(claim.table).utf8)
+    ///
+    /// - Parameters:
+    ///   - table: The table as all machines call it.
+    ///   - key: The key that was chosen.
+    ///   - origin: The writer of the row's earliest insert.
+    ///   - version: The number of that insert among those of `origin`.
+    package static func newKey(table: String, key: Int64, origin: OriginID, version: Int64) -> Int64 {
+        var bytes = Array(SQLText.foldedName(table).utf8)
         bytes.append(0)
         withUnsafeBytes(of: key.bigEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(contentsOf: claim.order.origin.bytes)
-        withUnsafeBytes(of: claim.version.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: origin.bytes)
+        withUnsafeBytes(of: version.bigEndian) { bytes.append(contentsOf: $0) }
         let range: UInt64 = 1 << 52
         return -Int64(range | Checksum.fnv1a(bytes) & (range - 1))
     }

@@ -68,24 +68,22 @@ final class KeyMeanings {
         contested[name] = .some(nil)
         let result = ContestedKey(key: name.key, claims: inserts.map(claim))
         contested[name] = result
-        for (claim, key) in zip(result.claims, result.keys) where key != name.key {
-            _ = claim
-            origins[Name(domain: name.domain, key: key)] = name.key
-        }
+        for key in result.keys where key != name.key { origins[Name(domain: name.domain, key: key)] = name.key }
         return result
     }
 
-    /// The key of the row that each insert of a key makes, by the position of the insert.
-    func keys(of name: Name) -> [Int64: Int64] {
-        guard let contested = contested(name), let inserts = inserts[name] else { return [:] }
-        var keys: [Int64: Int64] = [:]
-        for (claim, key) in zip(contested.claims, contested.keys) {
+    /// The inserts of a key, the earliest first, each with the key of its row.
+    ///
+    /// `isRoot` is false for an insert that goes on with the row of another one.
+    func decided(_ name: Name) -> [(insert: Insert, key: Int64, isRoot: Bool)] {
+        guard let contested = contested(name), let inserts = inserts[name] else { return [] }
+        return contested.claims.indices.compactMap { index in
+            let claim = contested.claims[index]
             let insert = inserts.first {
                 $0.writer.origin == claim.order.origin && $0.writer.version == claim.version
             }
-            if let insert { keys[insert.claim.seq] = key }
+            return insert.map { ($0, contested.keys[index], contested.roots.contains(index)) }
         }
-        return keys
     }
 
     /// Returns what a value means that a writer wrote into a column of a domain.
@@ -105,7 +103,9 @@ final class KeyMeanings {
         // A program that saw the new key wrote it.
         guard let key = origins[name], let contested = contested(Name(domain: domain, key: key)) else { return value }
         let row = contested.claims.indices.first {
-            ContestedKey.newKey(of: contested.claims[$0], key: key) == number
+            let claim = contested.claims[$0]
+            return ContestedKey.newKey(
+                table: claim.table, key: key, origin: claim.order.origin, version: claim.version) == number
         }
         return row.map { KeyMeanings.value(contested.keys[$0], like: value) } ?? value
     }

@@ -80,7 +80,7 @@ struct ContentRepair {
         for entry in work.entries { try entry.append(db) }
         if !work.entries.isEmpty {
             try db.execute(
-                sql: "UPDATE _journal SET \(JournalMark.endSQL) WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
+                sql: "UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal) AND origin IS NULL")
         }
     }
 

@@ -85,7 +85,7 @@ struct StatusReport: Sendable {
         // Positions have no gaps, so the first and the last give the number of rows without reading the
         // journal.
         journalRows =
-            try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal WHERE seq > 0").map { reader.lastSeq - $0 + 1 } ?? 0
+            try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
         heldByReason = try HeldEntries.counts(db)
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0
         droppedConflicts = try ConflictLedger.dropped(db).total

@@ -25,6 +25,11 @@ package struct HistoryContent: Equatable {
         held = model.held.map { "held \($0.table) \(hex($0.key)): \($1)" }
         ledger = model.conflicts.map { conflict in
             let (lost, kept) = (conflict.lost, conflict.kept)
+            if let key = conflict.lostKey {
+                return HistoryContent.conflict(
+                    kind: conflict.kind, row: lost.row, lost: lost.name,
+                    columns: conflict.columns.map { ($0, .integer(key)) }, kept: kept.name, keptColumns: [])
+            }
             return HistoryContent.conflict(
                 kind: conflict.kind, row: lost.row, lost: lost.name,
                 columns: conflict.columns.map { ($0, lost.columns[$0] ?? .null) }, kept: kept.name,

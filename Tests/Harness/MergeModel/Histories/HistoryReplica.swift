@@ -166,7 +166,7 @@ package final class HistoryReplica {
                 "SELECT 'life', tbl, key, life FROM _journal_lives",
                 """
                 SELECT 'end', o.origin, j.version FROM _journal AS j JOIN _journal_origins AS o ON o.id = j.origin
-                WHERE tx = 1
+                WHERE tx & 1
                 """,
             ]
         return try queries.flatMap { query in
@@ -208,7 +208,7 @@ extension ReferenceWrite {
                 return ReferenceWrite(
                     origin: run.origin, version: run.firstVersion + Int64(index - run.changes.lowerBound),
                     stamp: change.stamp, life: change.life, operation: change.operation,
-                    isKeyChange: change.isKeyChange,
+                    isKeyChange: change.isKeyChange, isMinted: change.isMinted,
                     row: ReferenceRowID(
                         table: shape.table, key: Key(batch.key(of: change), collations: collations).bytes),
                     columns: columns, keyColumns: Set(shape.keyColumns), known: run.known)

@@ -44,7 +44,9 @@ package struct HistorySchema: Sendable {
                     name: "c\(index)", isText: isText, ignoresCase: isText && random.chance(40), isNotNull: isNotNull,
                     defaultValue: isNotNull || random.chance(20) ? (isText ? .text("a") : .integer(1)) : .null))
         }
-        return ReferenceTable(name: name, columns: columns, keyCount: keys.count)
+        var table = ReferenceTable(name: name, columns: columns, keyCount: keys.count)
+        table.isWithoutRowid = random.chance(40)
+        return table
     }
 
     private mutating func addUniques(to index: Int, _ random: inout SplitMix) {
@@ -169,7 +171,7 @@ extension HistorySchema {
             case .atMost(let column, let bound): parts.append("CHECK (\(column) <= \(bound))")
             }
         }
-        let tail = random.chance(40) ? " WITHOUT ROWID" : ""
+        let tail = table.isWithoutRowid ? " WITHOUT ROWID" : ""
         return ["CREATE TABLE \(table.name) (\(parts.joined(separator: ", ")))\(tail)"] + indexes
     }
 

@@ -14,6 +14,7 @@ package struct ReferenceTable: Sendable {
     /// The key columns first.
     package var columns: [ReferenceColumn]
     package var keyCount = 1
+    package var isWithoutRowid = false
     package var uniques: [ReferenceUnique] = []
     package var foreignKeys: [ReferenceForeignKey] = []
     package var checks: [ReferenceCheck] = []
@@ -25,6 +26,9 @@ package struct ReferenceTable: Sendable {
     }
 
     package func column(_ name: String) -> ReferenceColumn? { columns.first { $0.name == name } }
+
+    /// True when SQLite chooses the key of a row that is inserted without one.
+    package var mints: Bool { keyCount == 1 && !columns[0].isText && !isWithoutRowid }
 
     package var keyColumns: [String] { columns.prefix(keyCount).map(\.name) }
 

@@ -15,9 +15,11 @@ package struct ReferenceWrite: Hashable, Sendable {
     package let operation: Journal.Operation
     /// True for a delete that gave the row another key.
     let isKeyChange: Bool
-    package let row: ReferenceRowID
+    /// True for an insert whose key SQLite chose.
+    let isMinted: Bool
+    package var row: ReferenceRowID
     /// The values that the change carries. Only an insert has the key columns.
-    package let columns: [String: Value]
+    package var columns: [String: Value]
     let keyColumns: Set<String>
     package let known: VersionVector
 
@@ -71,6 +73,8 @@ package struct ReferenceConflict: Hashable, Sendable {
     let columns: Set<String>
     /// The strongest change that won against it.
     let kept: ReferenceWrite
+    /// The key that the change lost, when it lost nothing else.
+    var lostKey: Int64?
 }
 
 enum ReferenceMerge {

@@ -18,10 +18,11 @@ package struct ReferenceModel {
     package init(_ writes: [ReferenceWrite], schema: ReferenceSchema) {
         self.writes = writes
         self.schema = schema
-        let view = ReferenceView(ReferenceMerge.rows(writes), schema: schema)
+        let keys = ReferenceKeys(writes, schema: schema)
+        let view = ReferenceView(ReferenceMerge.rows(keys.writes), schema: schema)
         shown = view.shown
         held = view.held
-        conflicts = ReferenceMerge.conflicts(writes)
+        conflicts = ReferenceMerge.conflicts(keys.writes) + keys.moves
     }
 
     /// Broken rules of stamps and lives, as text: a stamp is greater than all that its writer knew, and a
@@ -38,7 +39,10 @@ package struct ReferenceModel {
                 broken.append("\(write.name) has no later stamp than \(later.name), which it had seen")
             }
             guard write.known.entries.allSatisfy({ latest[$0.origin, default: 0] >= $0.version }) else { return broken }
-            let before = seen.filter { $0.row == write.row }.map(\.life).max() ?? 1
+            // A key means what it meant on the writer's machine.
+            let meant = ReferenceKeys(seen + [write], schema: schema).writes
+            let row = meant.last?.row
+            let before = meant.dropLast().filter { $0.row == row }.map(\.life).max() ?? 1
             let isAlive = before % 2 == 1
             let expected =
                 switch write.operation {

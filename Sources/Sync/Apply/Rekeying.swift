@@ -13,14 +13,13 @@ struct Rekeying {
     let rows: RowStore
     let contested: PolicyResolver
 
-    /// A claim whose row got another key, or got its key back.
+    /// A claim on a contested key, whose row may have got another key.
     struct Move {
         let insert: KeyMeanings.Insert
-        /// The key that it has now.
-        let key: Int64
-        /// The claim that has the contested key.
+        /// The key that the row has; nil when it keeps the contested one.
+        let key: Int64?
+        /// The earliest claim whose row has the contested key.
         let keeper: KeyMeanings.Insert
-        var isBack: Bool { key == insert.claim.key }
     }
 
     struct Outcome {
@@ -55,22 +54,20 @@ struct Rekeying {
         var numbers: [Int64: Set<Int64>] = [:]
         var first = end
         for name in names.sorted(by: { ($0.domain, $0.key) < ($1.domain, $1.key) }) {
-            let keys = meanings.keys(of: name)
-            let inserts = meanings.inserts(of: name).sorted { $0.claim.seq < $1.claim.seq }
+            let decided = meanings.decided(name)
+            let keeper = decided.first { $0.key == name.key }?.insert
             numbers[name.domain, default: []].insert(name.key)
-            for insert in inserts {
-                guard let key = keys[insert.claim.seq] else { continue }
+            for (insert, key, isRoot) in decided {
                 let claim = MintedClaims.Claim(
                     seq: insert.claim.seq, table: name.domain, key: name.key, moved: key == name.key ? nil : key)
                 try MintedClaims.write([claim], db)
                 first = min(first, claim.seq)
                 if let before = insert.claim.moved { numbers[name.domain]?.insert(before) }
                 numbers[name.domain]?.insert(key)
-                guard claim != insert.claim else { continue }
-                if let keeper = inserts.first(where: { keys[$0.claim.seq] == name.key }) {
-                    outcome.moves.append(Move(insert: insert, key: key, keeper: keeper))
+                if let keeper, isRoot {
+                    outcome.moves.append(Move(insert: insert, key: claim.moved, keeper: keeper))
                 }
-                meanings.add(insert.with(claim))
+                if claim != insert.claim { meanings.add(insert.with(claim)) }
             }
         }
         try MintedClaims.setBasis(session.mintedBasis, db)

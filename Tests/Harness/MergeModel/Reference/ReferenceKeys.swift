@@ -1,0 +1,183 @@
+import Journal
+import Sync
+
+/// What keys and references mean when several machines minted one key, by the definition.
+///
+/// It follows the rules of `docs/CONFLICTS.md` one by one and looks at every pair. It shares nothing with the engine
+/// but the function that names a new key.
+package struct ReferenceKeys {
+    /// The changes under the keys that they mean.
+    package private(set) var writes: [ReferenceWrite] = []
+    /// The rows that have another key than their writers chose.
+    private(set) var moves: [ReferenceConflict] = []
+
+    private let all: [ReferenceWrite]
+    private let schema: ReferenceSchema
+    /// The inserts of each contested key.
+    private var claims: [ReferenceRowID: [ReferenceWrite]] = [:]
+
+    package init(_ all: [ReferenceWrite], schema: ReferenceSchema) {
+        self.all = all
+        self.schema = schema
+        guard all.contains(where: \.isMinted) else {
+            writes = all
+            return
+        }
+        let inserts = Dictionary(
+            grouping: all.filter { $0.operation == .insert && domain(of: $0.row.table, column: 0) == $0.row.table },
+            by: \.row)
+        for (row, inserts) in inserts where ReferenceKeys.number(row.key) != nil {
+            let contesting = inserts.filter { a in
+                inserts.contains { (a.isMinted || $0.isMinted) && a.isConcurrent(with: $0) }
+            }
+            if !contesting.isEmpty { claims[row] = contesting }
+        }
+        writes = all.map(interpreted)
+        for (row, claims) in claims {
+            let roots = claims.filter { isRoot($0, among: claims) }
+            let keepers = claims.filter { key(of: $0, row) == ReferenceKeys.number(row.key) }
+            guard let keeper = keepers.min(by: { $0.isEarlier(than: $1) }) else { continue }
+            for root in roots where key(of: root, row) != ReferenceKeys.number(row.key) {
+                moves.append(
+                    ReferenceConflict(
+                        lost: interpreted(root), kind: "rekeyed", columns: [schema.keyName(of: row.table)],
+                        kept: interpreted(keeper), lostKey: ReferenceKeys.number(row.key)))
+            }
+        }
+    }
+
+    // MARK: - Rows
+
+    /// A minted insert makes a row. An insert with a given key goes on with a row that its writer had seen.
+    private func isRoot(_ write: ReferenceWrite, among claims: [ReferenceWrite]) -> Bool {
+        write.isMinted || !claims.contains { write.saw($0) }
+    }
+
+    /// The claims that make one row with `write`: concurrent ones that are equal, or whose keys were given.
+    private func row(of write: ReferenceWrite, among roots: [ReferenceWrite]) -> [ReferenceWrite] {
+        var row = [write]
+        while true {
+            let more = roots.filter { root in
+                !row.contains(root)
+                    && row.contains { member in
+                        member.isConcurrent(with: root)
+                            && (!member.isMinted && !root.isMinted || image(of: member) == image(of: root))
+                    }
+            }
+            if more.isEmpty { return row }
+            row += more
+        }
+    }
+
+    private func image(of write: ReferenceWrite) -> [String: Value] {
+        write.columns.filter { !write.keyColumns.contains($0.key) }.reduce(into: [:]) { image, column in
+            image[column.key] = meaning(of: column.value, table: write.row.table, column: column.key, by: write)
+        }
+    }
+
+    /// The key that a row has among `roots`; nil when it keeps its own.
+    private func moved(_ root: ReferenceWrite, among roots: [ReferenceWrite]) -> Int64? {
+        let own = row(of: root, among: roots)
+        guard own.allSatisfy(\.isMinted), let earliest = own.min(by: { $0.isEarlier(than: $1) }),
+            let number = ReferenceKeys.number(root.row.key)
+        else { return nil }
+        let isBeaten = roots.contains { other in
+            guard !own.contains(other), own.contains(where: { $0.isConcurrent(with: other) }) else { return false }
+            let rival = row(of: other, among: roots)
+            return !rival.allSatisfy(\.isMinted)
+                || rival.min { $0.isEarlier(than: $1) }?.isEarlier(than: earliest) ?? false
+        }
+        guard isBeaten else { return nil }
+        return ContestedKey.newKey(
+            table: root.row.table, key: number, origin: earliest.origin, version: earliest.version)
+    }
+
+    /// The key that the row of a claim has.
+    private func key(of claim: ReferenceWrite, _ row: ReferenceRowID) -> Int64? {
+        guard let claims = claims[row] else { return nil }
+        let roots = claims.filter { isRoot($0, among: claims) }
+        guard let root = isRoot(claim, among: claims) ? claim : root(seenBy: claim, among: roots) else { return nil }
+        return moved(root, among: roots) ?? ReferenceKeys.number(row.key)
+    }
+
+    /// The row that the key had on the writer's machine.
+    private func root(seenBy write: ReferenceWrite, among roots: [ReferenceWrite]) -> ReferenceWrite? {
+        let seen = roots.filter { write.saw($0) }
+        return seen.filter { moved($0, among: seen) == nil }.max { $0.isEarlier(than: $1) }
+    }
+
+    // MARK: - Changes
+
+    private func interpreted(_ write: ReferenceWrite) -> ReferenceWrite {
+        var result = write
+        for (name, value) in write.columns {
+            result.columns[name] = meaning(of: value, table: write.row.table, column: name, by: write)
+        }
+        if let number = ReferenceKeys.number(write.row.key), let domain = domain(of: write.row.table, column: 0) {
+            let isOwn = write.operation == .insert && domain == write.row.table
+            let meant = meaning(of: number, in: domain, by: write, isOwn: isOwn)
+            result.row = ReferenceRowID(
+                table: write.row.table, key: Key([.integer(meant)]).bytes + write.row.key.dropFirst(9))
+            if write.operation == .insert, isOwn { result.columns[schema.keyName(of: write.row.table)] = .integer(meant) }
+        }
+        return result
+    }
+
+    private func meaning(of value: Value, table: String, column: String, by write: ReferenceWrite) -> Value {
+        guard case .integer(let number) = value,
+            let index = schema.table(table)?.columns.firstIndex(where: { $0.name == column }),
+            let domain = domain(of: table, column: index)
+        else { return value }
+        return .integer(meaning(of: number, in: domain, by: write, isOwn: false))
+    }
+
+    private func meaning(of number: Int64, in domain: String, by write: ReferenceWrite, isOwn: Bool) -> Int64 {
+        let row = ReferenceRowID(table: domain, key: Key([.integer(number)]).bytes)
+        if let claims = claims[row] {
+            if isOwn, claims.contains(write) { return key(of: write, row) ?? number }
+            let roots = claims.filter { isRoot($0, among: claims) }
+            guard let root = root(seenBy: write, among: roots) else { return number }
+            return key(of: root, row) ?? number
+        }
+        // A key that was given to a row here may be the key of another row now.
+        for (row, claims) in claims where row.table == domain {
+            guard let key = ReferenceKeys.number(row.key) else { continue }
+            for claim in claims
+            where ContestedKey.newKey(table: domain, key: key, origin: claim.origin, version: claim.version) == number {
+                return self.key(of: claim, row) ?? number
+            }
+        }
+        return number
+    }
+
+    // MARK: - Domains
+
+    /// The table whose minted keys a column holds.
+    private func domain(of table: String, column index: Int, visited: Set<String> = []) -> String? {
+        guard let definition = schema.table(table), index < definition.columns.count else { return nil }
+        let name = definition.columns[index].name
+        guard !visited.contains("\(table).\(name)") else { return nil }
+        for key in definition.foreignKeys {
+            guard let place = key.columns.firstIndex(of: name), let parent = schema.table(key.parent),
+                let target = parent.columns.firstIndex(where: { $0.name == key.parentColumns[place] }),
+                let found = domain(of: key.parent, column: target, visited: visited.union(["\(table).\(name)"]))
+            else { continue }
+            return found
+        }
+        return index == 0 && definition.keyCount == 1 && definition.mints ? table : nil
+    }
+
+    /// The number at the beginning of a key's canonical bytes.
+    static func number(_ key: [UInt8]) -> Int64? {
+        guard key.count >= 9, key[0] == 1 else { return nil }
+        return Int64(bitPattern: key[1..<9].reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension ReferenceWrite {
+    fileprivate func isEarlier(than other: ReferenceWrite) -> Bool { (stamp, origin) < (other.stamp, other.origin) }
+}
+
+extension ReferenceSchema {
+    fileprivate func keyName(of name: String) -> String { table(name)?.keyColumns.first ?? "" }
+}
