@@ -47,7 +47,7 @@ package struct ConflictRecorder {
         let known = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT id, columns, kept_life, kept_stamp, kept_origin FROM _journal_conflicts
+                    SELECT id, kind, columns, kept_life, kept_stamp, kept_origin FROM _journal_conflicts
                     WHERE lost_origin = ? AND lost_version = ?
                     """), arguments: [number, lost.version])
         let keptOrigin = Data(kept.origin.bytes)
@@ -67,7 +67,9 @@ package struct ConflictRecorder {
             return
         }
         let id: Int64 = known["id"]
-        let before = Set(try NameList.decode(known["columns"]))
+        // Values are more than a key: the entry then tells what became of them.
+        let lostItsKey = known["kind"] == ConflictEntry.Kind.rekeyed.rawValue
+        let before = lostItsKey ? [] : Set(try NameList.decode(known["columns"]))
         let union = before.union(columns)
         if union.count > before.count {
             // An operator may have dismissed the loss of the earlier columns, but not of the new ones.
@@ -77,7 +79,7 @@ package struct ConflictRecorder {
         }
         let bytes: Data = known["kept_origin"]
         let winner = (known["kept_life"] as Int64, known["kept_stamp"] as Int64, OriginID(bytes: bytes) ?? kept.origin)
-        guard winner < (kept.life, kept.stamp.rawValue, kept.origin) else { return }
+        guard lostItsKey || winner < (kept.life, kept.stamp.rawValue, kept.origin) else { return }
         try db.cachedStatement(
             sql: """
                 UPDATE _journal_conflicts SET kind = ?, kept_seq = ?, kept_life = ?, kept_stamp = ?, kept_origin = ? WHERE id = ?
@@ -94,19 +96,19 @@ package struct ConflictRecorder {
     ///   - column: The name of the key column.
     ///   - origins: The origins that the file knows, the loser's among them.
     ///   - time: The time of the record, in seconds since 1970.
-    /// - Returns: False when the ledger had that entry.
+    /// - Returns: False when the ledger had an entry about that insert.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     package func recordNewKey(
         table: Int64, key: Key, column: String, lost: Side, kept: Side, origins: OriginTable, time: Double
     ) throws -> Bool {
         guard let number = origins.numbers[lost.origin] else { return false }
-        let isKnown = try Bool.fetchOne(
+        let known = try String.fetchOne(
             db.cachedStatement(
-                sql: """
-                    SELECT EXISTS (
-                      SELECT 1 FROM _journal_conflicts WHERE lost_origin = ? AND lost_version = ? AND kind = ?)
-                    """), arguments: [number, lost.version, ConflictEntry.Kind.rekeyed.rawValue])
-        guard isKnown == true else {
+                sql: "SELECT kind FROM _journal_conflicts WHERE lost_origin = ? AND lost_version = ?"),
+            arguments: [number, lost.version])
+        // An entry about lost values stays: values are more than a key.
+        if let known, known != ConflictEntry.Kind.rekeyed.rawValue { return false }
+        guard known != nil else {
             try record(
                 kind: .rekeyed, table: table, key: key, columns: [column], lost: lost, kept: kept, origins: origins,
                 time: time)

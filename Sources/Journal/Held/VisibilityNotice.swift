@@ -19,6 +19,8 @@ package enum VisibilityNotice {
         package let operation: Operation
         /// The key columns; nil when any row of the table may have changed.
         package let key: RowImage?
+        /// The key columns that the row has now, when it got another key; the notice is then a delete of ``key``.
+        package let moved: RowImage?
     }
 
     /// How many notices are kept. A reader that has missed more than these reloads everything that it holds.
@@ -37,26 +39,35 @@ package enum VisibilityNotice {
     /// - Throws: ``JournalError/Code/corrupt`` when a notice cannot be read; errors of SQLite.
     package static func all(after id: Int64, _ db: Database) throws -> [Notice]? {
         let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT id, tbl, op, key FROM _journal_settled WHERE id > ? ORDER BY id"),
+            db.cachedStatement(sql: "SELECT id, tbl, op, key, moved FROM _journal_settled WHERE id > ? ORDER BY id"),
             arguments: [id])
         if let first: Int64 = rows.first?["id"], first > id + 1 { return nil }
         return try rows.map { row in
             let unreadable = JournalError(.corrupt, "A row of _journal_settled cannot be read")
             guard let operation = Operation(rawValue: row["op"]) else { throw unreadable }
-            let key = try (row["key"] as Data?).map { bytes in
-                guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }
-                return key
+            func image(_ column: String) throws -> RowImage? {
+                try (row[column] as Data?).map { bytes in
+                    guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }
+                    return key
+                }
             }
-            return Notice(id: row["id"], table: row["tbl"], operation: operation, key: key)
+            return Notice(
+                id: row["id"], table: row["tbl"], operation: operation, key: try image("key"),
+                moved: try image("moved"))
         }
     }
 
     /// Appends a notice. Call it in the transaction that changes what the table shows.
     ///
+    /// - Parameter moved: As in ``Notice/moved``.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func append(table: Int64, _ operation: Operation, key: RowImage?, to db: Database) throws {
-        try db.cachedStatement(sql: "INSERT INTO _journal_settled (tbl, op, key) VALUES (?, ?, ?)")
-            .execute(arguments: [table, operation.rawValue, key.map { Data($0.encoded()) }])
+    package static func append(
+        table: Int64, _ operation: Operation, key: RowImage?, moved: RowImage? = nil, to db: Database
+    ) throws {
+        try db.cachedStatement(sql: "INSERT INTO _journal_settled (tbl, op, key, moved) VALUES (?, ?, ?, ?)")
+            .execute(arguments: [
+                table, operation.rawValue, key.map { Data($0.encoded()) }, moved.map { Data($0.encoded()) },
+            ])
     }
 
     /// Drops all but the newest ``limit`` notices.

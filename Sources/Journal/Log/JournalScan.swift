@@ -135,16 +135,20 @@ extension JournalReader {
 }
 
 extension JournalReader {
-    /// Calls `body` with each entry of the tables with the ids `tables` from position `seq` on, in journal order, with
-    /// its values.
+    /// Calls `body` with each entry of the tables with the ids `tables`, in journal order, with its values.
     ///
+    /// - Parameter isWanted: Returns false for a run to leave out, by its origin, its last version and its causal
+    ///   context.
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
     ///   SQLite.
-    package func scanEntries(tables: Set<Int64>, from seq: Int64, _ body: (JournalEntry) throws -> Void) throws {
-        for run in try runs.runs(from: seq) where run.endSeq > seq {
-            let cursor = try cursor(over: run, from: max(seq, run.firstSeq))
+    package func scanEntries(
+        tables: Set<Int64>, ofRuns isWanted: (OriginID, Int64, VersionVector) -> Bool,
+        _ body: (JournalEntry) throws -> Void
+    ) throws {
+        for run in try runs.runs(from: 0) where isWanted(run.origin, run.endVersion - 1, run.known) {
+            let cursor = try cursor(over: run, from: run.firstSeq)
             while try cursor.next() {
-                guard cursor.seq >= seq, tables.contains(cursor.entry.table) else { continue }
+                guard tables.contains(cursor.entry.table) else { continue }
                 try body(try entry(at: cursor, in: run))
             }
         }

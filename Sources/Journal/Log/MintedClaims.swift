@@ -52,15 +52,30 @@ package enum MintedClaims {
         }
     }
 
-    /// What ``MintedClaims`` were derived by: the columns that hold minted keys, and the identity.
-    ///
-    /// - Throws: Errors of SQLite.
-    package static func basis(_ db: Database) throws -> String? {
-        try String.fetchOne(db.cachedStatement(sql: "SELECT claims FROM _journal_replica"))
-    }
+    /// By what the claims were derived, and how often they have changed: `_journal_replica.claims`.
+    package struct State: Hashable, Sendable {
+        /// How often the claims have changed.
+        package let number: Int64
+        /// The columns that hold minted keys, and the identity.
+        package let basis: String
 
-    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func setBasis(_ basis: String, _ db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE _journal_replica SET claims = ?").execute(arguments: [basis])
+        package init(number: Int64, basis: String) {
+            self.number = number
+            self.basis = basis
+        }
+
+        /// - Returns: nil when there never was a claim.
+        /// - Throws: Errors of SQLite.
+        package init?(_ db: Database) throws {
+            let text = try String.fetchOne(db.cachedStatement(sql: "SELECT claims FROM _journal_replica"))
+            guard let text, let space = text.firstIndex(of: " "), let number = Int64(text[..<space]) else { return nil }
+            self.init(number: number, basis: String(text[text.index(after: space)...]))
+        }
+
+        /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+        package func write(_ db: Database) throws {
+            try db.cachedStatement(sql: "UPDATE _journal_replica SET claims = ?").execute(
+                arguments: ["\(number) \(basis)"])
+        }
     }
 }

@@ -175,7 +175,8 @@ enum JournalSchema {
           id INTEGER PRIMARY KEY,
           tbl INTEGER NOT NULL,
           op INTEGER NOT NULL CHECK (op IN (1, 2, 3)),
-          key BLOB
+          key BLOB,
+          moved BLOB
         ) STRICT
         """,
         "_journal_inbox": """

@@ -52,6 +52,7 @@ enum JournalUpgrade {
                 db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?)", arguments: [name])
             if isThere == false { try db.execute(sql: sql) }
         }
+        try addColumns(["moved BLOB"], to: "_journal_settled", db)
         try db.execute(sql: "UPDATE _journal_replica SET format = ?", arguments: [JournalSchema.format])
     }
 

@@ -85,21 +85,24 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     /// - Parameter last: The position of the journal's newest entry.
     func catchUp(upTo last: Int64) throws {
         for registry in database.allInstances() { _ = registry.takeRecent() }
+        let known = database.pipeline.clock.appliedNotices.load(ordering: .sequentiallyConsistent)
+        let lastNotice = try VisibilityTail.lastID(db)
+        if lastNotice > known {
+            for object in try follower.followMoves(after: known, in: db, tail: tail) { try object.refresh(in: self) }
+        }
         if last > position {
             try follow(upTo: last)
             follower.closeGroup()
         }
         checkInvariants()
-        let known = database.pipeline.clock.appliedNotices.load(ordering: .sequentiallyConsistent)
-        let last = try VisibilityTail.lastID(db)
-        guard last > known else { return }
+        guard lastNotice > known else { return }
         // Notices have a follower of their own, because a read of the journal may come between the commit and
         // this transaction's end.
         let follower = Follower(database)
         for object in try follower.followNotices(after: known, seq: .max, in: db, tail: tail) {
             try object.refresh(in: self)
         }
-        notices = (last, follower)
+        notices = (lastNotice, follower)
     }
 
     // MARK: - Overlays

@@ -189,6 +189,21 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         }
     }
 
+    /// Registers the objects of rows that got other keys under these keys.
+    ///
+    /// - Returns: The objects, each with its key; nil for an object that has no place, because another object was
+    ///   registered under its key already.
+    func move(_ moves: [(from: M.ID, to: M.ID)]) -> [(object: M, key: M.ID?)] {
+        table.withLock { table in
+            // All first: one row may take the key of another one that moves as well.
+            let moving = moves.compactMap { move in table.remove(move.from.exact).map { ($0, move.to) } }
+            return moving.map { object, key in
+                let isFree = table.place(object, key.exact)
+                return (unsafeDowncast(object, to: M.self), isFree ? key : nil)
+            }
+        }
+    }
+
     func takeRecent() -> [any Refreshable] {
         checkInvariants()
         return table.withLock { $0.takeRecent() }.map { RefreshableObject<M>(object: unsafeDowncast($0, to: M.self)) }

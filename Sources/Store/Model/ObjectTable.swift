@@ -53,6 +53,22 @@ struct ObjectTable {
         return kept.append(object)
     }
 
+    /// Removes the object of a key, and returns it.
+    mutating func remove(_ key: ExactKey) -> (any AnyObject & Sendable)? {
+        guard let object = self[key] else { return nil }
+        objects[key] = nil
+        return object
+    }
+
+    /// Puts an object that was removed under another key.
+    ///
+    /// - Returns: False, without any change, when the key has an object.
+    mutating func place(_ object: any AnyObject & Sendable, _ key: ExactKey) -> Bool {
+        guard self[key] == nil else { return false }
+        objects[key] = Weak(object: object)
+        return true
+    }
+
     /// Reserves capacity for `count` more objects.
     mutating func reserve(_ count: Int) {
         guard objects.count + count >= sweepAt else { return }

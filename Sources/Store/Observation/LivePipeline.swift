@@ -82,6 +82,11 @@ final class LivePipeline: Sendable {
                 clock.announce(last)
                 clock.announceNotices(newestNotice)
                 let follower = Follower(database)
+                if newestNotice > notices {
+                    for object in try follower.followMoves(after: notices, in: db, tail: tail) {
+                        try object.refresh(db, asOf: last, publication)
+                    }
+                }
                 for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
                     try object.refresh(db, asOf: last, publication)
                 }

@@ -10,6 +10,8 @@ protocol ChangeLog: AnyObject {
     func note(_ entry: TailEntry, group: Int)
     /// Records that any row may have changed.
     func noteAnyRow(origin: OriginID?, group: Int, seq: Int64)
+    /// Registers the objects of rows that got another key under that key, and returns them.
+    func move(_ moves: [(from: TailEntry, to: TailEntry)]) -> [any Refreshable]
     /// Returns the objects in memory that the recorded entries touched, and empties the list.
     func takeAffected() -> [any Refreshable]
     func truncate(to count: Int)
@@ -77,6 +79,13 @@ final class ModelLog<M: Model>: ChangeLog {
         for object in registry.objects { affected[object._exactKey] = object }
         guard isRecording else { return }
         records.append(Record(id: nil, operation: .update, columns: [], origin: origin, group: group, seq: seq))
+    }
+
+    func move(_ moves: [(from: TailEntry, to: TailEntry)]) -> [any Refreshable] {
+        let keys = moves.compactMap { move in
+            key(of: move.from).flatMap { from in key(of: move.to).map { (from: from, to: $0) } }
+        }
+        return registry.move(keys).map { MovedObject<M>(object: $0.object, key: $0.key) }
     }
 
     func takeAffected() -> [any Refreshable] {

@@ -43,6 +43,43 @@ extension Follower {
         return takeAffected()
     }
 
+    /// Takes the objects of rows that got another key to that key. Another row may have the former key, so call this
+    /// before the journal is followed.
+    ///
+    /// - Returns: The objects that were found.
+    func followMoves(
+        after id: Int64, in db: GRDB.Database, tail: JournalTail
+    ) throws -> [any Refreshable] {
+        let notices: [VisibilityNotice.Notice]
+        do {
+            notices = try VisibilityNotice.all(after: id, db) ?? []
+        } catch {
+            throw StoreError.wrapping(error, operation: "reading the journal")
+        }
+        var moves: [Int64: [(from: TailEntry, to: TailEntry)]] = [:]
+        for notice in notices {
+            guard let from = notice.key, let to = notice.moved,
+                let shape = try tail.trackedShape(ofTable: notice.table, in: db),
+                let old = entry(.delete, from, of: shape), let new = entry(.insert, to, of: shape)
+            else { continue }
+            moves[notice.table, default: []].append((old, new))
+        }
+        return moves.sorted { $0.key < $1.key }.flatMap { _, moves in
+            let table = SQLText.foldedName(moves[0].from.shape.shape.table)
+            return (database.instancesByTable()[table] ?? []).flatMap { log(of: $0).move(moves) }
+        }
+    }
+
+    private func entry(_ operation: Journal.Operation, _ key: RowImage, of shape: ShapeRegistry.Entry) -> TailEntry? {
+        let byName = Dictionary(
+            key.columns.map { (SQLText.foldedName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+        let values = shape.shape.keyColumns.compactMap { byName[SQLText.foldedName($0)] }
+        guard values.count == shape.shape.keyCount else { return nil }
+        return TailEntry(
+            seq: .max, origin: lastOrigin, endsTransaction: true, shape: shape, operation: operation, key: values,
+            mask: ColumnMask())
+    }
+
     private func note(_ notice: VisibilityNotice.Notice, seq: Int64, in db: GRDB.Database, tail: JournalTail) throws {
         guard let shape = try tail.trackedShape(ofTable: notice.table, in: db) else { return }
         let table = SQLText.foldedName(shape.shape.table)

@@ -54,7 +54,7 @@ final class Applier {
         ledger = ConflictRecorder(db)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
-        interpreter = try RunInterpreter(db, session: session, rows: rows, contested: contested)
+        interpreter = try RunInterpreter(db, session: session, rows: rows, contested: contested, time: time)
         concurrent.beginTransaction()
     }
 
@@ -70,7 +70,7 @@ final class Applier {
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
         for value in replaced { try WrittenValues.note(value.column, at: value.seq, written: value.written, db) }
-        for move in moves { try record(move) }
+        outcome.conflicts += try Rekeying.record(moves, origins: appender.origins, time: time, db)
         var next = range.lowerBound
         while next < range.upperBound {
             let target = targets[batch.changes[next].shape]
@@ -98,17 +98,6 @@ final class Applier {
         concurrent.reset()
         try concurrent.prepare(for: part.run, reader: reader)
         return outcome.moves
-    }
-
-    /// Records in the conflict ledger that a row lost its key; or forgets that, when it keeps its key.
-    private func record(_ move: Rekeying.Move) throws {
-        guard let key = move.key else {
-            return try ledger.forget(.rekeyed, of: move.insert.side, origins: appender.origins)
-        }
-        let isNew = try ledger.recordNewKey(
-            table: move.insert.claim.table, key: Key([.integer(key)]), column: move.insert.shape.shape.columns[0],
-            lost: move.insert.side, kept: move.keeper.side, origins: appender.origins, time: time)
-        if isNew { outcome.conflicts += 1 }
     }
 
     /// The local entries of the shapes of a batch, and the targets of their changes.

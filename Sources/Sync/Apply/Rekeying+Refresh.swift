@@ -6,20 +6,20 @@ extension Rekeying {
     /// whose changes arrived before the table was here may have contested keys.
     ///
     /// Call it inside a transaction of the merge connection, before rows are backfilled and changes are applied.
-    static func refresh(_ db: Database, session: ApplySession, functions: ConflictFunctions) throws {
+    static func refresh(_ db: Database, session: ApplySession, functions: ConflictFunctions, time: Double) throws {
         let registry = try ShapeRegistry(db)
         let due = Backfill.due(registry, session: session).filter { session.domains.tables[$0] != nil }
         let isEmpty = try MintedClaims.isEmpty(db)
         guard !due.isEmpty || !isEmpty else { return }
         let meanings = try KeyMeanings(db, domains: session.domains)
         let found = try due.isEmpty ? [] : addClaims(in: due, to: meanings, db)
-        let isOutdated = try !isEmpty && MintedClaims.basis(db) != session.mintedBasis
+        let isOutdated = try !isEmpty && MintedClaims.State(db)?.basis != session.mintedBasis
         guard !found.isEmpty || isOutdated else { return }
         let contested = PolicyResolver(db, session: session, functions: functions)
         let rows = try RowStore(db, session: session, registry: registry)
-        let end = try JournalReader.lastSeq(db) + 1
-        _ = try Rekeying(db: db, session: session, rows: rows, contested: contested)
-            .settle(isOutdated ? Set(meanings.names) : found, meanings, before: end)
+        let outcome = try Rekeying(db: db, session: session, rows: rows, contested: contested, time: time)
+            .settle(isOutdated ? Set(meanings.names) : found, meanings)
+        _ = try Rekeying.record(outcome.moves, origins: OriginTable(db), time: time, db)
         try contested.resolve(into: rows)
         try rows.updateVisibility(all: true)
     }

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import Journal
 
@@ -12,6 +11,8 @@ struct Rekeying {
     let session: ApplySession
     let rows: RowStore
     let contested: PolicyResolver
+    /// The time for new entries of the ledger, in seconds since 1970.
+    let time: Double
 
     /// A claim on a contested key, whose row may have got another key.
     struct Move {
@@ -42,54 +43,97 @@ struct Rekeying {
         let key: [Value]
         /// True when entries were added or removed, not only changed.
         var isMoved: Bool
+        /// The key that the row's insert has now, when the insert has moved away.
+        var next: [Value]?
     }
 
     /// Decides the keys of contested rows again, and brings journal and tables up to date.
     ///
-    /// - Parameters:
-    ///   - names: The keys whose claims have changed.
-    ///   - end: The position after the journal's last entry. Claims from there on are about to be appended.
-    func settle(_ names: Set<KeyMeanings.Name>, _ meanings: KeyMeanings, before end: Int64) throws -> Outcome {
+    /// - Parameter names: The keys whose claims have changed. Some claims may be about to be appended to the journal.
+    func settle(_ names: Set<KeyMeanings.Name>, _ meanings: KeyMeanings) throws -> Outcome {
         var outcome = Outcome()
         var numbers: [Int64: Set<Int64>] = [:]
-        var first = end
+        var writers: [ChangeWriter] = []
         for name in names.sorted(by: { ($0.domain, $0.key) < ($1.domain, $1.key) }) {
             let decided = meanings.decided(name)
-            let keeper = decided.first { $0.key == name.key }?.insert
             numbers[name.domain, default: []].insert(name.key)
-            for (insert, key, isRoot) in decided {
+            for (insert, key, _) in decided {
                 let claim = MintedClaims.Claim(
                     seq: insert.claim.seq, table: name.domain, key: name.key, moved: key == name.key ? nil : key)
                 try MintedClaims.write([claim], db)
-                first = min(first, claim.seq)
-                if let before = insert.claim.moved { numbers[name.domain]?.insert(before) }
-                numbers[name.domain]?.insert(key)
-                if let keeper, isRoot {
-                    outcome.moves.append(Move(insert: insert, key: claim.moved, keeper: keeper))
-                }
+                numbers[name.domain]?.formUnion([key, insert.newKey])
+                writers.append(insert.writer)
                 if claim != insert.claim { meanings.add(insert.with(claim)) }
             }
         }
-        try MintedClaims.setBasis(session.mintedBasis, db)
-        guard first < end else { return outcome }
-        let affected = try rewrite(from: first, numbers, meanings)
+        try session.noteClaims()
+        let affected = try rewrite(numbers, seenBy: writers, meanings)
+        session.claims.reset()
         outcome.lives = try mergeAgain(affected)
+        try LedgerRevision(db: db, session: session, time: time).run(Set(affected.keys))
+        outcome.moves = moves(of: names.union(contestedKeys(of: affected, meanings)), meanings)
         return outcome
+    }
+
+    private func moves(of names: Set<KeyMeanings.Name>, _ meanings: KeyMeanings) -> [Move] {
+        names.sorted { ($0.domain, $0.key) < ($1.domain, $1.key) }.flatMap { name -> [Move] in
+            let decided = meanings.decided(name)
+            guard let keeper = decided.first(where: { $0.key == name.key })?.insert else { return [] }
+            return decided.filter(\.isRoot).map { insert, key, _ in
+                Move(insert: insert, key: key == name.key ? nil : key, keeper: keeper)
+            }
+        }
+    }
+
+    /// The contested keys of rows that have other entries or values than before.
+    private func contestedKeys(of affected: [TableKey: AffectedRow], _ meanings: KeyMeanings) -> Set<KeyMeanings.Name> {
+        Set(
+            meanings.names.filter { name in
+                meanings.decided(name).contains {
+                    affected[TableKey(table: name.domain, key: Key([.integer($0.key)]))] != nil
+                }
+            })
+    }
+
+    /// Records in the conflict ledger which rows lost their keys, and forgets it of those that keep them. The origins of
+    /// all claims must be known to the file.
+    ///
+    /// - Returns: The number of new entries.
+    static func record(_ moves: [Move], origins: OriginTable, time: Double, _ db: Database) throws -> Int {
+        let ledger = ConflictRecorder(db)
+        var count = 0
+        for move in moves {
+            guard let key = move.key else {
+                try ledger.forget(.rekeyed, of: move.insert.side, origins: origins)
+                continue
+            }
+            let isNew = try ledger.recordNewKey(
+                table: move.insert.claim.table, key: Key([.integer(key)]), column: move.insert.shape.shape.columns[0],
+                lost: move.insert.side, kept: move.keeper.side, origins: origins, time: time)
+            if isNew { count += 1 }
+        }
+        return count
     }
 
     // MARK: - The journal
 
     /// Rewrites the entries that contain one of `numbers`, by domain, with another meaning than before.
+    ///
+    /// - Parameter claims: The writers of the inserts that decide. Only who had seen one of these can mean another
+    ///   row than the number says. A relay may deliver such a change before the insert.
     private func rewrite(
-        from first: Int64, _ numbers: [Int64: Set<Int64>], _ meanings: KeyMeanings
+        _ numbers: [Int64: Set<Int64>], seenBy claims: [ChangeWriter], _ meanings: KeyMeanings
     ) throws -> [TableKey: AffectedRow] {
+        let first = claims.reduce(into: [OriginID: Int64]()) { $0[$1.origin] = min($0[$1.origin] ?? .max, $1.version) }
         let reader = try JournalReader(db)
         let tables = numbers.keys.reduce(into: Set<Int64>()) { $0.formUnion(session.domains.tables[$1] ?? []) }
         var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
         var edits: [Edit] = []
-        var renamed: [(seq: Int64, key: Key)] = []
         var affected: [TableKey: AffectedRow] = [:]
-        try reader.scanEntries(tables: tables, from: first) { entry in
+        let isWanted = { (origin: OriginID, last: Int64, known: VersionVector) in
+            first.contains { $0.key == origin ? last >= $0.value : known[$0.key] >= $0.value }
+        }
+        try reader.scanEntries(tables: tables, ofRuns: isWanted) { entry in
             guard let shape = reader.registry[entry.shapeID] else { return }
             let linked = columns[entry.shapeID] ?? session.domains.columns(of: shape.shape)
             columns[entry.shapeID] = linked
@@ -116,19 +160,19 @@ struct Rekeying {
             guard isChanged else { return }
             let key = Key(values.prefix(keyCount), collations: shape.collations)
             let isMoved = key != entry.key
-            for (name, keyValues) in [(entry.key, Array(entry.keyValues)), (key, Array(values.prefix(keyCount)))] {
+            let new = Array(values.prefix(keyCount))
+            for (name, keyValues) in [(entry.key, Array(entry.keyValues)), (key, new)] {
                 let row = TableKey(table: entry.tableID, key: name)
-                let wasMoved = affected[row]?.isMoved ?? false
-                affected[row] = AffectedRow(entry: shape, key: keyValues, isMoved: isMoved || wasMoved)
+                let before = affected[row]
+                affected[row] = AffectedRow(
+                    entry: shape, key: keyValues, isMoved: isMoved || before?.isMoved ?? false, next: before?.next)
             }
-            if isMoved { renamed.append((entry.seq, key)) }
+            if isMoved, entry.operation == .insert {
+                affected[TableKey(table: entry.tableID, key: entry.key)]?.next = new
+            }
         }
         for edit in edits {
             try WrittenValues.replace(edit.column, at: edit.seq, with: edit.value, written: edit.written, db)
-        }
-        for (seq, key) in renamed {
-            try db.cachedStatement(sql: "UPDATE _journal_conflicts SET key = ? WHERE lost_seq = ?")
-                .execute(arguments: [Data(key.bytes), seq])
         }
         return affected
     }
@@ -155,6 +199,7 @@ struct Rekeying {
                 try rows.remove(id)
             }
         }
+        for (key, row) in all { try noteMove(key, row) }
         for (key, row) in all {
             if let merged = merged[key] {
                 try backfill.show(key, merged, values, rows: rows, contested: contested, registry: registry)
@@ -166,13 +211,27 @@ struct Rekeying {
         return lives
     }
 
+    /// Tells followers of the journal under which key they find a row.
+    private func noteMove(_ key: TableKey, _ row: AffectedRow) throws {
+        guard let id = rows.id(of: key, entry: row.entry, values: row.key[...]), let next = row.next else { return }
+        try VisibilityNotice.append(
+            table: key.table, .delete, key: image(row.key, of: id.table), moved: image(next, of: id.table), to: db)
+    }
+
     /// Tells followers of the journal that a row shows other values than its last entries say.
     private func note(_ key: TableKey, _ row: AffectedRow, isAlive: Bool) throws {
-        guard let id = rows.id(of: key, entry: row.entry, values: row.key[...]) else { return }
-        var image = RowImage()
-        for (column, value) in zip(id.table.stored, id.values) { image.columns[column.name] = value }
+        guard let id = rows.id(of: key, entry: row.entry, values: row.key[...]), isAlive || row.next == nil else {
+            return
+        }
         try VisibilityNotice.append(
-            table: key.table, isAlive ? row.isMoved ? .insert : .update : .delete, key: image, to: db)
+            table: key.table, isAlive ? row.isMoved ? .insert : .update : .delete, key: image(row.key, of: id.table),
+            to: db)
+    }
+
+    private func image(_ key: [Value], of table: TableInspection) -> RowImage {
+        var image = RowImage()
+        for (column, value) in zip(table.stored, key) { image.columns[column.name] = value }
+        return image
     }
 }
 

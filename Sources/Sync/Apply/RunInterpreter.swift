@@ -12,10 +12,12 @@ final class RunInterpreter {
     /// The columns of minted keys, by shape.
     private var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
 
-    init(_ db: Database, session: ApplySession, rows: RowStore, contested: PolicyResolver) throws {
+    init(_ db: Database, session: ApplySession, rows: RowStore, contested: PolicyResolver, time: Double)
+        throws
+    {
         self.db = db
         self.session = session
-        rekeying = Rekeying(db: db, session: session, rows: rows, contested: contested)
+        rekeying = Rekeying(db: db, session: session, rows: rows, contested: contested, time: time)
         meanings = try KeyMeanings(db, domains: session.domains)
     }
 
@@ -81,7 +83,7 @@ final class RunInterpreter {
             found.insert(name)
         }
         guard !found.isEmpty else { return nil }
-        return try rekeying.settle(found, meanings, before: part.firstSeq)
+        return try rekeying.settle(found, meanings)
     }
 
     /// A value that the journal will hold in place of what its writer wrote.

@@ -262,7 +262,7 @@ package final class Inbox: Sendable {
         try DerivedState.materialize(db)
         if let session = box.session, try session.isCurrent(in: db) { return session }
         let session = try ApplySession(db)
-        try Rekeying.refresh(db, session: session, functions: functions)
+        try Rekeying.refresh(db, session: session, functions: functions, time: Double(wallClock().milliseconds) / 1_000)
         try Backfill(db: db, session: session, functions: functions).run()
         try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session

@@ -21,12 +21,18 @@ final class KeyMeanings {
         let shape: ShapeRegistry.Entry
         /// The values by the shape's columns, without the key.
         let columns: [(column: Int, value: Value)]
+
+        /// The key of the row if this is its first insert and it does not keep ``MintedClaims/Claim/key``.
+        var newKey: Int64 {
+            ContestedKey.newKey(
+                table: shape.wireName, key: claim.key, origin: writer.origin, version: writer.version)
+        }
     }
 
     private let db: Database
     private let domains: KeyDomains
     private var inserts: [Name: [Insert]] = [:]
-    /// The keys by the keys that rows of theirs have instead.
+    /// The keys by the keys that rows of theirs have instead, or may have had while less was known.
     private var origins: [Name: Int64] = [:]
     /// The results; nil while one is made.
     private var contested: [Name: ContestedKey?] = [:]
@@ -57,7 +63,7 @@ final class KeyMeanings {
         inserts[name, default: []].append(insert)
         // References of other inserts may have got another meaning.
         contested = [:]
-        if let moved = insert.claim.moved { origins[Name(domain: name.domain, key: moved)] = name.key }
+        origins[Name(domain: name.domain, key: insert.newKey)] = name.key
     }
 
     /// The decision about a key; nil when the key is not contested.
@@ -68,7 +74,6 @@ final class KeyMeanings {
         contested[name] = .some(nil)
         let result = ContestedKey(key: name.key, claims: inserts.map(claim))
         contested[name] = result
-        for key in result.keys where key != name.key { origins[Name(domain: name.domain, key: key)] = name.key }
         return result
     }
 

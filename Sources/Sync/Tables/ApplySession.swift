@@ -31,6 +31,7 @@ final class ApplySession {
     let foreignKeys: ForeignKeyMap
     /// The columns that hold minted keys.
     let domains: KeyDomains
+    private var claimState: MintedClaims.State?
     private let policies: MergePolicies
     /// The rows from which ``policies`` were made.
     private let policyRows: [Row]
@@ -54,6 +55,7 @@ final class ApplySession {
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
         policyRows = try ApplySession.policyRows(db)
+        claimState = try MintedClaims.State(db)
         let policies = try MergePolicies(db, names: names)
         self.policies = policies
         domains = KeyDomains(
@@ -69,10 +71,10 @@ final class ApplySession {
     }
 
     /// False after a schema change, when a table got another name or another policy, and when another process
-    /// gave the replica a new identity, because changes are indexed by origin.
+    /// gave the replica a new identity, because changes are indexed by origin, or rows other keys.
     func isCurrent(in db: Database) throws -> Bool {
         try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
-            && ApplySession.policyRows(db) == policyRows
+            && ApplySession.policyRows(db) == policyRows && MintedClaims.State(db) == claimState
     }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {
@@ -89,8 +91,15 @@ final class ApplySession {
 
     func policy(ofTable name: String) -> MergePolicy { policies[name] }
 
-    /// As in `MintedClaims.basis(_:)`.
+    /// As in `MintedClaims.State`.
     var mintedBasis: String { "\(origin) \(domains.text)" }
+
+    /// Records that the claims on contested keys have changed. Other sessions then start anew.
+    func noteClaims() throws {
+        let state = MintedClaims.State(number: (claimState?.number ?? 0) + 1, basis: mintedBasis)
+        try state.write(db)
+        claimState = state
+    }
 
     func context(ofTable name: String, registry: ShapeRegistry) -> TableContext? {
         registry.tracked(table: name).map(context)

@@ -27,6 +27,9 @@ final class ClaimReader {
         }
     }
 
+    /// Forgets everything, because entries have moved to other keys.
+    func reset() { followed = [:] }
+
     private func catchUp(_ session: ApplySession) throws {
         let end = try JournalReader.lastSeq(db)
         guard end != position else { return }

@@ -129,7 +129,7 @@ struct ConflictOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only conflicts of this kind: update/update, update/delete, insert/insert or key-change.",
+            "Only conflicts of this kind: update/update, update/delete, insert/insert, key-change or rekeyed.",
             valueName: "kind"))
     var kind: String?
 
@@ -198,7 +198,7 @@ struct ConflictOptions: ParsableArguments {
         if let kind {
             let spoken = kind.replacing("_", with: " ").replacing("-", with: " ")
             guard let known = ConflictEntry.Kind(rawValue: spoken) else {
-                throw ValidationError("'\(kind)' is not update/update, update/delete, insert/insert or key-change.")
+                throw ValidationError("'\(kind)' is not update/update, update/delete, insert/insert, key-change or rekeyed.")
             }
             filter.kind = known
         }

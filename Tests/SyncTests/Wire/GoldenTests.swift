@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sync
 
-/// The bytes of version 1 as released. A change that fails here breaks every peer in the field: raise the
+/// The bytes of version 2 as released. A change that fails here breaks every peer in the field: raise the
 /// wire version.
 @Suite struct GoldenTests {
     private let limits = Limits.standard
@@ -30,17 +30,17 @@ import Testing
         ]
         func change(
             _ shape: Int, _ operation: Journal.Operation, _ life: Int64, _ stamp: Int64, _ mask: [UInt64],
-            _ values: Range<Int>, _ ends: Bool
+            _ values: Range<Int>, _ ends: Bool, isMinted: Bool = false
         ) -> Change {
             Change(
                 shape: shape, operation: operation, life: life, stamp: Stamp(rawValue: stamp),
-                mask: ColumnMask(words: mask), values: values, endsTransaction: ends)
+                mask: ColumnMask(words: mask), values: values, endsTransaction: ends, isMinted: isMinted)
         }
         batch.changes = [
             change(0, .insert, 1, 1_700_000_000_000 << 16, [0b1110], 0..<4, false),
             change(0, .update, 3, 1_700_000_000_000 << 16 + 1, [0b0010], 4..<6, true),
             change(1, .delete, 2, 1_600_000_000_000 << 16, [], 6..<8, true),
-            change(0, .insert, 5, 1_700_000_000_001 << 16, [0b1110], 8..<12, false),
+            change(0, .insert, 5, 1_700_000_000_001 << 16, [0b1110], 8..<12, false, isMinted: true),
         ]
         let known = VersionVector([.init(origin: there, version: 7)])
         batch.runs = [
@@ -55,7 +55,7 @@ import Testing
 
     private func golden(_ name: String) throws -> [UInt8] {
         let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fixtures/v1/\(name).hex")
+            .appending(path: "Fixtures/v2/\(name).hex")
         let text = try String(contentsOf: url, encoding: .utf8).filter { !$0.isWhitespace }
         let digits = text.compactMap(\.hexDigitValue)
         return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
@@ -67,7 +67,7 @@ import Testing
             bytes == expected, "\(name): \(bytes.map { String(format: "%02x", $0) }.joined())")
     }
 
-    @Test("a batch of version 1 is written and read as released")
+    @Test("a batch of version 2 is written and read as released")
     func batches() throws {
         try check("batch", BatchCodec.encode(batch))
         let decoded = try BatchCodec.decode(golden("batch"), limits: limits)
@@ -75,7 +75,7 @@ import Testing
         #expect(decoded.valueBits == batch.valueBits)
     }
 
-    @Test("a stream of version 1 is written and read as released")
+    @Test("a stream of version 2 is written and read as released")
     func streams() throws {
         let frames = [
             Frame(body: .open(cluster: "main", origin: here)),
@@ -89,7 +89,7 @@ import Testing
         try parser.finish()
     }
 
-    @Test("messages of version 1 are written and read as released")
+    @Test("messages of version 2 are written and read as released")
     func messages() throws {
         let hello = Hello(
             cluster: "main", origin: here, formatVersion: 1, vector: vector, wallMilliseconds: 1_700_000_000_000)

@@ -68,10 +68,10 @@ import Testing
     @Test("another wire version is reported as such")
     func versions() throws {
         var message = Tandem_V1_Hello()
-        message.wireVersion = 2
+        message.wireVersion = 1
         do {
             _ = try Hello(decoding: message.serializedBytes(), limits: limits)
-            Issue.record("version 2 was accepted")
+            Issue.record("version 1 was accepted")
         } catch let error as WireError {
             #expect(SyncError(error).code == .unsupportedVersion)
             #expect(SyncError(error).hint?.isEmpty == false)

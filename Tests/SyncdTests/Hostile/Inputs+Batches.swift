@@ -99,7 +99,7 @@ extension HostileInput {
         }
         push(18, "an encoding that does not exist", invalid) { scene in
             var header = Tandem_V1_FrameHeader()
-            header.wireVersion = 1
+            header.wireVersion = wireVersion
             header.batch.encoding = .UNRECOGNIZED(9)
             header.batch.rawSize = 1
             return try scene.open() + HostileInput.frame(header.serializedBytes(), [1]) + scene.end()
@@ -249,12 +249,12 @@ extension HostileInput {
         push(28, "an unknown storage class", invalid) { try $0.push { $0.valueTypes = wireData([3, 9, 1]) } }
         push(28, "a frame without a body", invalid) { scene in
             var header = Tandem_V1_FrameHeader()
-            header.wireVersion = 1
+            header.wireVersion = wireVersion
             return try scene.open() + HostileInput.frame(header.serializedBytes(), []) + scene.end()
         }
         push(28, "a payload where none belongs", invalid) { scene in
             var header = Tandem_V1_FrameHeader()
-            header.wireVersion = 1
+            header.wireVersion = wireVersion
             header.open.cluster = wireData("main".utf8)
             header.open.origin = wireData(scene.origin.bytes)
             return try HostileInput.frame(header.serializedBytes(), [1, 2, 3]) + scene.end()
@@ -266,7 +266,7 @@ extension HostileInput {
         push(34, "a push that opens under the name of the receiver", .refused([.selfPeer])) { scene in
             try scene.push(scene.batch(), as: scene.own)
         }
-        [0, 2, 99, UInt32.max].map { version in
+        [0, 1, 99, UInt32.max].map { version in
             push(28, "a frame of wire version \(version)", .refused([.unsupportedVersion])) { scene in
                 var header = Tandem_V1_FrameHeader()
                 header.wireVersion = version
@@ -277,12 +277,12 @@ extension HostileInput {
         [Route.hello, .pull, .digest].flatMap { route in
             [
                 HostileInput(
-                    28, "wire version 2 in \(route)",
+                    28, "wire version 1 in \(route)",
                     .endpoint(route) { scene in
                         switch route {
-                        case .hello: try scene.hello { $0.wireVersion = 2 }
-                        case .pull: try scene.pull { $0.wireVersion = 2 }
-                        default: try scene.digest { $0.wireVersion = 2 }
+                        case .hello: try scene.hello { $0.wireVersion = 1 }
+                        case .pull: try scene.pull { $0.wireVersion = 1 }
+                        default: try scene.digest { $0.wireVersion = 1 }
                         }
                     }, .refused([.unsupportedVersion])),
                 HostileInput(22, "nothing in \(route)", .endpoint(route) { _ in [] }, .refused([.unsupportedVersion])),

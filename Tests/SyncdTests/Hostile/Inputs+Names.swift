@@ -402,7 +402,7 @@ extension HostileInput {
             }, .refused([.tooLarge]))
         push(52, "an end with more origins than there may be", .refused([.tooLarge])) { scene in
             var header = Tandem_V1_FrameHeader()
-            header.wireVersion = 1
+            header.wireVersion = wireVersion
             header.end.vector = HostileInput.vector(of: 2_000)
             return try scene.open() + HostileInput.frame(header.serializedBytes(), [])
         }

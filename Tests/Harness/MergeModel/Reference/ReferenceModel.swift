@@ -22,7 +22,10 @@ package struct ReferenceModel {
         let view = ReferenceView(ReferenceMerge.rows(keys.writes), schema: schema)
         shown = view.shown
         held = view.held
-        conflicts = ReferenceMerge.conflicts(keys.writes) + keys.moves
+        // A change that lost values has one entry, which is about them.
+        let lost = ReferenceMerge.conflicts(keys.writes)
+        let names = Set(lost.map(\.lost.name))
+        conflicts = lost + keys.moves.filter { !names.contains($0.lost.name) }
     }
 
     /// Broken rules of stamps and lives, as text: a stamp is greater than all that its writer knew, and a

@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import Journal
+
+/// Decides again which changes of some rows lost, after entries have moved from one row to another.
+///
+/// The result is what the ledger would hold if each entry had arrived under the key that it has now.
+struct LedgerRevision {
+    let db: Database
+    let session: ApplySession
+    let time: Double
+
+    /// What the owner of the file has done with an entry.
+    private struct Handling {
+        let columns: String
+        let state: String
+        let closed: Double?
+        let time: Double
+    }
+
+    /// - Parameter keys: The rows that have other entries, or entries with other values, than before.
+    func run(_ keys: Set<TableKey>) throws {
+        let reader = try JournalReader(db)
+        var changes: [TableKey: [ScannedChange]] = [:]
+        try reader.scan(tables: Set(keys.map(\.table))) { change in
+            let key = TableKey(table: change.shape.table, key: change.key)
+            if keys.contains(key) { changes[key, default: []].append(change) }
+        }
+        let ledger = ConflictRecorder(db)
+        let values = JournalValues(db)
+        for (key, changes) in changes.sorted(by: { $0.key < $1.key }) {
+            var before: [Int64: Handling] = [:]
+            for change in changes { before[change.seq] = try take(change.seq) }
+            for index in changes.indices {
+                try record(changes[index], after: changes[..<index], key: key, values, ledger, reader.origins)
+            }
+            for (seq, handling) in before { try put(handling, seq) }
+        }
+    }
+
+    /// Merges a change with those that arrived before it, as ``Applier`` does, and records what lost.
+    private func record(
+        _ change: ScannedChange, after earlier: ArraySlice<ScannedChange>, key: TableKey, _ values: JournalValues,
+        _ ledger: ConflictRecorder, _ origins: OriginTable
+    ) throws {
+        let unseen = earlier.filter { !change.knows($0.origin, $0.version) }
+        guard !unseen.isEmpty else { return }
+        let context = session.context(of: change.shape)
+        func write(_ change: ScannedChange) -> RowWrite {
+            RowWrite(
+                origin: change.origin, version: change.version, stamp: change.stamp, life: change.life,
+                operation: change.operation,
+                columns: context.decided(change.mask, by: change.operation, of: change.shape))
+        }
+        func value(of change: ScannedChange, _ column: Int) throws -> Value? {
+            guard let position = context.translation(of: change.shape).positions.firstIndex(of: column) else {
+                return nil
+            }
+            return try values.value(at: change.seq, column: position)
+        }
+        let resolution = try Merge.resolve(
+            write(change), against: unseen.map(write), losesWhole: context.losesWhole,
+            isConcurrent: { !unseen[$0].knows(change.origin, change.version) },
+            differs: { column, index in
+                guard column >= context.keyCount else { return false }
+                return try value(of: change, column) != value(of: unseen[index], column)
+            })
+        func side(_ change: ScannedChange) -> ConflictRecorder.Side {
+            .init(
+                origin: change.origin, version: change.version, life: change.life, stamp: change.stamp, seq: change.seq)
+        }
+        for conflict in resolution.conflicts {
+            let other = unseen[conflict.unseenWrite]
+            var columns: [String] = []
+            conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
+            try ledger.record(
+                kind: conflict.kind.entryKind, table: key.table, key: key.key, columns: columns,
+                lost: side(conflict.incomingLost ? change : other), kept: side(conflict.incomingLost ? other : change),
+                origins: origins, time: time)
+        }
+    }
+
+    // MARK: - What the owner has done
+
+    private func take(_ seq: Int64) throws -> Handling? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT columns, state, closed, time FROM _journal_conflicts WHERE lost_seq = ?"),
+            arguments: [seq])
+        guard let row else { return nil }
+        try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE lost_seq = ?").execute(arguments: [seq])
+        return Handling(columns: row["columns"], state: row["state"], closed: row["closed"], time: row["time"])
+    }
+
+    private func put(_ handling: Handling, _ seq: Int64) throws {
+        try db.cachedStatement(
+            sql: "UPDATE _journal_conflicts SET state = ?, closed = ?, time = ? WHERE lost_seq = ? AND columns = ?"
+        ).execute(arguments: [handling.state, handling.closed, handling.time, seq, handling.columns])
+    }
+}
