@@ -78,8 +78,8 @@ struct CaptureTriggers {
             ])
     }
 
-    /// Marks an insert whose key SQLite chooses. In a BEFORE trigger such a key reads as -1; a program that gives -1
-    /// itself is taken for one that gives none. nil for a table whose key SQLite never chooses.
+    /// Marks an insert whose key SQLite chooses. In a BEFORE trigger such a key reads as -1; a program that
+    /// gives -1 itself is taken for one that gives none. nil for a table whose key SQLite never chooses.
     private var minting: Trigger? {
         guard table.hasRowidKey else { return nil }
         return trigger(

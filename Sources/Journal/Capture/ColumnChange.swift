@@ -26,9 +26,9 @@ struct ColumnChange {
         fresh.formUnion(ColumnChange.moved(in: table, from: before).filter { renamed[$0] == nil })
     }
 
-    /// The columns that stand after a column before which they stood. ADD COLUMN appends, so they were dropped
-    /// and added again. A table that was rebuilt can have its columns in any order, but it has lost its
-    /// triggers, and all of its rows are compared.
+    /// The columns that stand after a column before which they stood. ADD COLUMN appends, so they were
+    /// dropped and added again. A table that was rebuilt can have its columns in any order, but it has lost
+    /// its triggers, and all of its rows are compared.
     private static func moved(in table: TableInspection, from before: TableShape) -> Set<Int> {
         let places = Dictionary(
             before.columns.enumerated().map { (SQLText.foldedName($1), $0) }, uniquingKeysWith: { first, _ in first })

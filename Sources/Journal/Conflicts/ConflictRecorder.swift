@@ -87,8 +87,8 @@ package struct ConflictRecorder {
         ).execute(arguments: [kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin, id])
     }
 
-    /// Records that the row of the insert `lost` has another key, because the row of the insert `kept` has the key
-    /// that both machines chose.
+    /// Records that the row of the insert `lost` has another key, because the row of the insert `kept` has
+    /// the key that both machines chose.
     ///
     /// - Parameters:
     ///   - table: The id of the table.

@@ -19,7 +19,8 @@ package enum VisibilityNotice {
         package let operation: Operation
         /// The key columns; nil when any row of the table may have changed.
         package let key: RowImage?
-        /// The key columns that the row has now, when it got another key; the notice is then a delete of ``key``.
+        /// The key columns that the row has now, when it got another key; the notice is then a delete of
+        /// ``key``.
         package let moved: RowImage?
     }
 

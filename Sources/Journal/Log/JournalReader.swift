@@ -72,7 +72,8 @@ public struct JournalReader {
     /// nil when every entry is as its writer wrote it.
     package let written: WrittenValues?
     private let tail: JournalRun?
-    /// The last run of this replica, when the journal does not end with it: while received changes are appended.
+    /// The last run of this replica, when the journal does not end with it: while received changes are
+    /// appended.
     private let local: JournalRun?
 
     /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors

@@ -137,8 +137,8 @@ extension JournalReader {
 extension JournalReader {
     /// Calls `body` with each entry of the tables with the ids `tables`, in journal order, with its values.
     ///
-    /// - Parameter isWanted: Returns false for a run to leave out, by its origin, its last version and its causal
-    ///   context.
+    /// - Parameter isWanted: Returns false for a run to leave out, by its origin, its last version and its
+    ///   causal context.
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run; errors of
     ///   SQLite.
     package func scanEntries(

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 
-/// `_journal_claims`: the inserts of keys that two machines chose for a row each, before either had seen the other's.
+/// `_journal_claims`: the inserts of keys that two machines chose for a row each, before either had seen the
+/// other's.
 ///
-/// The rows of one key are all inserts of it that have a concurrent one. What follows from them is a function of the
-/// changes, and is kept here for readers of the file.
+/// The rows of one key are all inserts of it that have a concurrent one. What follows from them is a function
+/// of the changes, and is kept here for readers of the file.
 package enum MintedClaims {
     /// One insert of such a key.
     package struct Claim: Hashable, Sendable {

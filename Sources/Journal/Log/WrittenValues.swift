@@ -3,8 +3,9 @@ import GRDB
 /// `_journal_written`: what writers wrote in the place of values that the journal holds with another meaning.
 ///
 /// When two machines mint one key for two rows, one of the rows gets another key. The journal then holds its
-/// entries, and references to it, with the new key, so that every reader of the journal finds the row's history
-/// under one key. Peers get each entry as its writer wrote it, because they decide by themselves what it means.
+/// entries, and references to it, with the new key, so that every reader of the journal finds the row's
+/// history under one key. Peers get each entry as its writer wrote it, because they decide by themselves what
+/// it means.
 package final class WrittenValues {
     private let statement: RawStatement
 
@@ -22,8 +23,8 @@ package final class WrittenValues {
         statement = try RawStatement(db, "SELECT col, value FROM _journal_written WHERE seq = ?")
     }
 
-    /// Returns the values of the entry at `seq` that its writer wrote otherwise, by the index of the column in the
-    /// entry's shape.
+    /// Returns the values of the entry at `seq` that its writer wrote otherwise, by the index of the column
+    /// in the entry's shape.
     ///
     /// - Throws: ``JournalError`` with the code for the SQLite error.
     package func values(at seq: Int64) throws -> [Int: Value] {
@@ -79,7 +80,8 @@ package final class WrittenValues {
 }
 
 extension ColumnMask {
-    /// The place of a column among the values of a change (``Change/values``); nil when the change does not carry it.
+    /// The place of a column among the values of a change (``Change/values``); nil when the change does not
+    /// carry it.
     package func offset(ofColumn column: Int, keyCount: Int) -> Int? {
         if column < keyCount { return column }
         guard contains(column) else { return nil }

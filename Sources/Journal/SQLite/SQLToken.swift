@@ -20,9 +20,9 @@ package struct SQLToken {
         }
     }
 
-    /// The columns of the new row that a trigger's text names, in its order. RENAME COLUMN writes the new name
-    /// into the trigger (https://sqlite.org/lang_altertable.html, section 3), so the text tells which column
-    /// became which.
+    /// The columns of the new row that a trigger's text names, in its order. RENAME COLUMN writes the new
+    /// name into the trigger (https://sqlite.org/lang_altertable.html, section 3), so the text tells which
+    /// column became which.
     package static func newColumns(in trigger: String) -> [String] {
         let tokens = scan(trigger)
         return zip(tokens, tokens.dropFirst()).filter { $0.0.text.uppercased() == "NEW." }.map(\.1.name)

@@ -38,8 +38,8 @@ public struct Change: Hashable, Sendable {
     /// difference.
     public var isKeyChange: Bool
 
-    /// True for an insert whose key SQLite chose, because the program gave none. Such an insert always means a
-    /// new row, so it never merges with another insert of the key; see `docs/CONFLICTS.md`.
+    /// True for an insert whose key SQLite chose, because the program gave none. Such an insert always means
+    /// a new row, so it never merges with another insert of the key; see `docs/CONFLICTS.md`.
     public var isMinted: Bool
 
     /// Creates a change. ``ChangeBatch/checkInvariants()`` checks whether it fits its batch.

@@ -191,8 +191,8 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     /// Registers the objects of rows that got other keys under these keys.
     ///
-    /// - Returns: The objects, each with its key; nil for an object that has no place, because another object was
-    ///   registered under its key already.
+    /// - Returns: The objects, each with its key; nil for an object that has no place, because another object
+    ///   was registered under its key already.
     func move(_ moves: [(from: M.ID, to: M.ID)]) -> [(object: M, key: M.ID?)] {
         table.withLock { table in
             // All first: one row may take the key of another one that moves as well.

@@ -43,8 +43,8 @@ extension Follower {
         return takeAffected()
     }
 
-    /// Takes the objects of rows that got another key to that key. Another row may have the former key, so call this
-    /// before the journal is followed.
+    /// Takes the objects of rows that got another key to that key. Another row may have the former key, so
+    /// call this before the journal is followed.
     ///
     /// - Returns: The objects that were found.
     func followMoves(

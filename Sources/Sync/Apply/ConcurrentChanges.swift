@@ -28,8 +28,8 @@ final class ConcurrentChanges {
         run = nil
     }
 
-    /// Forgets everything, because entries have moved to other keys. The next ``prepare(for:reader:)`` reads the
-    /// journal again, with what this transaction has appended.
+    /// Forgets everything, because entries have moved to other keys. The next ``prepare(for:reader:)`` reads
+    /// the journal again, with what this transaction has appended.
     func reset() {
         indexes = [:]
         beginTransaction()

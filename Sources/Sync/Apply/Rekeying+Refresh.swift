@@ -2,10 +2,11 @@ import GRDB
 import Journal
 
 extension Rekeying {
-    /// Brings the claims up to date with a new schema or identity: columns may have become references, and a table
-    /// whose changes arrived before the table was here may have contested keys.
+    /// Brings the claims up to date with a new schema or identity: columns may have become references, and a
+    /// table whose changes arrived before the table was here may have contested keys.
     ///
-    /// Call it inside a transaction of the merge connection, before rows are backfilled and changes are applied.
+    /// Call it inside a transaction of the merge connection, before rows are backfilled and changes are
+    /// applied.
     static func refresh(_ db: Database, session: ApplySession, functions: ConflictFunctions, time: Double) throws {
         let registry = try ShapeRegistry(db)
         let due = Backfill.due(registry, session: session).filter { session.domains.tables[$0] != nil }
@@ -57,11 +58,7 @@ extension Rekeying {
 extension KeyMeanings.Insert {
     /// True for two concurrent inserts of one key, unless both keys were given.
     func contests(_ other: KeyMeanings.Insert) -> Bool {
-        func saw(_ a: KeyMeanings.Insert, _ b: KeyMeanings.Insert) -> Bool {
-            a.writer.origin == b.writer.origin
-                ? a.writer.version > b.writer.version : a.writer.known[b.writer.origin] >= b.writer.version
-        }
         guard claim.seq != other.claim.seq, isMinted || other.isMinted else { return false }
-        return !saw(self, other) && !saw(other, self)
+        return !writer.saw(other.writer) && !other.writer.saw(writer)
     }
 }

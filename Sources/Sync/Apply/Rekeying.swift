@@ -3,9 +3,10 @@ import Journal
 
 /// Gives rows other keys when the claims on a key change, in the journal and in the tables.
 ///
-/// The journal holds each entry under the key that it means, so merging, held rows, policies and every other reader
-/// find the history of a row under one key (`WrittenValues`). When an insert arrives that takes the key of a row, the
-/// entries of that row and the references to it are rewritten, and their rows are merged again from the journal.
+/// The journal holds each entry under the key that it means, so merging, held rows, policies and every other
+/// reader find the history of a row under one key (`WrittenValues`). When an insert arrives that takes the
+/// key of a row, the entries of that row and the references to it are rewritten, and their rows are merged
+/// again from the journal.
 struct Rekeying {
     let db: Database
     let session: ApplySession
@@ -49,11 +50,17 @@ struct Rekeying {
 
     /// Decides the keys of contested rows again, and brings journal and tables up to date.
     ///
-    /// - Parameter names: The keys whose claims have changed. Some claims may be about to be appended to the journal.
+    /// - Parameter names: The keys whose claims have changed. Some claims may be about to be appended to the
+    ///   journal.
     func settle(_ names: Set<KeyMeanings.Name>, _ meanings: KeyMeanings) throws -> Outcome {
         var outcome = Outcome()
         var numbers: [Int64: Set<Int64>] = [:]
         var writers: [ChangeWriter] = []
+        // A claim may decide whether the references of rows with other contested keys mean one row.
+        let names = names.union(
+            meanings.names.filter { name in
+                meanings.decided(name).contains { $0.insert.claim.moved ?? name.key != $0.key }
+            })
         for name in names.sorted(by: { ($0.domain, $0.key) < ($1.domain, $1.key) }) {
             let decided = meanings.decided(name)
             numbers[name.domain, default: []].insert(name.key)
@@ -95,8 +102,8 @@ struct Rekeying {
             })
     }
 
-    /// Records in the conflict ledger which rows lost their keys, and forgets it of those that keep them. The origins of
-    /// all claims must be known to the file.
+    /// Records in the conflict ledger which rows lost their keys, and forgets it of those that keep them. The
+    /// origins of all claims must be known to the file.
     ///
     /// - Returns: The number of new entries.
     static func record(_ moves: [Move], origins: OriginTable, time: Double, _ db: Database) throws -> Int {
@@ -119,8 +126,8 @@ struct Rekeying {
 
     /// Rewrites the entries that contain one of `numbers`, by domain, with another meaning than before.
     ///
-    /// - Parameter claims: The writers of the inserts that decide. Only who had seen one of these can mean another
-    ///   row than the number says. A relay may deliver such a change before the insert.
+    /// - Parameter claims: The writers of the inserts that decide. Only who had seen one of these can mean
+    ///   another row than the number says. A relay may deliver such a change before the insert.
     private func rewrite(
         _ numbers: [Int64: Set<Int64>], seenBy claims: [ChangeWriter], _ meanings: KeyMeanings
     ) throws -> [TableKey: AffectedRow] {

@@ -12,7 +12,7 @@ package struct KeyClaim: Sendable {
     package let isMinted: Bool
     /// The table as all machines call it.
     package let table: String
-    /// The values besides the key, by folded column name. References have the meaning that they have here.
+    /// The values besides the key, by folded column name. A reference is named by the row that its writer meant.
     package let image: [String: Value]
 
     package init(
@@ -42,22 +42,25 @@ package struct ChangeWriter: Sendable {
     }
 
     /// True when the writer had merged or written that insert before.
-    func saw(_ claim: KeyClaim) -> Bool {
-        claim.order.origin == origin ? version > claim.version : known[claim.order.origin] >= claim.version
+    func saw(_ claim: KeyClaim) -> Bool { saw(claim.writer) }
+
+    /// True when the writer had merged or written the change of `other` before.
+    func saw(_ other: ChangeWriter) -> Bool {
+        other.origin == origin ? version > other.version : known[other.origin] >= other.version
     }
 }
 
 /// A key that several machines gave to a row each, and which row has it.
 ///
 /// It is pure: the result depends only on the set of the inserts. Rules:
-/// 1. A minted insert makes a new row. So does an insert with a given key, unless its writer had seen a row under the
-///    key: then it goes on with that row.
-/// 2. Concurrent inserts that are equal in every column make one row. Concurrent inserts with given keys do as well,
-///    because a program that gives the key means the same thing by it.
-/// 3. Of concurrent rows, one keeps the key: that of a given key, else the earliest. Each other one gets a key of its
-///    own (``newKey(table:key:origin:version:)``).
-/// 4. A change means the row that the key had on its writer's machine: the latest that kept the key among the inserts
-///    that the writer had seen.
+/// 1. A minted insert makes a new row. So does an insert with a given key, unless its writer had seen a row
+///    under the key: then it goes on with that row.
+/// 2. Concurrent inserts that are equal in every column make one row. Concurrent inserts with given keys do
+///    as well, because a program that gives the key means the same thing by it.
+/// 3. Of concurrent rows, one keeps the key: that of a given key, else the earliest. Each other one gets a
+///    key of its own (``newKey(table:key:origin:version:)``).
+/// 4. A change means the row that the key had on its writer's machine: the latest that kept the key among the
+///    inserts that the writer had seen.
 package struct ContestedKey: Sendable {
     package let key: Int64
     /// The earliest first.
@@ -86,7 +89,8 @@ package struct ContestedKey: Sendable {
     /// The positions of the claims that make rows; the others go on with one.
     package let roots: [Int]
 
-    /// Returns the position of the claim whose row a change with this key means; nil when its writer had seen none.
+    /// Returns the position of the claim whose row a change with this key means; nil when its writer had seen
+    /// none.
     package func meaning(for writer: ChangeWriter) -> Int? {
         let seen = roots.filter { writer.saw(claims[$0]) }
         let moved = ContestedKey.moved(seen, claims, key: key)
@@ -132,10 +136,12 @@ package struct ContestedKey: Sendable {
         !a.writer.saw(b) && !b.writer.saw(a)
     }
 
-    /// The key of a row that does not keep the key that was chosen for it: a pure function of its first insert.
+    /// The key of a row that does not keep the key that was chosen for it: a pure function of its first
+    /// insert.
     ///
-    /// SQLite chooses 1, or one more than the greatest key (https://sqlite.org/autoinc.html), so it does not choose
-    /// negative keys in a table that has a positive one. The key is a number that a REAL, and so JSON, holds exactly.
+    /// SQLite chooses 1, or one more than the greatest key (https://sqlite.org/autoinc.html), so it does not
+    /// choose negative keys in a table that has a positive one. The key is a number that a REAL, and so JSON,
+    /// holds exactly.
     ///
     /// - Parameters:
     ///   - table: The table as all machines call it.

@@ -1,7 +1,8 @@
 import GRDB
 import Journal
 
-/// What keys and references mean: the claims on contested keys, read from the journal when they are first needed.
+/// What keys and references mean: the claims on contested keys, read from the journal when they are first
+/// needed.
 ///
 /// It lives for one transaction.
 final class KeyMeanings {
@@ -22,6 +23,8 @@ final class KeyMeanings {
         /// The values by the shape's columns, without the key.
         let columns: [(column: Int, value: Value)]
 
+        var order: WriteOrder { WriteOrder(stamp: stamp, origin: writer.origin) }
+
         /// The key of the row if this is its first insert and it does not keep ``MintedClaims/Claim/key``.
         var newKey: Int64 {
             ContestedKey.newKey(
@@ -34,8 +37,9 @@ final class KeyMeanings {
     private var inserts: [Name: [Insert]] = [:]
     /// The keys by the keys that rows of theirs have instead, or may have had while less was known.
     private var origins: [Name: Int64] = [:]
-    /// The results; nil while one is made.
-    private var contested: [Name: ContestedKey?] = [:]
+    /// The results.
+    private var contested: [Name: ContestedKey] = [:]
+    private var images: [Int64: [String: Value]] = [:]
 
     init(_ db: Database, domains: KeyDomains) throws {
         self.db = db
@@ -63,6 +67,7 @@ final class KeyMeanings {
         inserts[name, default: []].append(insert)
         // References of other inserts may have got another meaning.
         contested = [:]
+        images = [:]
         origins[Name(domain: name.domain, key: insert.newKey)] = name.key
     }
 
@@ -70,8 +75,6 @@ final class KeyMeanings {
     func contested(_ name: Name) -> ContestedKey? {
         guard let inserts = inserts[name] else { return nil }
         if let known = contested[name] { return known }
-        // A row that refers to itself through others is compared by what its writer wrote.
-        contested[name] = .some(nil)
         let result = ContestedKey(key: name.key, claims: inserts.map(claim))
         contested[name] = result
         return result
@@ -115,18 +118,53 @@ final class KeyMeanings {
         return row.map { KeyMeanings.value(contested.keys[$0], like: value) } ?? value
     }
 
+    // MARK: - Comparing rows
+
     private func claim(_ insert: Insert) -> KeyClaim {
+        KeyClaim(
+            order: insert.order, version: insert.writer.version, known: insert.writer.known,
+            isMinted: insert.isMinted, table: insert.shape.wireName, image: image(insert))
+    }
+
+    /// The values of an insert, with a digest of the row that it means in place of each reference.
+    ///
+    /// It depends on the inserts only that the writer had seen, so it ends, and never changes its answer to whether two
+    /// inserts are equal because of a later one.
+    private func image(_ insert: Insert) -> [String: Value] {
+        if let known = images[insert.claim.seq] { return known }
         let domains = Dictionary(
             uniqueKeysWithValues: domains.columns(of: insert.shape.shape).map { ($0.column, $0.domain) })
         var image: [String: Value] = [:]
         for (column, value) in insert.columns {
-            image[SQLText.foldedName(insert.shape.shape.columns[column])] =
-                domains[column].map { meaning(of: value, in: $0, by: insert.writer) } ?? value
+            let meant = domains[column].flatMap { row(value, in: $0, seenBy: insert) }
+            image[SQLText.foldedName(insert.shape.shape.columns[column])] = meant.map(digest) ?? value
         }
-        return KeyClaim(
-            order: WriteOrder(stamp: insert.stamp, origin: insert.writer.origin), version: insert.writer.version,
-            known: insert.writer.known, isMinted: insert.isMinted, table: insert.shape.wireName, image: image)
+        images[insert.claim.seq] = image
+        return image
     }
+
+    /// The insert of the row that a reference of `insert` led to on its writer's machine.
+    private func row(_ value: Value, in domain: Int64, seenBy insert: Insert) -> Insert? {
+        guard let number = KeyMeanings.number(value) else { return nil }
+        let key = origins[Name(domain: domain, key: number)]
+        // A writer has seen earlier inserts only. Of a writer that claims otherwise, the others do not count.
+        let seen = inserts(of: Name(domain: domain, key: key ?? number)).filter { other in
+            other.order < insert.order && insert.writer.saw(other.writer)
+        }
+        if key != nil { return seen.first { $0.newKey == number } }
+        let contested = ContestedKey(key: number, claims: seen.map(claim))
+        guard let claim = contested.meaning(for: insert.writer).map({ contested.claims[$0] }) else { return nil }
+        return seen.first { $0.order == claim.order }
+    }
+
+    private func digest(_ insert: Insert) -> Value {
+        var row = RowImage()
+        row.columns = image(insert)
+        let sum = Checksum.fnv1a(row.encoded())
+        return .blob(withUnsafeBytes(of: sum.bigEndian) { Bytes($0) })
+    }
+
+    // MARK: - Values
 
     /// The number of a value that can be a rowid. A TEXT column refers to one by its digits.
     static func number(_ value: Value) -> Int64? {

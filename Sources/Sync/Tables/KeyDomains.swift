@@ -2,8 +2,8 @@ import Journal
 
 /// Which columns hold minted keys: the keys that SQLite chooses, and the references to them.
 ///
-/// The *domain* of a column is the table whose keys its values are. A reference leads on through a parent's key that
-/// is itself a reference.
+/// The *domain* of a column is the table whose keys its values are. A reference leads on through a parent's
+/// key that is itself a reference.
 struct KeyDomains {
     /// The ids of the tables, by folded names of table and column.
     private let domains: [String: [String: Int64]]

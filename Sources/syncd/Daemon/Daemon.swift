@@ -98,8 +98,9 @@ struct Daemon {
         logger.notice("stopped")
     }
 
-    /// Closes the replica. The checkpoint that it begins with needs room on the disk; without, the log stays as it
-    /// is, with everything that was acknowledged, and the next program that opens the file goes on with it.
+    /// Closes the replica. The checkpoint that it begins with needs room on the disk; without, the log stays
+    /// as it is, with everything that was acknowledged, and the next program that opens the file goes on with
+    /// it.
     private func close() throws {
         do {
             try replica.close()

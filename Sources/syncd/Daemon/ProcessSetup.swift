@@ -21,8 +21,8 @@ enum ProcessSetup {
     /// The most peers that a reload may add to those of the start.
     private static let sparePeers = 16
 
-    /// What a daemon can serve within the limit of open files. Peers that a reload may add come before clients
-    /// beyond the fewest.
+    /// What a daemon can serve within the limit of open files. Peers that a reload may add come before
+    /// clients beyond the fewest.
     struct Capacity: Equatable {
         /// How many clients may be connected at a time.
         let connections: Int

@@ -3,8 +3,8 @@ import Sync
 
 /// What keys and references mean when several machines minted one key, by the definition.
 ///
-/// It follows the rules of `docs/CONFLICTS.md` one by one and looks at every pair. It shares nothing with the engine
-/// but the function that names a new key.
+/// It follows the rules of `docs/CONFLICTS.md` one by one and looks at every pair. It shares nothing with the
+/// engine but the function that names a new key.
 package struct ReferenceKeys {
     /// The changes under the keys that they mean.
     package private(set) var writes: [ReferenceWrite] = []
@@ -69,10 +69,32 @@ package struct ReferenceKeys {
         }
     }
 
-    private func image(of write: ReferenceWrite) -> [String: Value] {
+    /// The values besides the key. A reference is named by the row that it led to on the writer's machine.
+    private func image(of write: ReferenceWrite) -> [String: String] {
         write.columns.filter { !write.keyColumns.contains($0.key) }.reduce(into: [:]) { image, column in
-            image[column.key] = meaning(of: column.value, table: write.row.table, column: column.key, by: write)
+            image[column.key] = seenRow(column.value, write.row.table, column.key, by: write) ?? column.value.plain
         }
+    }
+
+    private func seenRow(_ value: Value, _ table: String, _ column: String, by write: ReferenceWrite) -> String? {
+        guard case .integer(let number) = value,
+            let index = schema.table(table)?.columns.firstIndex(where: { $0.name == column }),
+            let domain = domain(of: table, column: index)
+        else { return nil }
+        if let claims = claims[ReferenceRowID(table: domain, key: Key([.integer(number)]).bytes)] {
+            let seen = claims.filter { write.saw($0) && $0.isEarlier(than: write) }
+            let roots = seen.filter { isRoot($0, among: seen) }
+            return root(seenBy: write, among: roots).map { "row \(image(of: $0).sorted { $0.key < $1.key })" }
+        }
+        for (row, claims) in claims where row.table == domain {
+            guard let key = ReferenceKeys.number(row.key) else { continue }
+            for claim in claims where write.saw(claim) && claim.isEarlier(than: write) {
+                let new = ContestedKey.newKey(
+                    table: domain, key: key, origin: claim.origin, version: claim.version)
+                if new == number { return "row \(image(of: claim).sorted { $0.key < $1.key })" }
+            }
+        }
+        return nil
     }
 
     /// The key that a row has among `roots`; nil when it keeps its own.
