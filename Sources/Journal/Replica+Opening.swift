@@ -5,7 +5,8 @@ import GRDB
 extension Replica {
     /// Opens a file that ``create(at:_:mayCreate:options:)`` or `syncd init` made a replica.
     ///
-    /// Opening writes nothing, except that it upgrades the journal of a file that an earlier release wrote.
+    /// Opening changes no content, except that it upgrades the journal of a file that an earlier release
+    /// wrote. It fills an empty write-ahead log.
     ///
     /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `corrupt`,
     ///   `readOnly`, `busy`. The file is then unchanged.

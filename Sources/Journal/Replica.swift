@@ -29,6 +29,10 @@ public final class Replica: Sendable {
         public var logger: Logger?
         /// The most connections that read at the same time.
         public var maximumReaders = 5
+        /// True to read and write by one connection. Opening then writes nothing, while a pool of connections
+        /// needs a log that is not empty. Reads wait for writes, so it is for commands, and not for programs
+        /// that serve a file.
+        package var hasOneConnection = false
         /// File access outside of SQLite. SQLite's VFS must see the same files.
         package var files: any FileSystem = SystemFiles()
         /// Called for each new connection before the first read, for example to set the key of an encrypted
@@ -68,8 +72,8 @@ public final class Replica: Sendable {
         self.options = options
         isReadOnly = false
         hasJournal = true
-        connections = try DatabasePool(path: path, configuration: Replica.configuration(options))
-        // The guard notes the log, so it comes after the pool has opened the log.
+        connections = try Replica.connections(path, options)
+        // The guard notes the log, so it comes after the log was opened.
         let place = FileGuard(path: path, files: options.files)
         self.place = place
         checkpointer = Checkpointer(path: path, place: place, files: options.files)
@@ -241,6 +245,29 @@ public final class Replica: Sendable {
     }
 
     // MARK: - Connections
+
+    /// Opens the file in WAL mode.
+    private static func connections(_ path: String, _ options: Options) throws -> any DatabaseWriter {
+        func queue() throws -> DatabaseQueue {
+            let queue = try DatabaseQueue(path: path, configuration: configuration(options))
+            let mode = try queue.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
+            guard mode == "wal" else {
+                throw JournalError(.readOnly, "The file cannot be used with a write-ahead log")
+            }
+            return queue
+        }
+        guard !options.hasOneConnection else { return try queue() }
+        // A pool fills an empty log by making and dropping a table. Each program would then read the schema
+        // again, and capture would follow a change that is none. A commit of any page fills the log, too.
+        if try (options.files.status(of: options.files.resolved(path) + "-wal")?.size ?? 0) == 0 {
+            let filler = try queue()
+            try filler.writeWithoutTransaction { db in
+                try db.execute(sql: "UPDATE _journal_replica SET id = id")
+            }
+            try filler.close()
+        }
+        return try DatabasePool(path: path, configuration: configuration(options))
+    }
 
     static func configuration(_ options: Options) -> Configuration {
         var configuration = Configuration()

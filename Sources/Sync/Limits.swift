@@ -140,6 +140,10 @@ public struct Limits: Sendable, Hashable {
     /// failure and a recovery are written at once.
     public var peerRecordMilliseconds: Int64 = 5_000
 
+    /// The shortest time between two writes of a peer's last contact to the file, in milliseconds, while
+    /// contacts bring no other news.
+    public var contactRecordMilliseconds: Int64 = 3_600_000
+
     /// How far a stamp may lie ahead of the local clock, in milliseconds, before its origin is deferred.
     public var clockSkewMilliseconds: Int64 = 120_000
 

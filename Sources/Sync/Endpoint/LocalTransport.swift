@@ -30,7 +30,9 @@ public struct LocalTransport: Transport {
         path: String, limits: Limits, functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock
     ) throws -> LocalTransport {
         do {
-            let replica = try Replica.open(at: path)
+            var options = Replica.Options()
+            options.hasOneConnection = true
+            let replica = try Replica.open(at: path, options: options)
             let inbox = try Inbox(replica: replica, limits: limits, functions: functions) {
                 Stamp(milliseconds: clock.wallMilliseconds())
             }

@@ -70,6 +70,17 @@ package enum PeerTable {
             .flatMap { OriginID(bytes: $0) }
     }
 
+    /// True when the file does not say yet what `status` says. A contact without other news is recorded only
+    /// once in `interval`, because a command or a daemon without news commits nothing into the file.
+    static func lacks(_ status: PeerStatus, intervalMilliseconds interval: Int64, _ db: Database) throws -> Bool {
+        guard let record = try all(db).first(where: { $0.name == status.name }), record.lastError == nil,
+            status.lastError == nil, record.origin == status.origin, record.confirmed == status.vector,
+            let last = record.lastContactMilliseconds, let now = status.lastContactMilliseconds
+        else { return true }
+        // The clock may have been set back.
+        return !(0..<interval).contains(now - last)
+    }
+
     /// Records `status`. The peer's latest answer replaces what it confirmed before, because a peer that was
     /// created again or restored holds less. After a failure without an answer, the recorded vector stays.
     static func record(_ status: PeerStatus, _ db: Database) throws {

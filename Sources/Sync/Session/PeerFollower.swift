@@ -200,7 +200,7 @@ final class PeerFollower: Sendable {
         guard isDue else { return }
         let status = currentStatus
         do {
-            try await blocking { [session] in try session.replica.write { try PeerTable.record(status, $0) } }
+            try await session.record(status)
         } catch {
             logger.warning("The state of \(status.name) cannot be written: \(SyncError(wrapping: error))")
         }

@@ -219,8 +219,13 @@ package struct SyncSession: Sendable {
         return mismatches
     }
 
-    private func record(_ status: PeerStatus) async throws {
-        try await blocking { [replica] in try replica.write { try PeerTable.record(status, $0) } }
+    /// Writes what is new of the peer to the file.
+    func record(_ status: PeerStatus) async throws {
+        try await blocking { [replica, limits] in
+            let interval = limits.contactRecordMilliseconds
+            guard try replica.read({ try PeerTable.lacks(status, intervalMilliseconds: interval, $0) }) else { return }
+            try replica.write { try PeerTable.record(status, $0) }
+        }
     }
 
     private func exchange(_ status: inout PeerStatus) async throws -> SyncReport {

@@ -16,6 +16,13 @@ extension Replica {
         return try open(at: path, options: options)
     }
 
+    /// Opens the file for one exchange or comparison, which changes no byte of it when there is no news.
+    static func openOnce(at path: String) throws -> Replica {
+        var options = Options()
+        options.hasOneConnection = true
+        return try open(at: path, options: options)
+    }
+
     /// Closes the connections without a checkpoint: checkpointing is the task of programs that write.
     func closeReader() throws { try connections.close() }
 }

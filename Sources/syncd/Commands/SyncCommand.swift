@@ -26,7 +26,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configurations = try peers.map { try connection.peer($0) }
-        let replica = try Replica.open(at: database.path)
+        let replica = try Replica.openOnce(at: database.path)
         let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
         var failed = 0
         for peer in configurations {
