@@ -93,6 +93,7 @@ public struct Endpoint: Sendable {
         let deadline = clock.steadyMilliseconds() + wait * 1_000
         // Subscribed before the first read, so that no change falls between the read and the wait.
         let news = changes()
+        pulls.note(request.have, of: request.origin)
         let visit = wait > 0 ? pulls.enter(request.origin) : nil
         defer { visit?.leave() }
 

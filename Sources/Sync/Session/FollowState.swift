@@ -79,6 +79,9 @@ package struct FollowState: Sendable, Hashable {
 
     /// What the peer is known to have or to defer.
     package private(set) var theirs = VersionVector()
+    /// What the peer gets by a pull that waits here. It does not have that yet: a push that began after it
+    /// would leave a gap.
+    private var left = VersionVector()
     /// What this replica has.
     package private(set) var ours = VersionVector()
 
@@ -100,6 +103,7 @@ package struct FollowState: Sendable, Hashable {
         case .greeted(let vector):
             guard pull == .running else { return [] }
             theirs = vector
+            left = VersionVector()
             if push == .closed { push = .idle }
             return [.pull(waits: false)] + pushIfNeeded()
         case .pulled(let vector, let more):
@@ -108,6 +112,7 @@ package struct FollowState: Sendable, Hashable {
             // The peer's latest answer replaces the earlier one even when it knows less: it may have been
             // restored.
             theirs = vector
+            left = VersionVector()
             return [.pull(waits: !more)] + pushIfNeeded()
         case .pushed(let vector):
             guard push == .running else { return [] }
@@ -118,7 +123,7 @@ package struct FollowState: Sendable, Hashable {
         case .leftToPull(let vector):
             guard push == .running else { return [] }
             push = .idle
-            theirs.merge(vector)
+            left.merge(vector)
             return pushIfNeeded()
         case .changed(let vector):
             // Replaced, not merged: with a new identity the replica may have fewer versions of its old
@@ -152,7 +157,7 @@ package struct FollowState: Sendable, Hashable {
     }
 
     private mutating func pushIfNeeded() -> [Effect] {
-        guard push == .idle, !theirs.covers(ours) else { return [] }
+        guard push == .idle, !theirs.merged(with: left).covers(ours) else { return [] }
         push = .running
         return [.push(lacks: theirs)]
     }

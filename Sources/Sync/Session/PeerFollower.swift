@@ -88,13 +88,18 @@ final class PeerFollower: Sendable {
             }
         case .push(let lacks):
             await attempt(.push, events) {
-                if let origin = currentStatus.origin, pulls.isWaiting(origin) {
-                    let vector = try await blocking { [session] in
-                        try session.replica.read { try JournalReader($0).vector() }
+                var theirs = lacks
+                if let origin = currentStatus.origin {
+                    if pulls.isWaiting(origin) {
+                        let vector = try await blocking { [session] in
+                            try session.replica.read { try JournalReader($0).vector() }
+                        }
+                        return .leftToPull(vector)
                     }
-                    return .leftToPull(vector)
+                    // Its pulls tell earlier than its answers what it has got by them.
+                    theirs.merge(pulls.have(of: origin))
                 }
-                let pushed = try await session.push(lacking: lacks)
+                let pushed = try await session.push(lacking: theirs)
                 status.withLock { $0.pushedChanges += pushed.changes }
                 await succeeded(vector: pushed.theirs)
                 return .pushed(pushed.theirs.merged(with: pushed.heldBack))

@@ -66,6 +66,14 @@ import Testing
                 == [.pull(waits: true), .push(lacks: vector())])
     }
 
+    @Test("a push begins at what the peer has, and not at what its poll will bring it")
+    func pushBesidePull() {
+        var state = following()
+        _ = state.handle(.changed(vector(a: 1)), entropy: 0)
+        #expect(state.handle(.leftToPull(vector(a: 1)), entropy: 0) == [])
+        #expect(state.handle(.changed(vector(a: 2)), entropy: 0) == [.push(lacks: vector())])
+    }
+
     @Test("after a failure the peer rests, longer each time, and gets a hello again")
     func backsOff() {
         var state = following()
