@@ -21,6 +21,33 @@ struct SystemFilesTests {
         #expect(error?.code == 2)
     }
 
+    @Test(
+        "a new file beside a database is for those who may write the database, and for no others",
+        arguments: [(0o600, 0o600), (0o644, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666), (0o440, 0o600)])
+    func permissions(database: Int, expected: Int) throws {
+        let path = directory.file("a.sqlite")
+        try #require(FileManager.default.createFile(atPath: path, contents: nil))
+        // As root, for which the owner can differ from this process.
+        let other: uid_t = geteuid() == 0 ? 65_534 : geteuid()
+        try #require(chown(path, other, geteuid() == 0 ? 65_534 : getegid()) == 0 && chmod(path, mode_t(database)) == 0)
+        #expect(try files.withFile(path + "-identity", .updating) { _ in 1 } == 1)
+        let created = try FileManager.default.attributesOfItem(atPath: path + "-identity")
+        #expect(created[.posixPermissions] as? Int == expected)
+        #expect(created[.ownerAccountID] as? Int == Int(other))
+        // A file that is there already keeps what it has.
+        try #require(chmod(path + "-identity", 0o640) == 0)
+        #expect(try files.withFile(path + "-identity", .updating) { _ in 1 } == 1)
+        let kept = try FileManager.default.attributesOfItem(atPath: path + "-identity")
+        #expect(kept[.posixPermissions] as? Int == 0o640)
+    }
+
+    @Test("a link to nothing in the place of a file is an error")
+    func danglingLink() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.file("link"), withDestinationPath: directory.file("nothing/at/all"))
+        #expect(throws: FileError.self) { try files.withFile(directory.file("link"), .updating) { _ in 1 } }
+    }
+
     @Test("claiming a file that another process holds returns nil")
     func claimed() throws {
         let path = directory.file("a")

@@ -37,16 +37,15 @@ package struct SystemFiles: FileSystem {
         return String(cString: pointer)
     }
 
-    /// As ``FileSystem/withFile(_:_:_:)``, with flock(2). Closing the file releases the lock. Only the user
-    /// may read and write a file that this function creates (0600).
+    /// As ``FileSystem/withFile(_:_:_:)``, with flock(2). Closing the file releases the lock. Who
+    /// may write the database may use a file that this function creates; see ``SideFile``.
     ///
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
     package func withFile<T>(
         _ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T
     ) throws -> T? {
         let descriptor =
-            access == .reading
-            ? open(path, O_RDONLY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            access == .reading ? open(path, O_RDONLY | O_CLOEXEC) : SideFile.open(path)
         guard descriptor >= 0 else {
             if errno == ENOENT, access == .reading { return nil }
             throw FileError("opened", code: errno)

@@ -23,7 +23,7 @@ final class FileLock: Sendable {
     /// - Throws: ``Failure`` when another process holds the lock, or when the lock file cannot be opened.
     init(database path: String, for purpose: Purpose = .daemon) throws {
         let lockPath = SystemFiles().resolved(path) + "-syncd"
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = SideFile.open(lockPath, flags: O_NOFOLLOW)
         guard descriptor >= 0 else {
             throw Failure(
                 "The lock file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))",
