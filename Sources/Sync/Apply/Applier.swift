@@ -9,7 +9,8 @@ import Journal
 final class Applier {
     struct Outcome {
         var applied = 0
-        var conflicts = 0
+        /// True when a change has lost values to another one.
+        var hasConflicts = false
     }
 
     private let db: Database
@@ -242,7 +243,7 @@ final class Applier {
                 kind: conflict.kind.entryKind, table: entry.table, key: key, columns: columns,
                 lost: conflict.incomingLost ? incomingSide : otherSide,
                 kept: conflict.incomingLost ? otherSide : incomingSide, origins: appender.origins, time: time)
-            outcome.conflicts += 1
+            outcome.hasConflicts = true
         }
         return resolution
     }

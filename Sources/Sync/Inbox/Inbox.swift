@@ -319,8 +319,9 @@ package final class Inbox: Sendable {
         var report = ReceiveReport()
         try applier?.finish()
         report.applied = applier?.outcome.applied ?? 0
-        report.conflicts = applier?.outcome.conflicts ?? 0
-        if report.conflicts > 0 {
+        // A change that loses to several others has one entry.
+        report.conflicts = Int(try ConflictLedger.lastID(db) - lastConflict)
+        if applier?.outcome.hasConflicts == true {
             report.droppedConflicts = try dropConflicts(newSince: lastConflict, time: time, db)
         }
         if try !DeferredOrigins(db).isEmpty {

@@ -6,7 +6,7 @@ public struct ReceiveReport: Sendable, Hashable {
     public var duplicates = 0
     /// Changes of a transaction whose end has not arrived: kept in memory or in the file, not visible.
     public var staged = 0
-    /// Conflicts: pairs of concurrent changes of which one lost values.
+    /// New entries of the conflict ledger: changes that lost values to concurrent ones.
     public var conflicts = 0
     /// True when changes were left out because their origin is deferred.
     public var isDeferred = false

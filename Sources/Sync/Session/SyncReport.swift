@@ -17,7 +17,7 @@ public struct SyncReport: Sendable, Hashable {
     /// Bytes of the payloads of the received frames, as they travelled.
     public var pulledBytes = 0
 
-    /// Conflicts: pairs of concurrent changes of which one lost values.
+    /// New entries of the conflict ledger here: changes that lost values to concurrent ones.
     public var conflicts = 0
 
     /// Entries that the conflict ledger dropped, because they were too old or too many for one row.
