@@ -109,6 +109,7 @@ public final class Replicator: Sendable {
     ///   file. Nothing has changed then.
     public func follow(_ peers: [PeerConfiguration]) throws {
         try followed.replace(by: peers) { peer in
+            if let exposure = peer.exposure { logger.warning("\(exposure)") }
             let transport = try Replicator.transport(
                 to: peer, limits: limits, functions: inbox.functions, clock: clock)
             let session = SyncSession(
@@ -263,6 +264,7 @@ public final class Replicator: Sendable {
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
+        if let exposure = peer.exposure { logger.warning("\(exposure)") }
         let transport = try await blocking { [limits, clock, inbox] in
             try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
         }

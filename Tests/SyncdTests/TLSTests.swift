@@ -31,6 +31,15 @@ struct TLSTests {
         #expect(await daemon.stop().status == 0)
     }
 
+    @Test("plain HTTP to a listener with TLS is told to use https://")
+    func plain() async throws {
+        let daemon = try await daemon("server")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 1)
+        let outcome = try await Tool.run("sync", b, "http://127.0.0.1:\(daemon.port)")
+        #expect(outcome.status == 1 && outcome.errors.contains("its address begins with https://"), "\(outcome)")
+        #expect(await daemon.stop().status == 0)
+    }
+
     @Test(
         "an unknown authority, another name and an expired certificate are refused",
         arguments: ["server", "other-name", "expired"])

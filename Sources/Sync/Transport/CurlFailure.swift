@@ -2,6 +2,11 @@ import CCurl
 
 /// Translates libcurl's result codes to errors for people.
 enum CurlFailure {
+    /// What a listener with TLS answers to plain HTTP is no answer, or a few bytes of TLS.
+    private static let tlsHint = "Does it speak TLS on that port? Then its address begins with https://."
+
+    private static func isPlain(_ peer: String) -> Bool { peer.hasPrefix("http://") }
+
     /// - Parameters:
     ///   - text: libcurl's own description of this failure; may be empty. It names host and port, never a
     ///     header.
@@ -35,9 +40,13 @@ enum CurlFailure {
             return SyncError(
                 .tls, "TLS with \(peer) failed: \(reason)",
                 hint: "Check the certificate, key and authority files that were given.")
+        case CURLE_GOT_NOTHING where isPlain(peer):
+            return SyncError(.truncated, "The connection to \(peer) broke: \(reason)", hint: tlsHint)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             return SyncError(
                 .truncated, "The connection to \(peer) broke: \(reason)", hint: "The next try follows by itself.")
+        case CURLE_UNSUPPORTED_PROTOCOL where isPlain(peer), CURLE_WEIRD_SERVER_REPLY where isPlain(peer):
+            return SyncError(.notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: tlsHint)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_URL_MALFORMAT:
             return SyncError(
                 .notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: "Check the address and the port.")

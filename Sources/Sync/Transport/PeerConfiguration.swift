@@ -57,6 +57,19 @@ public struct PeerConfiguration: Sendable, Hashable {
         address = .http("\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")")
     }
 
+    /// A warning when the token would travel unencrypted over a network, by plain HTTP to another machine; nil
+    /// otherwise.
+    package var exposure: String? {
+        guard token != nil, case .http(let url) = address, url.hasPrefix("http://") else { return nil }
+        let place = url.dropFirst("http://".count)
+        let host = place.hasPrefix("[") ? place.prefix { $0 != "]" } : place.prefix { $0 != ":" }
+        let parts = host.split(separator: ".").map { UInt8($0) }
+        let isLoopback =
+            host.lowercased() == "localhost" || host == "[::1"
+            || parts.count == 4 && parts.first == 127 && !parts.contains(nil)
+        return isLoopback ? nil : "the token for \(url) travels unencrypted: use https:// or a tunnel"
+    }
+
     /// The address, for messages and status.
     public var name: String {
         switch address {

@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    @Test(
+        "a token that travels unencrypted to another machine is warned about, without the token",
+        arguments: [
+            ("http://b:1", true), ("http://10.0.0.7:7707", true), ("http://127.b.example:1", true),
+            ("http://[2001:db8::1]:1", true), ("http://localhost.example", true), ("https://b:1", false),
+            ("http://127.0.0.1:1", false), ("http://127.1.2.3", false), ("http://localhost:1", false),
+            ("http://[::1]:1", false), ("/tmp/b.sqlite", false),
+        ])
+    func exposure(address: String, isExposed: Bool) throws {
+        let peer = try PeerConfiguration(address, token: BearerToken("canary"))
+        #expect((peer.exposure != nil) == isExposed)
+        #expect(peer.exposure?.contains("canary") != true)
+        #expect(try PeerConfiguration(address).exposure == nil)
+    }
+
     @Test("a token that could break a header line is refused", arguments: ["", " ", "a b", "a\r\nX: y", "é", "a\u{0}"])
     func badTokens(token: String) {
         #expect(throws: SyncError.self) { try BearerToken(token) }
