@@ -135,7 +135,11 @@ final class RowWriter {
 
     /// Returns success and constraint failures. Throws for everything else (no space, damage, interruption),
     /// which ends the transaction.
+    ///
+    /// A function that fails on the row's values, in a CHECK, an index or a generated column, refuses the row
+    /// like a CHECK: json_extract() of a text that is no JSON.
     private func checked(_ code: Int32) throws -> Int32 {
+        if code == SQLITE_ERROR { return ResultCode.SQLITE_CONSTRAINT_CHECK.rawValue }
         guard code == SQLITE_DONE || code & 0xFF == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: db.lastErrorMessage)
         }
