@@ -13,6 +13,19 @@ int tandem_trusted_schema(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, on, (int *)0);
 }
 
+int tandem_exchange_rules(sqlite3 *connection, int *triggers, int *foreign_keys) {
+  int options[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY};
+  int *values[] = {triggers, foreign_keys};
+  for (int i = 0; i < 2; i++) {
+    int before = 0;
+    int code = sqlite3_db_config(connection, options[i], -1, &before);
+    if (code == SQLITE_OK) code = sqlite3_db_config(connection, options[i], *values[i], (int *)0);
+    if (code != SQLITE_OK) return code;
+    *values[i] = before;
+  }
+  return SQLITE_OK;
+}
+
 int tandem_no_checkpoint_on_close(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, (int *)0);
 }

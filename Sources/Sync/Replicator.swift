@@ -225,7 +225,7 @@ public final class Replicator: Sendable {
                         "\(peer.name) and this replica do not know the same changes, so a difference is not damage",
                         hint: "Exchange the missing changes first with `syncd sync`, then verify again.")
                 }
-                guard !found.isEqual else {
+                guard found.differs else {
                     try await self.endAlarm(with: session)
                     return report
                 }
@@ -237,7 +237,7 @@ public final class Replicator: Sendable {
                 // The exchange brings the announced rows to the peer as ordinary changes.
                 _ = try await session.exchange()
                 report.after = try await verification.run()
-                if report.after.isEqual {
+                if !report.after.differs {
                     if report.after.ours == report.after.theirs { try await self.endAlarm(with: session) }
                     return report
                 }

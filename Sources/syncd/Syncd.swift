@@ -10,12 +10,12 @@ struct Syncd: AsyncParsableCommand {
             Start with `syncd init FILE` on one machine. Then run `syncd run FILE` next to the program that uses the file, \
             or exchange once with `syncd sync FILE PEER`.
 
-            Exit status: 0 success; 1 failure, or different for verify; 64 wrong use of the command line. Errors go to standard \
-            error: one sentence, and a hint.
+            Exit status: 0 success; 1 failure, or different for verify; 3 something does not replicate, for check and verify; \
+            64 wrong use of the command line. Errors go to standard error: one sentence, and a hint.
             """,
         version: Version.current,
         subcommands: [
-            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
+            CheckCommand.self, InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
             ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self, RekeyCommand.self,
             UninitCommand.self, ConfigCommand.self,
         ])

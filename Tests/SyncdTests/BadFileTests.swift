@@ -96,7 +96,12 @@ struct BadFileTests {
     func withoutPrimaryKey() async throws {
         let path = try workspace.makeDatabase()
         try await expectRefusal(of: path, "primary key", commands: [["init", "--table", "loose"]])
-        let outcome = try await Tool.run("init", path)
+        let before = try workspace.snapshot()
+        let refused = try await Tool.run("init", path)
+        #expect(refused.status == 1 && refused.errors.contains("would not replicate"), "\(refused)")
+        #expect(refused.output.contains("loose") && refused.errors.contains("Hint: "), "\(refused)")
+        #expect(try workspace.snapshot() == before)
+        let outcome = try await Tool.run("init", path, "--accept")
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("Not tracked:"))
         #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("primary key") }, "\(outcome)")
@@ -120,7 +125,7 @@ struct BadFileTests {
         configuration.allowsUnsafeTransactions = true
         let holder = try DatabaseQueue(path: path, configuration: configuration)
         try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        let outcome = try await Tool.run("init", path)
+        let outcome = try await Tool.run("init", path, "--accept")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("locked"), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")
@@ -131,7 +136,7 @@ struct BadFileTests {
         #expect(
             try workspace.value(path, "SELECT count(*) FROM sqlite_master WHERE name LIKE '_journal%'", as: Int.self)
                 == 0)
-        #expect(try await Tool.run("init", path).status == 0)
+        #expect(try await Tool.run("init", path, "--accept").status == 0)
     }
 
     @Test("a directory without write permission", .enabled(if: Unprivileged.isAvailable))
@@ -141,7 +146,7 @@ struct BadFileTests {
         chmod(workspace.directory.path, 0o555)
         defer { chmod(workspace.directory.path, 0o755) }
         let before = try workspace.snapshot()
-        let outcome = try await Tool.run("init", path, wrapper: Unprivileged.wrapper)
+        let outcome = try await Tool.run("init", path, "--accept", wrapper: Unprivileged.wrapper)
         #expect(outcome.status == 1)
         #expect(outcome.errors.hasPrefix("Error: "), "\(outcome)")
         #expect(outcome.errors.contains("Hint: "), "\(outcome)")

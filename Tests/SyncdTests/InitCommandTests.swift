@@ -30,11 +30,13 @@ struct InitCommandTests {
     func text() async throws {
         let path = try makeDatabase()
         // The journal exists at the second call, which does not list its tables.
-        for _ in 0..<2 {
-            let outcome = try await Tool.run("init", path)
+        for arguments in [["--accept"], []] {
+            let outcome = try await Tool.run([Tool.path, "init", path] + arguments)
             #expect(outcome.status == 0, "\(outcome)")
             let start = try #require(outcome.lines.firstIndex(of: "Not tracked:"))
-            let lines = outcome.lines[(start + 1)...].map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+            let lines = outcome.lines[(start + 1)...].prefix { $0.hasPrefix("  ") }.map {
+                $0.split(separator: " ", maxSplits: 1).map(String.init)
+            }
             let reasons = Dictionary(lines.map { ($0[0], $0[1]) }, uniquingKeysWith: { first, _ in first })
             #expect(
                 Set(reasons.keys) == [
@@ -54,7 +56,7 @@ struct InitCommandTests {
     func json() async throws {
         let path = try makeDatabase()
         let first = try object(
-            try await Tool.run("init", path, "--json", "--cluster", "shop", "--policy", "person=row"))
+            try await Tool.run("init", path, "--json", "--cluster", "shop", "--policy", "person=row", "--accept"))
         #expect(first["cluster"] as? String == "shop" && (first["origin"] as? String)?.count == 32)
         let tracked = try #require(first["tracked"] as? [[String: Any]])
         #expect(tracked.map { $0["table"] as? String } == ["person"])
@@ -62,6 +64,7 @@ struct InitCommandTests {
         #expect(tracked[0]["policy"] as? String == "row" && tracked[0]["warnings"] as? [String] == [])
         let untracked = try #require(first["untracked"] as? [[String: String]])
         #expect(untracked.count == 9 && untracked.allSatisfy { $0["table"] != nil && $0["reason"] != nil })
+        #expect(untracked.first { $0["table"] == "search" }?["cause"] == "virtual_table")
         let second = try object(try await Tool.run("init", path, "--json"))
         #expect(second["origin"] as? String == first["origin"] as? String)
         #expect((second["tracked"] as? [[String: Any]])?.first?["journalled_rows"] as? Int == 0)
@@ -72,7 +75,6 @@ struct InitCommandTests {
         arguments: [
             ("--table", "adults", "it is a view"), ("--table", "SEARCH", "virtual table"),
             ("--table", "search_data", "virtual table search"), ("--table", "_journal_notes", "Tandem's own"),
-            ("--exclude", "adults", "it is a view"),
         ])
     func refused(flag: String, name: String, reason: String) async throws {
         let path = try makeDatabase()
@@ -88,9 +90,19 @@ struct InitCommandTests {
     func nothing() async throws {
         let path = workspace.path("a.sqlite")
         try workspace.execute(path, "CREATE TABLE loose (what TEXT)")
-        let outcome = try await Tool.run("init", path)
+        let outcome = try await Tool.run("init", path, "--exclude", "loose")
         #expect(outcome.status == 0 && outcome.lines.contains("No table is tracked."), "\(outcome)")
-        #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("primary key") }, "\(outcome)")
+        #expect(outcome.lines.contains { $0.contains("loose") && $0.contains("excluded") }, "\(outcome)")
+    }
+
+    @Test("--exclude also takes what cannot be tracked, which says that it is meant to stay local")
+    func excluded() async throws {
+        let path = try makeDatabase()
+        let outcome = try await Tool.run(
+            "init", path, "--exclude", "loose", "--exclude", "SEARCH", "--exclude", "_journal_notes")
+        #expect(outcome.status == 0, "\(outcome)")
+        let check = try await Tool.run("check", path)
+        #expect(check.status == 0 && check.lines.count == 1, "\(check)")
     }
 
     @Test("rows without a parent, which the first exchange takes out of their table, are announced")
@@ -107,10 +119,14 @@ struct InitCommandTests {
             INSERT INTO track VALUES ('a', 7, 9, 9);
             INSERT INTO song VALUES ('a', 1, 9), ('b', 7, 9), ('c', 8, NULL), ('d', NULL, NULL);
             """)
-        let outcome = try await Tool.run("init", path)
+        let before = try workspace.snapshot()
+        let refused = try await Tool.run("init", path)
+        #expect(refused.status == 1 && refused.errors.contains("--accept"), "\(refused)")
+        #expect(try workspace.snapshot() == before)
+        let outcome = try await Tool.run("init", path, "--accept")
         #expect(outcome.status == 0)
         let warnings = outcome.lines.filter { $0.contains("lead to no row") }
-        #expect(warnings.count == 1 && warnings[0].hasPrefix("Warning: song: 2 foreign keys"), "\(outcome)")
-        #expect(try await !Tool.run("init", path).output.contains("lead to no row"))
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("Warning: 2 foreign keys"), "\(outcome)")
+        #expect(warnings.first?.contains(": song (2). ") == true, "\(outcome)")
     }
 }

@@ -89,7 +89,7 @@ struct ProgressTests {
         // Each command waits ten seconds for the lock, and then fails.
         let holders = try [plain, peer].map { try RawConnection(path: $0) }
         for holder in holders { try holder.run("BEGIN IMMEDIATE") }
-        async let initialized = onTerminal("init", plain)
+        async let initialized = onTerminal("init", plain, "--accept")
         async let synced = onTerminal("sync", a, peer)
         async let verified = onTerminal("verify", b, peer)
         let outcomes = try await [initialized, synced, verified]

@@ -8,7 +8,7 @@ struct UsageTests {
     @Test(
         "an unknown command or flag, or a missing or impossible value, ends with status 64 and the usage",
         arguments: [
-            ["frobnicate"], ["init"], ["log"], ["log", "x.sqlite", "--frobnicate"],
+            ["frobnicate"], ["init"], ["check"], ["log"], ["log", "x.sqlite", "--frobnicate"],
             ["log", "x.sqlite", "--since", "many"],
             ["log", "x.sqlite", "--since", "-1"], ["init", "x.sqlite", "--cluster", ""],
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
@@ -41,7 +41,9 @@ struct UsageTests {
 
     @Test("the help of each command has its exit statuses and its --json, which only the daemon does not have")
     func contract() async throws {
-        let commands = ["init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit"]
+        let commands = [
+            "check", "init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit",
+        ]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")
         for command in commands + ["run"] {

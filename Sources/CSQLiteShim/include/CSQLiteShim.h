@@ -11,6 +11,10 @@ int tandem_defensive(struct sqlite3 *connection, int on);
 int tandem_trusted_schema(struct sqlite3 *connection, int on);
 int tandem_no_checkpoint_on_close(struct sqlite3 *connection, int on);
 
+/* Sets whether SQLite compiles triggers and foreign keys into the statements that it prepares (1) or leaves
+   them out (0), and puts the former settings in their places. Returns a SQLite result code. */
+int tandem_exchange_rules(struct sqlite3 *connection, int *triggers, int *foreign_keys);
+
 /* Turns off SQLite's memory statistics. One lock for the whole process guards their counters, and threads
    would wait for it at each allocation. Call this before the first use of SQLite. Returns a SQLite result
    code; SQLITE_MISUSE when SQLite is already initialized.

@@ -13,6 +13,8 @@ public struct CaptureReport: Sendable {
         public let recoveredChanges: Int64
         /// Warnings for the operator about the table, each a sentence with a remedy.
         public let warnings: [String]
+        /// The warning, among ``warnings``, that the rows of other machines replace rows here; nil for none.
+        package let replacement: String?
     }
 
     /// A table whose changes are not captured.
@@ -21,6 +23,14 @@ public struct CaptureReport: Sendable {
         public let table: String
         /// The reason, as a phrase.
         public let reason: String
+        /// The kind of the reason.
+        package let cause: TableRefusal.Cause
+
+        package init(table: String, _ refusal: TableRefusal) {
+            self.table = table
+            reason = refusal.reason
+            cause = refusal.cause
+        }
     }
 
     /// The tables that are captured, by name.
@@ -63,13 +73,16 @@ package enum Capture {
         let tables = try TableInspection.all(db)
         var report = CaptureReport()
         var keptTables: Set<Int64> = []
+        let refusals = try db.withoutTriggersAndForeignKeys {
+            try TableRefusals(tables, policy: policy, names: registry.names, db)
+        }
         for table in tables {
-            let renamed =
-                registry.names.isEmpty ? nil : tables.first { registry.names.isNewer($0.name, than: table.name) }
-            if let reason = policy.refusal(of: table.name) ?? table.refusal
-                ?? renamed.map({ "its name was declared an older name of \($0.name)" })
-            {
-                report.untracked.append(.init(table: table.name, reason: reason))
+            if let refusal = refusals[table.name] {
+                report.untracked.append(.init(table: table.name, refusal))
+                // Triggers that the table's own program created stay.
+                if refusal.cause == .needsProgram, let entry = registry.tracked(table: table.name) {
+                    keptTables.insert(entry.table)
+                }
                 continue
             }
             let outcome: Outcome
@@ -78,8 +91,7 @@ package enum Capture {
             switch try trackIfUsable(table, writer, since: last, registry: &registry, db) {
             case .success(let tracked): outcome = tracked
             case .failure(let refusal):
-                report.untracked.append(.init(table: table.name, reason: refusal.reason))
-                // Triggers that the table's own program created stay.
+                report.untracked.append(.init(table: table.name, refusal))
                 if let entry = registry.tracked(table: table.name) { keptTables.insert(entry.table) }
                 continue
             }
@@ -146,18 +158,14 @@ package enum Capture {
         let rewritten: Bool
     }
 
-    private struct Refusal: Error {
-        let reason: String
-    }
-
-    /// Tracks a table, if this connection has the functions and collations that its schema uses.
+    /// Tracks a table, if this connection has the functions and collations that reading its rows needs.
     ///
-    /// - Returns: A refusal when something is missing; nothing is changed then, and other tables are not
-    ///   affected.
+    /// - Returns: A refusal when something is missing that the schema did not show; nothing is changed then,
+    ///   and other tables are not affected.
     private static func trackIfUsable(
         _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact,
         registry: inout ShapeRegistry, _ db: Database
-    ) throws -> Result<Outcome, Refusal> {
+    ) throws -> Result<Outcome, TableRefusal> {
         let before = registry
         var tracked: Outcome?
         var missing = ""
@@ -173,7 +181,7 @@ package enum Capture {
         }
         if let tracked { return .success(tracked) }
         registry = before
-        return .failure(Refusal(reason: "only its own program can read it: \(missing)"))
+        return .failure(.needsProgram(missing))
     }
 
     private static func track(
@@ -243,12 +251,17 @@ package enum Capture {
             }
         }
         try registry.name(entry.id, table.name, in: db)
+        let replacement =
+            replaced == 0
+            ? nil
+            : "\(replaced) rows differ from what other machines wrote while the table was excluded; theirs replace them"
         return Outcome(
             tableID: entry.table,
             tracked: .init(
                 table: table.name, adoptedRows: adopted, recoveredChanges: recovered,
-                warnings: try warnings(of: table, replaced: replaced, db)
-                    + (before == nil && adopted > 0 ? orphanWarnings(of: table, db) : [])),
+                warnings: try [replacement].compactMap(\.self) + warnings(of: table, db)
+                    + (before == nil && adopted > 0 ? orphanWarnings(of: table, db) : []),
+                replacement: replacement),
             rewritten: rewritten)
     }
 
@@ -330,50 +343,24 @@ package enum Capture {
     /// Warns of rows of a new table whose foreign keys lead to no row. SQLite takes them while foreign keys
     /// are off, which is its default; merging holds them.
     private static func orphanWarnings(of table: TableInspection, _ db: Database) throws -> [String] {
-        do {
-            // A foreign key to a table that is not there is not in force.
-            let count =
-                try Int64.fetchOne(
-                    db,
-                    sql: """
-                        SELECT count(*) FROM pragma_foreign_key_check(?)
-                        WHERE lower(parent) IN (SELECT lower(name) FROM main.sqlite_master WHERE type = 'table')
-                        """, arguments: [table.name]) ?? 0
-            guard count > 0 else { return [] }
-            return [
-                "\(count) foreign keys of its rows lead to no row: the first exchange takes these rows out of the table, and "
-                    + "`syncd held` lists them. `PRAGMA foreign_key_check` names them: delete them or add what they refer to"
-            ]
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            // SQLite cannot check a foreign key to columns without a unique index, and never enforces it.
-            return []
-        }
+        let count = try table.brokenReferences(db)
+        guard count > 0 else { return [] }
+        return [
+            "\(count) foreign keys of its rows lead to no row: the first exchange takes these rows out of the table, and "
+                + "`syncd held` lists them. `PRAGMA foreign_key_check` names them: delete them or add what they refer to"
+        ]
     }
 
-    private static func warnings(
-        of table: TableInspection, replaced: Int64, _ db: Database
-    ) throws -> [String] {
+    private static func warnings(of table: TableInspection, _ db: Database) throws -> [String] {
         var warnings: [String] = []
-        if replaced > 0 {
-            warnings.append(
-                "\(replaced) rows differ from what other machines wrote while the table was excluded; theirs replace them"
-            )
-        }
         if table.hasRowidKey {
             warnings.append(
                 "SQLite generates the key \(table.stored[0].name) when an INSERT omits it, and two machines can generate the same: "
                     + "give each row a random 64-bit or UUID key")
         }
-        let nullable = table.stored.prefix(table.keyCount).filter { !$0.isNotNull }
-        if !table.hasRowidKey, !table.isWithoutRowid, !nullable.isEmpty {
-            let condition = nullable.map { "\(SQLText.quote(identifier: $0.name)) IS NULL" }.joined(separator: " OR ")
-            let count =
-                try Int64.fetchOne(
-                    db, sql: "SELECT count(*) FROM \(SQLText.quote(identifier: table.name)) WHERE \(condition)") ?? 0
-            if count > 0 {
-                warnings.append(
-                    "\(count) rows have NULL in the primary key and are not replicated: give them a key")
-            }
+        let keyless = try table.rowsWithoutKey(db)
+        if keyless > 0 {
+            warnings.append("\(keyless) rows have NULL in the primary key and are not replicated: give them a key")
         }
         return warnings
     }

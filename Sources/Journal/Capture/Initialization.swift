@@ -5,7 +5,8 @@ import GRDB
 public struct InitializeRequest: Sendable {
     /// The tables to track; nil for every ordinary table, including later ones.
     public var tables: [String]?
-    /// Tables to exclude. Each must exist.
+    /// Tables to exclude. Each must exist. Excluding a table that cannot be tracked says that it is meant to
+    /// stay local.
     public var excluding: [String]
     /// Tables that have, or will have, another name in this file than on other machines; see ``TableNames``.
     public var renamed: [TableNames.Renaming]
@@ -48,27 +49,7 @@ enum Initialization {
         _ request: InitializeRequest, _ db: Database, fingerprint: FileFingerprint? = nil
     ) throws -> CaptureReport {
         let tables = try TableInspection.all(db)
-        let existing = Set(tables.map { SQLText.foldedName($0.name) })
-        for name in (request.tables ?? []) + request.excluding where !existing.contains(SQLText.foldedName(name)) {
-            let untrackable = try TableInspection.untrackable(db)
-            if let other = untrackable.first(where: { SQLText.foldedName($0.table) == SQLText.foldedName(name) }) {
-                throw JournalError(
-                    .unsupportedTable, "\(other.table) cannot be tracked: \(other.reason)",
-                    hint: "Leave it out of the list.")
-            }
-            throw JournalError(
-                .unknownTable, "There is no ordinary table named \(name)",
-                hint: existing.isEmpty
-                    ? "The database has no tables." : "Check the spelling; `.tables` in the sqlite3 shell lists them.")
-        }
-        // A table that was named explicitly must not be left out silently.
-        let named = Set((request.tables ?? []).map { SQLText.foldedName($0) })
-        for table in tables where named.contains(SQLText.foldedName(table.name)) {
-            guard let reason = table.refusal else { continue }
-            throw JournalError(
-                .unsupportedTable, "The table \(table.name) cannot be tracked: \(reason)",
-                hint: "Change the table, or leave it out of the list.")
-        }
+        let existing = try checkNames(of: request, among: tables, db)
         var before: TrackingPolicy?
         if try db.tableExists("_journal_replica") {
             before = try TrackingPolicy(db)
@@ -91,12 +72,46 @@ enum Initialization {
         return try Capture.refresh(db, after: before)
     }
 
+    /// Checks the tables that a request names.
+    ///
+    /// - Parameter tables: All ordinary tables of the file.
+    /// - Returns: The folded names of `tables`.
+    /// - Throws: ``JournalError``: `unknownTable`, `unsupportedTable`.
+    @discardableResult
+    static func checkNames(
+        of request: InitializeRequest, among tables: [TableInspection], _ db: Database
+    ) throws -> Set<String> {
+        let existing = Set(tables.map { SQLText.foldedName($0.name) })
+        let untrackable = try TableInspection.untrackable(db)
+        for name in (request.tables ?? []) + request.excluding where !existing.contains(SQLText.foldedName(name)) {
+            if let other = untrackable.first(where: { SQLText.foldedName($0.table) == SQLText.foldedName(name) }) {
+                // To exclude what cannot be tracked says that it is meant to stay local.
+                guard request.tables?.contains(name) == true else { continue }
+                throw JournalError(
+                    .unsupportedTable, "\(other.table) cannot be tracked: \(other.reason)",
+                    hint: "Leave it out of the list.")
+            }
+            throw JournalError(
+                .unknownTable, "There is no ordinary table named \(name)",
+                hint: existing.isEmpty
+                    ? "The database has no tables." : "Check the spelling; `.tables` in the sqlite3 shell lists them.")
+        }
+        // A table that was named explicitly must not be left out silently.
+        let named = Set((request.tables ?? []).map { SQLText.foldedName($0) })
+        for table in tables where named.contains(SQLText.foldedName(table.name)) {
+            guard let refusal = table.refusal else { continue }
+            throw JournalError(
+                .unsupportedTable, "The table \(table.name) cannot be tracked: \(refusal.reason)",
+                hint: "Change the table, or leave it out of the list.")
+        }
+        return existing
+    }
+
     private static func install(
         _ request: InitializeRequest, _ db: Database, _ fingerprint: FileFingerprint?
     ) throws {
         try checkContent(db)
-        let named = Set((request.tables ?? []).map(SQLText.foldedName))
-        let local = MigrationTables.names.filter { !named.contains(SQLText.foldedName($0)) }
+        let local = MigrationTables.excluded(unless: request.tables ?? [])
         for (_, sql) in Array(JournalSchema.tables) + JournalSchema.indexes { try db.execute(sql: sql) }
         try db.execute(
             sql: """

@@ -27,4 +27,12 @@ enum MigrationTables {
         // PHP and Swift: Phinx, Doctrine, GRDB, Fluent.
         "phinxlog", "doctrine_migration_versions", "grdb_migrations", "_fluent_migrations",
     ]
+
+    /// The names that a new replica excludes.
+    ///
+    /// - Parameter named: The tables that the operator names, which are never among them.
+    static func excluded(unless named: [String]) -> [String] {
+        let named = Set(named.map(SQLText.foldedName))
+        return names.filter { !named.contains(SQLText.foldedName($0)) }
+    }
 }

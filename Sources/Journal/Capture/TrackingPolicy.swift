@@ -15,15 +15,38 @@ struct TrackingPolicy {
         self.names = names
     }
 
-    func refusal(of table: String) -> String? {
+    /// The policy that a file without a journal gets from `request`.
+    init(ofNewReplica request: InitializeRequest, _ db: Database) throws {
+        let names = try TableNames(db)
+        include = request.tables.map { Set($0.map(names.folded)) }
+        exclude = Set((request.excluding + MigrationTables.excluded(unless: request.tables ?? [])).map(names.folded))
+        self.names = names
+    }
+
+    /// The same policy after another `init` with `request`.
+    func updated(by request: InitializeRequest) -> TrackingPolicy { TrackingPolicy(self, request) }
+
+    private init(_ before: TrackingPolicy, _ request: InitializeRequest) {
+        names = before.names
+        let named = Set((request.tables ?? []).map(before.names.folded))
+        let onlyAdds = named.isSubset(of: before.exclude) && before.include == nil
+        include = request.tables == nil || onlyAdds ? before.include : named
+        exclude = before.exclude.subtracting(named).union(request.excluding.map(before.names.folded))
+    }
+
+    /// Returns why the table stays local by a decision; nil when nobody decided so.
+    func refusal(of table: String) -> TableRefusal? {
         let name = names.folded(table)
         if exclude.contains(name) {
             return MigrationTables.names.contains { names.folded($0) == name }
-                ? "it notes which migrations this file has seen, so it stays local" : "excluded"
+                ? TableRefusal(.migrationNotes, "it notes which migrations this file has seen, so it stays local")
+                : TableRefusal(.excluded, "excluded")
         }
-        if let include { return include.contains(name) ? nil : "not among the tables named at init" }
+        if let include {
+            return include.contains(name) ? nil : TableRefusal(.notNamed, "not among the tables named at init")
+        }
         if MigrationTables.helperPrefixes.contains(where: name.hasPrefix) {
-            return "a migration tool builds another table in it"
+            return TableRefusal(.migrationNotes, "a migration tool builds another table in it")
         }
         return nil
     }

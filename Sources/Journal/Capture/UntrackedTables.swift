@@ -7,10 +7,18 @@ extension TableInspection {
     ///
     /// - Throws: Errors of SQLite.
     package static func untrackable(_ db: Database) throws -> [CaptureReport.Untracked] {
+        let isReplica = try db.tableExists("_journal_replica")
+        return try untrackable(db, policy: isReplica ? TrackingPolicy(db) : nil)
+    }
+
+    /// - Parameter policy: What the operator excluded; nil for nothing.
+    static func untrackable(_ db: Database, policy: TrackingPolicy?) throws -> [CaptureReport.Untracked] {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, type FROM pragma_table_list
+                SELECT name, type,
+                  (SELECT sql FROM main.sqlite_master AS m WHERE m.type = 'table' AND m.name = t.name) AS sql
+                FROM pragma_table_list AS t
                 WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
                   AND (type <> 'table' OR name LIKE '\\_journal\\_%' ESCAPE '\\')
                 ORDER BY name
@@ -19,8 +27,12 @@ extension TableInspection {
         var untrackable: [CaptureReport.Untracked] = []
         for row in rows {
             let name: String = row["name"]
-            guard let reason = reason(untrackable: name, type: row["type"], virtual: virtual) else { continue }
-            untrackable.append(CaptureReport.Untracked(table: name, reason: reason))
+            guard
+                let refusal = refusal(
+                    untrackable: name, type: row["type"], sql: row["sql"] ?? "", virtual: virtual)
+            else { continue }
+            let decided = policy?.refusal(of: name).flatMap { $0.cause == .excluded ? $0 : nil }
+            untrackable.append(CaptureReport.Untracked(table: name, decided ?? refusal))
         }
         return untrackable
     }
@@ -37,18 +49,27 @@ extension TableInspection {
     /// - Parameters:
     ///   - name: The name of the table.
     ///   - type: The type that `pragma_table_list` reports.
+    ///   - sql: The statement that creates it.
     ///   - virtual: The names of the virtual tables.
-    /// - Returns: The reason why the table cannot be tracked; nil for a table of Tandem.
-    private static func reason(untrackable name: String, type: String, virtual: [String]) -> String? {
+    /// - Returns: Why the table cannot be tracked; nil for a table of Tandem.
+    private static func refusal(
+        untrackable name: String, type: String, sql: String, virtual: [String]
+    ) -> TableRefusal? {
         switch type {
-        case "view": return "it is a view, which has no rows of its own"
-        case "virtual": return "it is a virtual table, whose content stays on this machine"
+        case "view": return TableRefusal(.view, "it is a view, which has no rows of its own")
+        case "virtual" where VirtualTable(sql: sql).isDerived:
+            return TableRefusal(.derivedTable, "it is an index of other rows, which each machine keeps for itself")
+        case "virtual":
+            return TableRefusal(.virtualTable, "it is a virtual table, whose content stays on this machine")
         case "shadow":
             // Its name is `<virtual table>_<suffix>` (https://sqlite.org/vtab.html#the_xshadowname_method).
             let owners = virtual.filter { SQLText.foldedName(name).hasPrefix(SQLText.foldedName($0) + "_") }
             let owner = owners.max { $0.count < $1.count }
-            return "it holds the content of the virtual table" + (owner.map { " \($0)" } ?? "")
-        default: return isTandems(name) ? nil : "its name is one of Tandem's own, which begin with _journal_"
+            return TableRefusal(
+                .shadowTable, "it holds the content of the virtual table" + (owner.map { " \($0)" } ?? ""))
+        default:
+            if isTandems(name) { return nil }
+            return TableRefusal(.reservedName, "its name is one of Tandem's own, which begin with _journal_")
         }
     }
 

@@ -100,7 +100,7 @@ public struct HeldEntries {
             let entry = try entry(row)
             if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }
-        for entry in try UnknownChanges(db: db, registry: reader.registry).all() {
+        for entry in try UnknownChanges(db, reader.registry).all() {
             guard reason == nil || reason == entry.reason else { continue }
             if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }

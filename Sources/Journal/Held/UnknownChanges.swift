@@ -7,6 +7,15 @@ import GRDB
 struct UnknownChanges {
     let db: Database
     let registry: ShapeRegistry
+    /// The folded names of the tables that only their own program can write.
+    private let ofPrograms: Set<String>
+
+    init(_ db: Database, _ registry: ShapeRegistry) throws {
+        self.db = db
+        self.registry = registry
+        let untracked = try TableCoverage(db).untracked.filter { $0.cause == .needsProgram }
+        ofPrograms = Set(untracked.map { registry.names.folded($0.table) })
+    }
 
     func all() throws -> [HeldEntry] {
         var shapes: [(reason: HoldReason, entry: ShapeRegistry.Entry)] = []
@@ -24,9 +33,8 @@ struct UnknownChanges {
     }
 
     private func reason(_ entry: ShapeRegistry.Entry) -> HoldReason? {
+        if ofPrograms.contains(registry.names.folded(entry.shape.table)) { return .needsProgram }
         guard let tracked = registry.tracked(table: entry.shape.table) else { return .missingTable }
-        // The last merge found that rows can show no column of the table.
-        if tracked.shownColumns == [] { return .needsProgram }
         guard !entry.isTracked else { return nil }
         let here = tracked.shape
         guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {

@@ -117,15 +117,6 @@ package struct TableInspection: Sendable, Hashable {
     /// True when the only key column is an alias of the rowid, so that SQLite generates a key that an INSERT
     /// omits.
     package let hasRowidKey: Bool
-
-    /// The reason why the table cannot be tracked; nil when it can.
-    package var refusal: String? {
-        if keyCount == 0 { return "it has no primary key" }
-        if stored.count > JournalLimits.columnsPerTable {
-            return "it has \(stored.count) columns; at most \(JournalLimits.columnsPerTable) can be journalled"
-        }
-        return nil
-    }
 }
 
 extension TableInspection {

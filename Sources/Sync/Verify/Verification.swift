@@ -19,15 +19,29 @@ struct Verification: Sendable {
         let (pairs, ours, theirs) = try await peer.tables()
         report.ours = ours
         report.theirs = theirs
+        try await addWhatIsLeftOut(to: &report)
+        let reasons = Dictionary(
+            report.untracked.map { (SQLText.foldedName($0.table), $0.reason) }, uniquingKeysWith: { first, _ in first })
         var progress = VerifyProgress(tables: pairs.count)
         for pair in pairs {
             progress.enter(pair.name)
             onProgress(progress)
-            let table = try await compare(pair, progress)
+            var table = try await compare(pair, progress)
+            if table.problem != nil, let reason = reasons[SQLText.foldedName(table.name)] {
+                table.problem = "not tracked here: \(reason)"
+            }
             progress.rows += table.rows
             report.tables.append(table)
         }
         return report
+    }
+
+    private func addWhatIsLeftOut(to report: inout VerifyReport) async throws {
+        (report.untracked, report.heldRows) = try await blocking { [replica] in
+            try replica.read { db in
+                (try TableCoverage(db).untracked, try HeldEntries.counts(db).reduce(0) { $0 + $1.rows })
+            }
+        }
     }
 
     private var peer: PeerDigests { PeerDigests(replica: replica, transport: transport, limits: limits) }

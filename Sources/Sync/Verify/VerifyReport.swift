@@ -51,7 +51,11 @@ public struct VerifyReport: Sendable {
         public var problem: String?
 
         /// True when the table was compared and all its rows are equal in the compared columns.
-        public var isEqual: Bool { onlyHere == 0 && onlyThere == 0 && differing == 0 && problem == nil }
+        public var isEqual: Bool { !differs && problem == nil }
+        /// True when one of the compared rows differs.
+        public var differs: Bool { onlyHere > 0 || onlyThere > 0 || differing > 0 }
+        /// True when the table was compared in all its columns.
+        public var isComplete: Bool { problem == nil && unmatchedColumns.isEmpty && retypedColumns.isEmpty }
 
         /// Bytes of ``Difference/theirs``.
         var keptBytes = 0
@@ -65,6 +69,13 @@ public struct VerifyReport: Sendable {
     /// The tracked tables of this replica in the order of their names, then those that only the peer has.
     public var tables: [Table] = []
 
+    /// The other tables of this file, with the reasons why they are not tracked.
+    public var untracked: [CaptureReport.Untracked] = []
+    /// Those of ``untracked`` whose rows do not replicate although nobody decided so.
+    public var notReplicated: [CaptureReport.Untracked] { untracked.filter(\.cause.losesRows) }
+    /// Rows that this replica holds back from its tables.
+    public var heldRows = 0
+
     /// What this replica knew when the comparison began. Replicas that know different things may differ.
     public var ours = VersionVector()
     /// What the peer knew when the comparison began.
@@ -72,6 +83,11 @@ public struct VerifyReport: Sendable {
 
     /// True when every table could be compared and all rows are equal.
     public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
+    /// True when one of the compared rows differs.
+    public var differs: Bool { tables.contains(where: \.differs) }
+    /// True when the comparison left nothing out: every table of this file replicates or was left out by a
+    /// decision, was compared in all its columns, and no row is held here.
+    public var isComplete: Bool { tables.allSatisfy(\.isComplete) && notReplicated.isEmpty && heldRows == 0 }
 
     /// The number of rows that differ, including those that are not listed.
     var differenceCount: Int { tables.reduce(0) { $0 + $1.onlyHere + $1.onlyThere + $1.differing } }

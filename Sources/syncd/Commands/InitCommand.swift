@@ -11,6 +11,9 @@ struct InitCommand: AsyncParsableCommand {
             views are not, and why. Run it again after a schema change, or to track other tables; a running daemon follows \
             schema changes by itself.
 
+            First it checks the file as `syncd check` does. When rows would not replicate, or would leave their tables at the \
+            first exchange, it changes nothing and asks for --accept.
+
             Exit status: 0 success, 1 failure with the file unchanged, 64 wrong use.
             """)
 
@@ -47,6 +50,9 @@ struct InitCommand: AsyncParsableCommand {
             valueName: "old=new"))
     var renamed: [RenamedTable] = []
 
+    @Flag(help: "Go on although rows would not replicate, or would leave their tables; see `syncd check`.")
+    var accept = false
+
     @Flag(help: "One JSON object.")
     var json = false
 
@@ -64,6 +70,7 @@ struct InitCommand: AsyncParsableCommand {
         let request = InitializeRequest(
             tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
             cluster: cluster)
+        let check = try await checked(request)
         let (replica, report) = try await journal(request)
         if !policies.isEmpty {
             try replica.write { db in
@@ -73,7 +80,8 @@ struct InitCommand: AsyncParsableCommand {
         let outcome = try replica.read { db in
             try InitOutcome(
                 path: database.path, identity: Identity(db), tracked: report.tracked,
-                untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db))
+                untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db),
+                check: check)
         }
         try replica.close()
         if json {
@@ -81,6 +89,21 @@ struct InitCommand: AsyncParsableCommand {
         } else {
             for line in outcome.lines { Console.line(line) }
         }
+    }
+
+    /// Checks the file, and asks the operator when that is due.
+    private func checked(_ request: InitializeRequest) async throws -> FileCheck {
+        let path = database.path
+        let check = try await ProgressLine.during(
+            "Checking \(path)", detail: { "reading" },
+            work: { try await blocking { try Replica.check(at: path, request) } })
+        guard check.asksToAccept, !check.isReplica, !accept else { return check }
+        if !json {
+            for finding in check.findings { Console.line(finding.line) }
+        }
+        throw Failure(
+            "\(path) has rows that would not replicate, or would leave their tables; it was not changed",
+            hint: "`syncd check` lists them. Mend them, leave tables local with --exclude, or go on with --accept.")
     }
 
     /// Makes the file a replica: writes every existing row into the journal.

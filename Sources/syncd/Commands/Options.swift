@@ -43,5 +43,10 @@ extension PeerConfiguration {
     }
 }
 
+extension ExitCode {
+    /// Nothing failed, and something does not replicate: `check` and `verify` say what.
+    static let incomplete = ExitCode(3)
+}
+
 // swift-format-ignore: AvoidRetroactiveConformances
 extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -28,8 +28,8 @@ struct StatusCommand: AsyncParsableCommand {
         }
         try PeerConfiguration.checkScheme(of: target)
         let replica = try Replica.openReader(at: target)
-        let report = try StatusReport(replica)
+        let line = try StatusReport(replica).json.text
         try replica.closeReader()
-        Console.line(json ? report.json.text : report.text)
+        Console.line(json ? line : StatusText(line.utf8)?.text ?? line)
     }
 }

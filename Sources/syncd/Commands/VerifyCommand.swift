@@ -13,7 +13,10 @@ struct VerifyCommand: AsyncParsableCommand {
             changes and still differ are damaged: --repair rebuilds rows here from the journal, and sends the peer the rows \
             that are right here.
 
-            Exit status: 0 equal, 1 different or failed, 64 wrong use.
+            It also says what it did not compare: tables and columns that one side lacks, tables that do not replicate, and \
+            rows that are held here.
+
+            Exit status: 0 equal, 1 different or failed, 3 equal but not everything was compared, 64 wrong use.
             """)
 
     @OptionGroup var database: DatabaseArgument
@@ -31,14 +34,14 @@ struct VerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try connection.peer(peer)
-        let replica = try Replica.open(at: database.path)
+        let replica = try Replica.openOnce(at: database.path)
         let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
         var report: VerifyReport
         var mended: RepairReport?
         do {
             report = try await comparing { try await replicator.verify(configuration, onProgress: $0) }
             show(report)
-            if repair, !report.isEqual {
+            if repair, report.differs {
                 let outcome = try await comparing { try await replicator.repair(configuration, onProgress: $0) }
                 if !json { Console.line(outcome.summary) }
                 show(outcome.after)
@@ -51,7 +54,8 @@ struct VerifyCommand: AsyncParsableCommand {
         try replicator.inbox.close()
         try replica.closeReader()
         conclude(report, mended)
-        guard report.isEqual else { throw ExitCode(1) }
+        if report.differs { throw ExitCode(1) }
+        if !report.isComplete { throw ExitCode.incomplete }
     }
 
     private func comparing<T>(
@@ -71,9 +75,8 @@ struct VerifyCommand: AsyncParsableCommand {
     /// Prints the result in one line.
     private func conclude(_ report: VerifyReport, _ repair: RepairReport?) {
         guard !json else { return Console.line(report.json(repair: repair).text) }
-        guard !report.isEqual else { return Console.line("Equal: \(report.extent).") }
-        Console.line("Different.")
-        guard report.ours != report.theirs else { return }
+        Console.line(report.conclusion + ".")
+        guard report.differs, report.ours != report.theirs else { return }
         let arguments = ConsoleText.printable("\(database.path) \(peer)")
         Console.line("The replicas do not know the same changes; exchange them first: syncd sync \(arguments)")
     }

@@ -41,6 +41,7 @@ struct Dashboard {
         }))
         <h2>Tables</h2>
         \(table(["table"], report.tables.map { [$0.name] }))
+        \(unreplicated)
         <h2>Latest conflicts</h2>
         \(ledger)
         <footer>\(Dashboard.escape(report.path)) &middot; syncd \(Version.current) &middot; SQLite \
@@ -54,6 +55,13 @@ struct Dashboard {
         guard !report.peers.isEmpty else { return "<p>No peers yet.</p>" }
         return table(
             ["peer", "replica", "state"], report.peers.map { [$0.url, $0.origin?.short ?? "", $0.summary] })
+    }
+
+    /// The tables that do not replicate although nobody decided so; nothing when there are none.
+    private var unreplicated: String {
+        let tables = report.untracked.filter(\.cause.losesRows)
+        guard !tables.isEmpty else { return "" }
+        return "<h2>Not replicated</h2>\n" + table(["table", "why"], tables.map { [$0.table, $0.reason] })
     }
 
     private var ledger: String {

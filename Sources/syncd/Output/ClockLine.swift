@@ -20,18 +20,36 @@ extension ClockReport.Origin {
     private var heldChanges: Int64 { hold.map { $0.lastVersion - $0.firstVersion + 1 } ?? 0 }
 
     var text: String {
-        var parts = [origin.description]
-        if let hold {
+        HeldBackText(
+            origin: origin.description, firstVersion: hold?.firstVersion, changes: heldChanges,
+            ahead: aheadMilliseconds, cause: hold?.cause?.description,
+            since: since.map { ConsoleText.time(Date(timeIntervalSince1970: $0)) }, allowed: allowedMilliseconds
+        ).text
+    }
+}
+
+/// An origin whose clock is ahead, in words. Times are in milliseconds.
+struct HeldBackText {
+    let origin: String
+    /// nil when none of its changes is held back.
+    let firstVersion: Int64?
+    let changes: Int64
+    let ahead: Int64?
+    /// The origin whose changes the writer had seen.
+    let cause: String?
+    let since: String?
+    let allowed: Int64
+
+    var text: String {
+        var parts = [origin]
+        if let firstVersion {
             parts.append(
-                "\(ConsoleText.count(heldChanges, "change")) held back from version \(ConsoleText.number(hold.firstVersion)) on"
-            )
-            if let ahead = aheadMilliseconds { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
-            if let cause = hold.cause { parts.append("built on changes of \(cause.short)") }
-            if let since { parts.append("since \(ConsoleText.time(Date(timeIntervalSince1970: since)))") }
+                "\(ConsoleText.count(changes, "change")) held back from version \(ConsoleText.number(firstVersion)) on")
+            if let ahead { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
+            if let cause { parts.append("built on changes of \(OriginID(hex: cause)?.short ?? cause)") }
+            if let since { parts.append("since \(since)") }
         }
-        if allowedMilliseconds > 0 {
-            parts.append("accepted up to \(ConsoleText.duration(allowedMilliseconds)) ahead")
-        }
+        if allowed > 0 { parts.append("accepted up to \(ConsoleText.duration(allowed)) ahead") }
         return parts.joined(separator: ", ")
     }
 }

@@ -10,6 +10,8 @@ struct InitOutcome: Sendable {
     let untracked: [CaptureReport.Untracked]
     /// By folded name of the table. A table without an entry merges by column.
     let policies: [String: MergePolicy]
+    /// What was found in the file before.
+    let check: FileCheck
 
     private func policy(of table: CaptureReport.Tracked) -> MergePolicy {
         policies[SQLText.foldedName(table.table)] ?? .column
@@ -29,8 +31,8 @@ struct InitOutcome: Sendable {
                         "warnings": .array(table.warnings.map { .string($0) }),
                     ])
                 }),
-            "untracked": .array(
-                untracked.map { .object(["table": .string($0.table), "reason": .string($0.reason)]) }),
+            "untracked": .array(untracked.map(\.json)),
+            "findings": .array(check.findings.map(\.json)),
         ])
     }
 
@@ -44,12 +46,14 @@ struct InitOutcome: Sendable {
             lines.append(InitOutcome.indented(tracked.map { [$0.table, describe($0)] }))
         }
         for table in tracked {
-            lines += table.warnings.map { "Warning: \(ConsoleText.printable("\(table.table): \($0)"))" }
+            guard let warning = table.replacement else { continue }
+            lines.append("Warning: " + ConsoleText.printable("\(table.table): \(warning)."))
         }
         if !untracked.isEmpty {
             lines.append("Not tracked:")
             lines.append(InitOutcome.indented(untracked.map { [$0.table, $0.reason] }))
         }
+        lines += check.findings.map(\.line)
         return lines
     }
 

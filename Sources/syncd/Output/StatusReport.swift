@@ -34,6 +34,8 @@ struct StatusReport: Sendable {
     let formatVersion: Int64
     let vector: VersionVector
     let tables: [Table]
+    /// The other tables and views of the file, with the reasons.
+    let untracked: [CaptureReport.Untracked]
     let journalRows: Int64
     /// Held rows, by reason.
     let heldByReason: [(reason: String, rows: Int)]
@@ -77,7 +79,9 @@ struct StatusReport: Sendable {
         origin = reader.identity.origin
         cluster = reader.identity.cluster
         formatVersion = reader.identity.format
-        tables = try reader.registry.entries.values.filter(\.isTracked).map(\.shape.table).sorted().map { name in
+        let coverage = try TableCoverage(db)
+        untracked = coverage.untracked
+        tables = try coverage.tracked.map { name in
             let quoted = SQLText.quote(identifier: name)
             let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
             return Table(name: name, rows: rows)
@@ -114,6 +118,7 @@ extension StatusReport {
             "vector": .vector(vector),
             "tables": .array(
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),
+            "untracked": .array(untracked.map(\.json)),
             "journal_rows": .integer(journalRows),
             "held": .integer(Int64(held)),
             "held_by_reason": .object(
@@ -129,60 +134,6 @@ extension StatusReport {
             "sqlite_version": .string(sqliteVersion),
             "version": .string(Version.current),
         ])
-    }
-
-    var text: String {
-        var rows = [
-            ["replica", origin.description],
-            ["cluster", ConsoleText.printable(cluster)],
-            ["journal", ConsoleText.count(journalRows, "row")],
-            ["conflicts", ConsoleText.number(conflicts)],
-            ["held", heldText],
-            ["file", "\(ConsoleText.number(fileBytes)) bytes, log \(ConsoleText.number(walBytes)) bytes"],
-            ["software", "syncd \(Version.current), SQLite \(sqliteVersion), format \(formatVersion)"],
-        ]
-        if droppedConflicts > 0 {
-            rows.append(["conflicts", ConsoleText.number(droppedConflicts) + " dropped because of age or number"])
-        }
-        if clocks.isHeldBackByOthers {
-            rows.append([
-                "clock",
-                "own changes carry times \(ConsoleText.duration(clocks.ownAheadMilliseconds)) ahead: peers hold them back",
-            ])
-        }
-        rows += clocks.origins.filter { $0.hold != nil }.map { ["held back", $0.text] }
-        rows += vector.entries.map { entry in
-            [
-                "knows",
-                "\(entry.origin) to \(ConsoleText.number(entry.version))" + (entry.origin == origin ? " (own)" : ""),
-            ]
-        }
-        rows += tables.map { table in
-            [
-                "table",
-                ConsoleText.printable(table.name) + (table.rows.map { "  " + ConsoleText.count($0, "row") } ?? ""),
-            ]
-        }
-        rows += peers.map { ["peer", "\(ConsoleText.printable($0.url))  \($0.summary)"] }
-        rows += peers.flatMap { peer in
-            peer.mismatches.map {
-                [
-                    "DIFFERENT",
-                    ConsoleText.printable(
-                        "\(peer.url) holds other rows although both know the same changes: \($0.summary)"),
-                ]
-            }
-        }
-        return ConsoleText.table(rows)
-    }
-}
-
-extension StatusReport {
-    /// `3 (unique 2, foreign_key 1)`
-    private var heldText: String {
-        guard held > 0 else { return "0" }
-        let reasons = heldByReason.map { "\(ConsoleText.printable($0.reason)) \(ConsoleText.number($0.rows))" }
-        return "\(ConsoleText.number(held)) (\(reasons.joined(separator: ", ")))"
     }
 }
 
@@ -216,24 +167,46 @@ extension StatusReport.Peer {
         ])
     }
 
-    /// `up to date, seen 2026-…, equal at 2026-…`
     var summary: String {
+        PeerText(
+            lag: lag, lastContact: lastContact.map { ConsoleText.time($0) }, clockOffset: clockOffset,
+            compared: compared.map { ConsoleText.time($0) }, differs: !mismatches.isEmpty,
+            lastError: lastError.map { ConsoleText.printable($0) }
+        ).text
+    }
+}
+
+/// The state of a peer in words: `up to date, seen 2026-…, equal at 2026-…`
+struct PeerText {
+    let lag: Int64?
+    let lastContact: String?
+    /// In milliseconds.
+    let clockOffset: Int64?
+    let compared: String?
+    let differs: Bool
+    let lastError: String?
+
+    var text: String {
         var parts: [String] = []
         switch lag {
         case nil: parts.append("nothing confirmed yet")
         case 0: parts.append("up to date")
         case let lag?: parts.append(ConsoleText.count(lag, "change") + " behind")
         }
-        if let lastContact { parts.append("seen \(ConsoleText.time(lastContact))") }
+        if let lastContact { parts.append("seen \(lastContact)") }
         if let clockOffset, clockOffset.magnitude > UInt64(Limits.standard.clockSkewMilliseconds) {
             let time = ConsoleText.duration(Int64(clamping: clockOffset.magnitude))
             parts.append("clock \(time) \(clockOffset > 0 ? "ahead" : "behind")")
         }
-        if let compared {
-            parts.append("\(mismatches.isEmpty ? "equal" : "different") at \(ConsoleText.time(compared))")
-        }
-        if let lastError { parts.append("last error: \(ConsoleText.printable(lastError))") }
+        if let compared { parts.append("\(differs ? "different" : "equal") at \(compared)") }
+        if let lastError { parts.append("last error: \(lastError)") }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension CaptureReport.Untracked {
+    var json: JSONValue {
+        .object(["table": .string(table), "reason": .string(reason), "cause": .string(cause.rawValue)])
     }
 }
 

@@ -8,27 +8,50 @@ extension VerifyReport {
     func json(repair: RepairReport?) -> JSONValue {
         .object([
             "peer": .string(peer),
-            "equal": .bool(isEqual),
+            "equal": .bool(!differs),
+            "complete": .bool(isComplete),
             "same_changes": .bool(ours == theirs),
             "vector": .vector(ours),
             "peer_vector": .vector(theirs),
             "tables": .array(tables.map(\.json)),
+            "not_replicated": .array(notReplicated.map(\.json)),
+            "held_rows": .integer(Int64(heldRows)),
             "repair": .optional(repair) { $0.json },
         ])
     }
 
-    /// `31 rows in 3 tables`
-    var extent: String {
-        let rows = tables.reduce(0) { $0 + $1.rows }
-        return "\(ConsoleText.count(rows, "row")) in \(ConsoleText.count(tables.count, "table"))"
+    /// `Equal: 31 rows in 3 tables`, `Equal in 7 tables; 4 not compared, 2 rows held`, `Different`
+    var conclusion: String {
+        let compared = tables.filter { $0.problem == nil }
+        let extent = ConsoleText.count(compared.count, "table")
+        let rows = ConsoleText.count(compared.reduce(0) { $0 + $1.rows }, "row")
+        if isComplete { return differs ? "Different" : "Equal: \(rows) in \(extent)" }
+        let end = leftOut.joined(separator: ", ")
+        return (differs ? "Different" : "Equal in \(extent)") + (end.isEmpty ? "" : "; \(end)")
+    }
+
+    /// What was not compared, counted: `4 not compared`, `11 not replicated`, `2 rows held`.
+    private var leftOut: [String] {
+        var parts: [String] = []
+        let without = tables.count { $0.problem != nil }
+        if without > 0 { parts.append("\(ConsoleText.number(without)) not compared") }
+        let partly = tables.count { $0.problem == nil && !$0.isComplete }
+        if partly > 0 { parts.append("\(ConsoleText.number(partly)) compared in part") }
+        if !notReplicated.isEmpty { parts.append("\(ConsoleText.number(notReplicated.count)) not replicated") }
+        if heldRows > 0 { parts.append(ConsoleText.count(heldRows, "row") + " held") }
+        return parts
     }
 
     /// A line for each table, and one for each listed difference.
     var lines: [String] {
         var lines: [String] = []
-        if !tables.isEmpty {
-            lines.append(ConsoleText.table(tables.map { [ConsoleText.printable($0.name), $0.summary] }))
-        }
+        let listed = Set(tables.map { SQLText.foldedName($0.name) })
+        let rows =
+            tables.map { [ConsoleText.printable($0.name), $0.summary] }
+            + notReplicated.filter { !listed.contains(SQLText.foldedName($0.table)) }.map {
+                [ConsoleText.printable($0.table), "not replicated: " + ConsoleText.printable($0.reason)]
+            }
+        if !rows.isEmpty { lines.append(ConsoleText.table(rows)) }
         for table in tables {
             let name = ConsoleText.printable(table.name)
             for difference in table.differences {
@@ -58,7 +81,7 @@ extension VerifyReport.Table {
     }
 
     fileprivate var summary: String {
-        if let problem { return ConsoleText.printable(problem) }
+        if let problem { return "not compared: " + ConsoleText.printable(problem) }
         var parts = [ConsoleText.count(rows, "row")]
         if isEqual { parts.append("equal") }
         if differing > 0 { parts.append("\(ConsoleText.number(differing)) different") }

@@ -57,6 +57,11 @@ extension PrometheusText {
                 )
             ])
         add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
+        add("tandem_tables", "Tables that replicate.", report.tables.count)
+        let untracked = Dictionary(grouping: report.untracked, by: \.cause.rawValue)
+        add(
+            "tandem_untracked_tables", "Tables and views that do not replicate, by cause.",
+            untracked.sorted { $0.key < $1.key }.map { (labels: ["cause": $0.key], value: Int64($0.value.count)) })
         add("tandem_conflicts", "Entries of the conflict ledger.", report.conflicts)
         add(
             "tandem_conflicts_dropped_total", "Conflicts dropped because of age, or because one row had too many.",

@@ -25,6 +25,10 @@ MARK = "TANDEM_CAMPAIGN"
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+# The exit statuses of `syncd verify` when all compared rows are equal. 3: something else is held or local.
+EQUAL = (0, 3)
+
+
 class Failed(Exception):
     """A property does not hold."""
 
@@ -126,7 +130,7 @@ class Campaign:
     def command(self, *arguments, status=0, timeout=300, environment=None, before=None, log="commands.log", relief=None):
         """Runs `syncd` to its end. Its errors go to a log, which may contain no secret.
 
-        - status: The exit status that it must have; None for any.
+        - status: The exit status that it must have, or a tuple of them; None for any.
         - relief: Seconds, and the action on the process when it has not ended by then.
         """
         process = self.start(
@@ -146,7 +150,7 @@ class Campaign:
             raise Failed(f"syncd {' '.join(arguments[:2])} does not end within {timeout} s")
         with open(os.path.join(self.directory, log), "a") as file:
             file.write(errors)
-        if status is not None and process.returncode != status:
+        if status is not None and process.returncode not in (status if isinstance(status, tuple) else (status,)):
             raise Failed(
                 f"syncd {' '.join(arguments)} ends with {process.returncode} instead of {status}: {output}{errors}")
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)

@@ -20,7 +20,7 @@ import os
 import shutil
 import threading
 
-from campaign import Campaign, Failed
+from campaign import EQUAL, Campaign, Failed
 from replicas import Replica, check_equal, wait_until_equal
 from writers import PythonWriter, written_rows
 
@@ -153,7 +153,7 @@ class CopyTest(Campaign):
     def quiet(self, replicas):
         wait_until_equal(replicas)
         rows = written_rows(check_equal(replicas, verify=False))
-        self.command("verify", replicas[0].path, replicas[-1].path)
+        self.command("verify", replicas[0].path, replicas[-1].path, status=EQUAL)
         expected = sum(author.check(rows) for author in self.authors)
         self.expect(len(rows) == expected, "rows are there that nobody wrote")
         for author in self.authors:

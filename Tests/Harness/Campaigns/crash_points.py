@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-from campaign import Campaign, Failed, die_with_parent
+from campaign import EQUAL, Campaign, Failed, die_with_parent
 from replicas import Replica, check_equal
 
 MODES = ("kill-before", "kill-after", "eio", "eio-ever", "enospc", "short")
@@ -356,7 +356,7 @@ class Stage:
             self.migrate()
         campaign.command("sync", self.a.path, self.b.path, log=self.log)
         check_equal([self.a, self.b], verify=False)
-        campaign.command("verify", self.a.path, self.b.path, log=self.log)
+        campaign.command("verify", self.a.path, self.b.path, status=EQUAL, log=self.log)
         keys = account_values(self.a.path)
         lost = [key for key, n in self.acknowledged.items() if keys.get(key) != n]
         if lost:

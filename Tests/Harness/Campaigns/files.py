@@ -28,7 +28,7 @@ import sys
 import threading
 import time
 
-from campaign import Campaign, Failed
+from campaign import EQUAL, Campaign, Failed
 from replicas import Daemon, Replica, check_equal, content, wait_until_equal
 from writers import PythonWriter, written_rows
 
@@ -299,7 +299,7 @@ class FileTest(Campaign):
                 check_equal([first, second], verify=False)
                 first.daemon.stop()
                 self.count("settings of foreign programs")
-        self.command("verify", first.path, second.path)
+        self.command("verify", first.path, second.path, status=EQUAL)
         second.daemon.stop()
 
     def foreign(self, first, key, setting, killed, running):

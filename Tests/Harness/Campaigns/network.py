@@ -27,7 +27,7 @@ import subprocess
 import threading
 import time
 
-from campaign import LIBC, ROOT, Campaign, Failed
+from campaign import EQUAL, LIBC, ROOT, Campaign, Failed
 from proxy import Proxies, fault_of
 from replicas import Replica, check_equal, content, wait_until_equal
 from writers import PythonWriter, written_rows
@@ -273,7 +273,7 @@ class Network(Campaign):
             replica.daemon.wait_until_listening()
         took = self.wait_until_equal()
         rows = written_rows(check_equal(self.replicas, verify=False))
-        self.command("verify", self.replicas[0].path, self.replicas[-1].path)
+        self.command("verify", self.replicas[0].path, self.replicas[-1].path, status=EQUAL)
         expected = sum(writer.author.check(rows) for writer in self.writers)
         self.expect(len(rows) == expected, "rows are there that nobody wrote")
         self.count("checks")

@@ -11,7 +11,7 @@ import subprocess
 import time
 import urllib.request
 
-from campaign import Failed
+from campaign import EQUAL, Failed
 
 SCHEMA = """
 PRAGMA journal_mode = WAL;
@@ -193,5 +193,5 @@ def check_equal(replicas, verify=True):
                 raise Failed(
                     f"{table} differs between {replicas[0].name} and {replica.name}: {sorted(map(repr, only))[:4]}")
         if verify:
-            replica.campaign.command("verify", replicas[0].path, replica.path)
+            replica.campaign.command("verify", replicas[0].path, replica.path, status=EQUAL)
     return contents[0]
