@@ -97,13 +97,13 @@ package struct FileCheck: Sendable {
 }
 
 extension Replica {
-    /// Checks a file, whether it is a replica or not, as it would be after ``create(at:_:mayCreate:options:)``
-    /// with `request`. It changes nothing.
+    /// Checks a file, whether it is a replica or not, as it would be after
+    /// ``create(at:_:mayCreate:options:)`` with `request`. It changes nothing.
     ///
     /// It reads every row of tables with foreign keys, and of those whose key may be NULL.
     ///
-    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `unsupportedFormat`, `corrupt`, `busy`; `unknownTable`
-    ///   and `unsupportedTable` for names in `request`.
+    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `unsupportedFormat`, `corrupt`, `busy`;
+    ///   `unknownTable` and `unsupportedTable` for names in `request`.
     package static func check(
         at path: String, _ request: InitializeRequest = InitializeRequest(), options: Options = Options()
     ) throws -> FileCheck {

@@ -7,12 +7,19 @@ import GRDB
 struct UnknownChanges {
     let db: Database
     let registry: ShapeRegistry
-    /// The folded names of the tables that only their own program can write.
+    /// The folded names of the tables here that are not tracked because only their own program can write
+    /// them.
     private let ofPrograms: Set<String>
 
     init(_ db: Database, _ registry: ShapeRegistry) throws {
         self.db = db
         self.registry = registry
+        let tracked = Set(registry.entries.values.filter(\.isTracked).map(\.table))
+        // Looking through the schema takes time in proportion to its tables.
+        guard registry.entries.values.contains(where: { !tracked.contains($0.table) }) else {
+            ofPrograms = []
+            return
+        }
         let untracked = try TableCoverage(db).untracked.filter { $0.cause == .needsProgram }
         ofPrograms = Set(untracked.map { registry.names.folded($0.table) })
     }
@@ -33,8 +40,11 @@ struct UnknownChanges {
     }
 
     private func reason(_ entry: ShapeRegistry.Entry) -> HoldReason? {
-        if ofPrograms.contains(registry.names.folded(entry.shape.table)) { return .needsProgram }
-        guard let tracked = registry.tracked(table: entry.shape.table) else { return .missingTable }
+        guard let tracked = registry.tracked(table: entry.shape.table) else {
+            return ofPrograms.contains(registry.names.folded(entry.shape.table)) ? .needsProgram : .missingTable
+        }
+        // The last merge found that rows can show no column of the table.
+        if tracked.shownColumns == [] { return .needsProgram }
         guard !entry.isTracked else { return nil }
         let here = tracked.shape
         guard here.keyColumns.map(SQLText.foldedName) == entry.shape.keyColumns.map(SQLText.foldedName) else {

@@ -57,8 +57,8 @@ public struct PeerConfiguration: Sendable, Hashable {
         address = .http("\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")")
     }
 
-    /// A warning when the token would travel unencrypted over a network, by plain HTTP to another machine; nil
-    /// otherwise.
+    /// A warning when the token would travel unencrypted over a network, by plain HTTP to another machine;
+    /// nil otherwise.
     package var exposure: String? {
         guard token != nil, case .http(let url) = address, url.hasPrefix("http://") else { return nil }
         let place = url.dropFirst("http://".count)

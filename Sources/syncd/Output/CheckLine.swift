@@ -41,7 +41,7 @@ extension FileCheck.Finding {
         ])
     }
 
-    /// `Warning: 2 tables have no primary key, so they do not replicate: log, tmp. Give …`
+    /// `Warning: 2 tables have no primary key and do not replicate: log, tmp. Give …`
     var line: String {
         ConsoleText.printable("\(kind.asksToAccept ? "Warning" : "Note"): \(sentence): \(list). \(remedy).")
     }

@@ -47,7 +47,7 @@ import Testing
             ("http://b:1", true), ("http://10.0.0.7:7707", true), ("http://127.b.example:1", true),
             ("http://[2001:db8::1]:1", true), ("http://localhost.example", true), ("https://b:1", false),
             ("http://127.0.0.1:1", false), ("http://127.1.2.3", false), ("http://localhost:1", false),
-            ("http://[::1]:1", false), ("/tmp/b.sqlite", false),
+            ("http://[::1]:1", false), ("b.sqlite", false),
         ])
     func exposure(address: String, isExposed: Bool) throws {
         let peer = try PeerConfiguration(address, token: BearerToken("canary"))
