@@ -153,7 +153,9 @@ struct MintedKeysTests {
         let names = ["Ann", "Bob", "Cid", "Dan", "Eve", "Fay"]
         let cluster = try Cluster(6, schema: Self.schema)
         for (machine, name) in names.enumerated() { try cluster.executeLater(machine, Self.add(name)) }
-        for (target, source) in [(5, 4), (3, 5), (1, 3), (0, 2), (2, 1), (4, 0)] { try cluster.pull(target, from: source) }
+        for (target, source) in [(5, 4), (3, 5), (1, 3), (0, 2), (2, 1), (4, 0)] {
+            try cluster.pull(target, from: source)
+        }
         try Self.expect(names.map(Self.all), cluster)
         #expect(try cluster.text(0, "SELECT name FROM user WHERE id = 1") == ["Ann"])
     }
@@ -177,7 +179,8 @@ struct MintedKeysTests {
         let before = try cluster.batches(from: 1, to: 2)
         try cluster.pull(1, from: 0)
         let after = try cluster.batches(from: 1, to: 2)
-        let keys = { (batches: [ChangeBatch]) in batches.flatMap { batch in batch.changes.map { batch.key(of: $0)[0] } } }
+        let keys = { (batches: [ChangeBatch]) in batches.flatMap { batch in batch.changes.map { batch.key(of: $0)[0] } }
+        }
         #expect(keys(before) == [.integer(1)])
         #expect(keys(after) == [.integer(1), .integer(1)])
         #expect(after.allSatisfy { $0.changes.allSatisfy(\.isMinted) })

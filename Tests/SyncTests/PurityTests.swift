@@ -7,7 +7,8 @@ import Testing
     private static let pure = [
         "Journal/Capture/CaptureTriggers.swift", "Journal/Capture/ColumnChange.swift",
         "Journal/File/CheckpointSchedule.swift", "Journal/Log/KeyHistory.swift", "Journal/Log/LocalFold.swift",
-        "Journal/Log/MergedRow.swift", "Sync/Minted/ContestedKey.swift", "Journal/SQLite/Affinity.swift", "Journal/Schema/ColumnSpace.swift",
+        "Journal/Log/MergedRow.swift", "Sync/Minted/ContestedKey.swift", "Journal/SQLite/Affinity.swift",
+        "Journal/Schema/ColumnSpace.swift",
         "Journal/Values/ColumnMask.swift", "Journal/Values/MergePolicy.swift", "Journal/Values/Stamp.swift",
         "Journal/Values/VersionVector.swift", "Journal/Values/WriteOrder.swift",
         "Sync/Inbox/Admission.swift", "Sync/Inbox/DeferredOrigins.swift", "Sync/Inbox/PendingParts.swift",

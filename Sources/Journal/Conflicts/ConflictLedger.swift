@@ -138,7 +138,8 @@ package struct ConflictLedger {
         return ConflictEntry(
             id: row["id"], table: lost.shape.table, key: lost.keyColumns, kind: kind,
             state: ConflictLedger.state(of: row),
-            lost: key.map { [(column: lost.shape.columns[0], value: $0)] } ?? concerned(lost), kept: concerned(kept), movedTo: try secondHalf(of: kept)?.keyColumns,
+            lost: key.map { [(column: lost.shape.columns[0], value: $0)] } ?? concerned(lost), kept: concerned(kept),
+            movedTo: try secondHalf(of: kept)?.keyColumns,
             lostOperation: lost.operation, keptOperation: kept.operation, lostOrigin: lost.origin ?? own,
             keptOrigin: kept.origin ?? own, lostVersion: lost.version, keptVersion: kept.version,
             lostStamp: lost.stamp, keptStamp: kept.stamp, time: row["time"], closedTime: row["closed"],

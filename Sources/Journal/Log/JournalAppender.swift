@@ -94,7 +94,9 @@ package final class JournalAppender {
         var rest = changes
         while let next = rest.first {
             if next.isMinted {
-                for sql in JournalMark.minted(shape: shapes[next.shape].id) { try db.cachedStatement(sql: sql).execute() }
+                for sql in JournalMark.minted(shape: shapes[next.shape].id) {
+                    try db.cachedStatement(sql: sql).execute()
+                }
             }
             let columns = shapes[next.shape].shape.columns.count
             let end = rest.firstIndex { shapes[$0.shape].shape.columns.count != columns } ?? rest.endIndex

@@ -71,7 +71,7 @@ final class Applier {
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
         for value in replaced { try WrittenValues.note(value.column, at: value.seq, written: value.written, db) }
-        outcome.conflicts += try Rekeying.record(moves, origins: appender.origins, time: time, db)
+        if try Rekeying.record(moves, origins: appender.origins, time: time, db) > 0 { outcome.hasConflicts = true }
         var next = range.lowerBound
         while next < range.upperBound {
             let target = targets[batch.changes[next].shape]

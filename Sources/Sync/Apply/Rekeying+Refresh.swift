@@ -46,7 +46,9 @@ extension Rekeying {
             }
             for insert in inserts where inserts.contains(where: { insert.contests($0) }) {
                 let name = KeyMeanings.Name(domain: row.table, key: insert.claim.key)
-                guard !meanings.inserts(of: name).contains(where: { $0.claim.seq == insert.claim.seq }) else { continue }
+                guard !meanings.inserts(of: name).contains(where: { $0.claim.seq == insert.claim.seq }) else {
+                    continue
+                }
                 meanings.add(insert)
                 found.insert(name)
             }

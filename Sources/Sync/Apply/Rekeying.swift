@@ -214,7 +214,8 @@ struct Rekeying {
             try note(key, row, isAlive: merged[key]?.isAlive ?? false)
         }
         try VisibilityNotice.prune(db)
-        try Lives.set(lives.sorted { $0.key < $1.key }.map { .init(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)
+        try Lives.set(
+            lives.sorted { $0.key < $1.key }.map { .init(table: $0.key.table, key: $0.key.key, life: $0.value) }, db)
         return lives
     }
 

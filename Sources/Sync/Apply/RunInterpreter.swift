@@ -66,7 +66,7 @@ final class RunInterpreter {
                 let seqs = concurrent.unseenWrites(
                     table: entry.table, key: Key([.integer(key)]), registry: registry
                 ).filter { other in other.operation == .insert && !known.contains { $0.claim.seq == other.seq } }
-                .map(\.seq)
+                    .map(\.seq)
                 if !seqs.isEmpty {
                     let current = try reader ?? JournalReader(db)
                     reader = current
@@ -102,7 +102,9 @@ final class RunInterpreter {
             let change = batch.changes[index]
             let entry = part.entries[change.shape]
             for (column, domain) in linked(entry) {
-                guard let offset = change.mask.offset(ofColumn: column, keyCount: entry.shape.keyCount) else { continue }
+                guard let offset = change.mask.offset(ofColumn: column, keyCount: entry.shape.keyCount) else {
+                    continue
+                }
                 let place = change.values.lowerBound + offset
                 let written = batch.values[place]
                 let value = meanings.meaning(

@@ -101,7 +101,8 @@ final class KeyMeanings {
         guard !inserts.isEmpty, let number = KeyMeanings.number(value) else { return value }
         let name = Name(domain: domain, key: number)
         if let contested = contested(name) {
-            let own = insert
+            let own =
+                insert
                 ? contested.claims.firstIndex {
                     $0.order.origin == writer.origin && $0.version == writer.version
                 } : nil

@@ -198,7 +198,8 @@ struct ConflictOptions: ParsableArguments {
         if let kind {
             let spoken = kind.replacing("_", with: " ").replacing("-", with: " ")
             guard let known = ConflictEntry.Kind(rawValue: spoken) else {
-                throw ValidationError("'\(kind)' is not update/update, update/delete, insert/insert, key-change or rekeyed.")
+                throw ValidationError(
+                    "'\(kind)' is not update/update, update/delete, insert/insert, key-change or rekeyed.")
             }
             filter.kind = known
         }

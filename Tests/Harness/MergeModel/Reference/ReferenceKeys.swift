@@ -140,7 +140,9 @@ package struct ReferenceKeys {
             let meant = meaning(of: number, in: domain, by: write, isOwn: isOwn)
             result.row = ReferenceRowID(
                 table: write.row.table, key: Key([.integer(meant)]).bytes + write.row.key.dropFirst(9))
-            if write.operation == .insert, isOwn { result.columns[schema.keyName(of: write.row.table)] = .integer(meant) }
+            if write.operation == .insert, isOwn {
+                result.columns[schema.keyName(of: write.row.table)] = .integer(meant)
+            }
         }
         return result
     }
