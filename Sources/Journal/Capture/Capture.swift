@@ -356,7 +356,7 @@ package enum Capture {
         if table.hasRowidKey {
             warnings.append(
                 "SQLite generates the key \(table.stored[0].name) when an INSERT omits it, and two machines can generate the same: "
-                    + "give each row a random 64-bit or UUID key")
+                    + "the later one of two such rows then gets another key")
         }
         let keyless = try table.rowsWithoutKey(db)
         if keyless > 0 {

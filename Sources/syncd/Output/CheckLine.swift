@@ -94,7 +94,7 @@ extension FileCheck.Finding {
                 + " to no row: the first exchange takes these rows out of their tables, and `syncd held` lists them"
         case .mintedKeys:
             "SQLite generates the keys of \(ConsoleText.count(tables.count, "table")) when an INSERT omits them, "
-                + "and two machines can generate the same"
+                + "and two machines can generate the same: the later one of two such rows gets another key"
         }
     }
 
@@ -109,7 +109,7 @@ extension FileCheck.Finding {
         case .untracked: "--table includes them"
         case .rowsWithoutKey: "Give them a key"
         case .brokenReferences: "`PRAGMA foreign_key_check` names them: delete them, or add what they refer to"
-        case .mintedKeys: "Give each row a random 64-bit or UUID key"
+        case .mintedKeys: "Declare what refers to them as foreign keys, or give each row a random 64-bit or UUID key"
         }
     }
 }
