@@ -45,18 +45,24 @@ final class RunInterpreter {
         -> Rekeying.Outcome?
     {
         guard !session.domains.isEmpty else { return nil }
+        // Most runs meet no change of their tables that their writer had not seen.
+        let isReached = part.entries.map { !concurrent.reaches(inTable: $0.table).isEmpty }
+        let mayContest = part.entries.indices.map { index in
+            let entry = part.entries[index]
+            return entry.shape.keyCount == 1 && (isReached[index] || meanings.has(entry.table))
+                && linked(entry).first.map { $0.column == 0 && $0.domain == entry.table } == true
+        }
+        guard mayContest.contains(true) else { return nil }
         var found: Set<KeyMeanings.Name> = []
         var reader: JournalReader?
-        for index in part.range where batch.changes[index].operation == .insert {
+        for index in part.range
+        where batch.changes[index].operation == .insert && mayContest[batch.changes[index].shape] {
             let change = batch.changes[index]
             let entry = part.entries[change.shape]
-            guard linked(entry).first.map({ $0.column == 0 && $0.domain == entry.table }) == true,
-                entry.shape.keyCount == 1, let key = KeyMeanings.number(batch.values[change.values.lowerBound])
-            else { continue }
+            guard let key = KeyMeanings.number(batch.values[change.values.lowerBound]) else { continue }
             let name = KeyMeanings.Name(domain: entry.table, key: key)
             let known = meanings.inserts(of: name)
-            let isReached = !concurrent.reaches(inTable: entry.table).isEmpty
-            guard isReached || !known.isEmpty else { continue }
+            let isReached = isReached[change.shape]
             let insert = KeyMeanings.Insert(
                 claim: .init(seq: part.seq(at: index), table: entry.table, key: key, moved: nil),
                 writer: part.writer(at: index), stamp: change.stamp, isMinted: change.isMinted, shape: entry,

@@ -35,6 +35,8 @@ final class KeyMeanings {
     private let db: Database
     private let domains: KeyDomains
     private var inserts: [Name: [Insert]] = [:]
+    /// The domains with contested keys.
+    private var claimed: Set<Int64> = []
     /// The keys by the keys that rows of theirs have instead, or may have had while less was known.
     private var origins: [Name: Int64] = [:]
     /// The results.
@@ -56,6 +58,9 @@ final class KeyMeanings {
 
     var isEmpty: Bool { inserts.isEmpty }
 
+    /// True when a key of the domain is contested.
+    func has(_ domain: Int64) -> Bool { claimed.contains(domain) }
+
     /// The keys that are contested.
     var names: [Name] { Array(inserts.keys) }
 
@@ -63,6 +68,7 @@ final class KeyMeanings {
 
     func add(_ insert: Insert) {
         let name = Name(domain: insert.claim.table, key: insert.claim.key)
+        claimed.insert(name.domain)
         inserts[name, default: []].removeAll { $0.claim.seq == insert.claim.seq }
         inserts[name, default: []].append(insert)
         // References of other inserts may have got another meaning.
