@@ -46,7 +46,7 @@ struct MovedRowTests {
         var changes = Seat.changes(in: here.db).makeAsyncIterator()
         try here.pull(from: there)
         try here.db.refresh()
-        var kinds: [Int64: RowChange<Seat>.Kind] = [:]
+        var kinds: [Int64: Store.RowChange<Seat>.Kind] = [:]
         while kinds[mine.id] == nil {
             for change in try #require(await changes.next()).changes { kinds[change.id] = change.kind }
         }
