@@ -53,6 +53,11 @@ package final class MergeConnection: Sendable {
         }
     }
 
+    /// Runs `body` in a snapshot. A statement that writes fails, and takes no lock.
+    ///
+    /// - Throws: What `body` throws; errors of SQLite.
+    package func read<T>(_ body: (Database) throws -> T) throws -> T { try queue.read(body) }
+
     /// Waits for the running write, and closes the connection. Every later use throws `SQLITE_MISUSE`.
     ///
     /// - Throws: `DatabaseError` when SQLite cannot close. Closing a closed connection does nothing.

@@ -178,7 +178,8 @@ public final class Replica: Sendable {
     /// Brings derived state up to date at a contact with the file: capture after schema changes, evicted
     /// rows, lives and stamps of local changes.
     ///
-    /// It writes nothing when everything is up to date.
+    /// It writes nothing when everything is up to date. Of a very long local tail, it folds the first part: a
+    /// snapshot must not stay open for long.
     ///
     /// - Returns: What changed in capture; nil when capture did not change, and for a read-only replica.
     /// - Throws: As ``write(enforcingForeignKeys:_:)``; ``JournalError/Code/corrupt`` when the journal is
@@ -186,15 +187,41 @@ public final class Replica: Sendable {
     @discardableResult
     public func refreshDerivedState() throws -> CaptureReport? {
         if isReadOnly { return nil }
-        let due = try read { db in (capture: try Capture.isStale(db), seal: try DerivedState.isStale(db)) }
-        guard due.capture || due.seal else { return nil }
-        return try write { db in
-            if try Capture.isStale(db) {
-                let report = try Capture.refresh(db)
-                return report.changed.isEmpty ? nil : report
-            }
-            try DerivedState.materialize(db)
-            return nil
+        let due = try read { db in (isCapture: try Capture.isStale(db), seal: try DerivedState.staleness(db)) }
+        guard !due.isCapture else { return try refreshCapture() }
+        switch due.seal {
+        case nil: break
+        case .suspects: try write(DerivedState.materialize)
+        case .tail: try sealTail()
+        }
+        return nil
+    }
+
+    /// True when the local tail is so long that a further ``refreshDerivedState()`` shortens it.
+    ///
+    /// - Throws: As ``read(_:)``.
+    package func hasLongTail() throws -> Bool { try read { try DerivedState.staleness($0) == .tail } }
+
+    private func refreshCapture() throws -> CaptureReport? {
+        try write { db in
+            guard try Capture.isStale(db) else { return nil }
+            let report = try Capture.refresh(db)
+            return report.changed.isEmpty ? nil : report
+        }
+    }
+
+    /// Folds the local tail, or the beginning of a long one, in a snapshot, and writes the result.
+    private func sealTail() throws {
+        let sealed: SealedTail? = try read { db in
+            // What is held of overwritten rows is dropped where the row is read, under the write lock.
+            guard try HeldOverwrites(db) == nil else { return nil }
+            return try SealedTail(db, notingOverwrites: nil, atMost: JournalLimits.changesPerFold)
+        }
+        guard let sealed else { return try write(DerivedState.materialize) }
+        try write { db in
+            // A row may have been held since the snapshot.
+            guard try HeldOverwrites(db) == nil else { return }
+            try sealed.write(db)
         }
     }
 
@@ -224,6 +251,17 @@ public final class Replica: Sendable {
         return try gate.pass {
             try connections.writeWithoutTransaction { try checkpointer.checkpoint($0, mode) }
         }
+    }
+
+    /// Keeps the write-ahead log small while other programs write it: see ``Checkpointer/tend(_:isQuiet:)``.
+    ///
+    /// - Parameter isQuiet: True when nobody has written for a while.
+    /// - Returns: False when the log's file is still large, because a reader or a writer was in the way.
+    /// - Throws: `SQLITE_MISUSE` once the replica is closed. A checkpoint that cannot run is no error.
+    @discardableResult
+    package func tendLog(isQuiet: Bool) throws -> Bool {
+        guard let checkpointer else { return true }
+        return try gate.pass { connections.writeWithoutTransaction { checkpointer.tend($0, isQuiet: isQuiet) } }
     }
 
     /// Waits for running reads and writes, checkpoints the write-ahead log and closes every connection.

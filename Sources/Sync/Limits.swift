@@ -136,16 +136,21 @@ public struct Limits: Sendable, Hashable {
     /// The longest delay that a peer can ask for with `Retry-After`, in seconds.
     public var retryAfterSeconds: Int64 = 300
 
-    /// The shortest time between two writes of one peer's status to the file, in milliseconds. A new kind of
-    /// failure and a recovery are written at once.
+    /// The shortest time between two notes of one peer's status beside the file, and between two writes of
+    /// all of them along with changes, in milliseconds. A new kind of failure and a recovery are noted at
+    /// once.
     public var peerRecordMilliseconds: Int64 = 5_000
 
-    /// The shortest time between two writes of a peer's last contact to the file, in milliseconds, while
-    /// contacts bring no other news.
-    public var contactRecordMilliseconds: Int64 = 3_600_000
+    /// The changes of this replica that a peer confirms before the confirmation is written to the file,
+    /// although nothing else is.
+    public var unrecordedChanges: Int64 = 16_384
 
     /// How far a stamp may lie ahead of the local clock, in milliseconds, before its origin is deferred.
     public var clockSkewMilliseconds: Int64 = 120_000
+
+    /// The time without a change of the file after which a long write-ahead log is truncated, in
+    /// milliseconds.
+    public var quietMilliseconds: Int64 = 2_000
 
     // MARK: Identity
 

@@ -92,11 +92,22 @@ public final class Replicator: Sendable {
     /// A failure of one peer is retried with backoff, appears in ``status()`` and does not delay other peers.
     public func run() async {
         await warnOfOwnClock()
+        await keepRecords { try $0.beginFollowing() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followed.run() }
             group.addTask { await self.sweep() }
+            group.addTask { await self.trimmer().run(self.changes()) }
             await lookout().run(changes()) { followed.tell($0) }
             group.cancelAll()
+        }
+        await keepRecords { [followed] in try $0.endFollowing(with: followed.all.map(\.currentStatus)) }
+    }
+
+    private func keepRecords(_ step: @escaping @Sendable (PeerRecords) throws -> Void) async {
+        do {
+            try await blocking { [inbox] in try step(inbox.peers) }
+        } catch {
+            logger.warning("What is known of the peers cannot be kept: \(SyncError(wrapping: error))")
         }
     }
 
@@ -165,15 +176,22 @@ public final class Replicator: Sendable {
     private func lookout() -> FileMonitor {
         let source = FrameSource(replica: replica, limits: limits, encoding: .none)
         return FileMonitor(
-            look: { [inbox] last in
+            look: { [inbox, replica] last in
                 let position = try await source.position()
                 guard position != last else { return nil }
-                let vector = try await blocking {
-                    try inbox.bringBackHeldRows()
-                    return try inbox.vector()
+                return try await blocking {
+                    let isComplete = try inbox.lookOnce()
+                    try replica.tendLog(isQuiet: false)
+                    return .init(position: position, vector: try inbox.vector(), isComplete: isComplete)
                 }
-                return .init(position: position, vector: vector)
             }, clock: clock, limits: limits, logger: logger)
+    }
+
+    /// Makes what keeps the log short. A file that cannot be checkpointed now is tried again later.
+    private func trimmer() -> LogTrimmer {
+        LogTrimmer(
+            trim: { [replica] in (try? await blocking { try replica.tendLog(isQuiet: true) }) ?? false },
+            clock: clock, limits: limits)
     }
 
     /// Runs one full exchange with `peer`, in both directions.
@@ -253,10 +271,8 @@ public final class Replicator: Sendable {
     /// content.
     private func endAlarm(with session: SyncSession) async throws {
         let now = clock.wallMilliseconds()
-        try await blocking { [replica] in
-            try replica.write {
-                try PeerTable.record(comparisonWith: session.transport.name, [], milliseconds: now, $0)
-            }
+        try await blocking { [inbox] in
+            try inbox.peers.record(comparisonWith: session.transport.name, [], milliseconds: now)
         }
     }
 

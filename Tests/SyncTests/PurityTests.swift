@@ -15,7 +15,7 @@ import Testing
         "Sync/Identity/HistoryEvidence.swift", "Sync/Tables/Dependence.swift", "Sync/Tables/KeyStorage.swift",
         "Sync/Verify/PageComparison.swift", "Sync/Verify/TablePairs.swift",
         "Sync/Limits.swift", "Sync/Merge", "Sync/Session/Backoff.swift", "Sync/Session/FollowState.swift",
-        "Sync/Session/Handshake.swift",
+        "Sync/Session/Handshake.swift", "Sync/Session/Pace.swift",
         "Sync/Wire/BatchCodec.swift", "Sync/Wire/BatchDecoder.swift", "Sync/Wire/BatchEncoder.swift",
         "Sync/Wire/BatchScan.swift", "Sync/Wire/Frame.swift", "Sync/Wire/FrameCodec.swift",
         "Sync/Wire/FrameParser.swift", "Sync/Wire/ValueColumns.swift",

@@ -31,15 +31,50 @@ final class Checkpointer: Sendable {
 
     /// Checkpoints when ``CheckpointSchedule`` requires it.
     ///
-    /// It waits for readers only when the log is larger than ``JournalLimits/walBytesPerRestart``. It never
-    /// fails a commit: a checkpoint that cannot run at one commit runs after a later one.
+    /// It waits for readers only when the log is larger than ``JournalLimits/walBytesPerRestart``, and never
+    /// longer than ``JournalLimits/restartMilliseconds``. It never fails a commit: a checkpoint that cannot
+    /// run at one commit runs after a later one.
     func afterCommit(_ db: Database) {
         // The log's file never shrinks while it is open. So its size only rules out that a checkpoint is due.
         guard walSize >= JournalLimits.walBytesPerCheckpoint, let log = LogPosition(db),
             schedule.withLock({ $0.isDue(log) })
         else { return }
-        _ = try? checkpoint(db, log.bytes >= JournalLimits.walBytesPerRestart ? .restart : .passive)
+        if log.bytes >= JournalLimits.walBytesPerRestart {
+            _ = try? impatiently(db) { try checkpoint(db, .restart) }
+        } else {
+            _ = try? checkpoint(db, .passive)
+        }
         if let left = LogPosition(db) { schedule.withLock { $0.checkpointed(left) } }
+    }
+
+    /// Keeps the log small while other programs write it.
+    ///
+    /// A program's own checkpoints start the log again, as long as no reader is in the way at each of them.
+    /// This one helps where they do not. It does nothing to a log smaller than
+    /// ``JournalLimits/walBytesPerRestart``.
+    ///
+    /// - Parameter isQuiet: True when nobody has written for a while. The log's file is then truncated.
+    ///   Otherwise the next writer starts the log again from its beginning.
+    /// - Returns: False when the log's file is still large.
+    func tend(_ db: Database, isQuiet: Bool) -> Bool {
+        guard walSize >= JournalLimits.walBytesPerRestart else { return true }
+        if isQuiet {
+            _ = try? impatiently(db) { try checkpoint(db, .truncate) }
+        } else if let log = LogPosition(db), log.bytes >= JournalLimits.walBytesPerRestart, log.unmovedBytes > 0 {
+            // Of a log that is copied, the next writer starts at the beginning without help.
+            _ = try? impatiently(db) { try checkpoint(db, .restart) }
+        }
+        return walSize < JournalLimits.walBytesPerRestart
+    }
+
+    /// Runs `body` with a short time to wait for locks. A checkpoint that waits for a reader holds the write
+    /// lock, and programs must not wait for it that long.
+    private func impatiently<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+        let usual = try Int.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
+        try db.execute(sql: "PRAGMA busy_timeout = \(JournalLimits.restartMilliseconds)")
+        let outcome = Result { try body() }
+        try db.execute(sql: "PRAGMA busy_timeout = \(usual)")
+        return try outcome.get()
     }
 
     /// Checkpoints under the lock.

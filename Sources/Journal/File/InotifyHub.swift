@@ -107,13 +107,25 @@ final class InotifyHub: Sendable {
     }
 
     private func run(_ notifier: Int32) {
+        var inARow = 0
+        var last = InotifyHub.now()
         while true {
             var descriptor = pollfd(fd: notifier, events: Int16(POLLIN), revents: 0)
             _ = poll(&descriptor, 1, timeout())
             let changed = descriptor.revents != 0 ? drain(notifier) : Changed()
             for signal in due(changed) { signal() }
+            guard descriptor.revents != 0 else { continue }
+            let now = InotifyHub.now()
+            inARow = now - last < InotifyHub.pauseMilliseconds ? inARow + 1 : 0
+            // A program that writes without a pause makes thousands of events a second. While this thread
+            // sleeps, the kernel makes one of those that are equal.
+            if inARow >= InotifyHub.eventsWithoutPause { usleep(UInt32(InotifyHub.pauseMilliseconds) * 1_000) }
+            last = InotifyHub.now()
         }
     }
+
+    private static let eventsWithoutPause = 16
+    private static let pauseMilliseconds: Int64 = 5
 
     /// The milliseconds until the next echo; -1 when none is due.
     private func timeout() -> Int32 {

@@ -9,7 +9,7 @@ import GRDB
 ///    run is local. The rows of a run were either all captured in this file or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
 /// 4. All local rows above `sealed_seq` belong to the last run.
-enum JournalSchema {
+package enum JournalSchema {
     /// The format of the journal. It rises when an older release would misread a file that this release
     /// wrote.
     static let format: Int64 = 4
@@ -242,6 +242,6 @@ enum JournalSchema {
         (count + ColumnMask.bitsPerWord - 1) / ColumnMask.bitsPerWord
     }
 
-    /// `mask`, `mask1`, `mask2`, …
-    static func maskColumn(_ word: Int) -> String { word == 0 ? "mask" : "mask\(word)" }
+    /// The column of `_journal` with the word of that index of a change's mask: `mask`, `mask1`, `mask2`, …
+    package static func maskColumn(_ word: Int) -> String { word == 0 ? "mask" : "mask\(word)" }
 }

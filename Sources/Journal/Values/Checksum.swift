@@ -5,6 +5,7 @@ package enum Checksum {
 
     static func append(_ byte: UInt8, to hash: inout UInt64) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
 
+    /// The checksum of `bytes`.
     package static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(into: start) { append($1, to: &$0) }
     }

@@ -10,7 +10,7 @@ public struct Endpoint: Sendable {
     private let changes: @Sendable () -> AsyncStream<Void>
 
     /// The replicas whose pulls are waiting here for news.
-    package let pulls = WaitingPullers()
+    package let pulls: WaitingPullers
 
     /// - Parameters:
     ///   - changes: Returns a stream that yields when the file may have changed; see ``FileWatch``.
@@ -23,6 +23,7 @@ public struct Endpoint: Sendable {
         self.limits = limits
         self.clock = clock
         self.changes = changes
+        pulls = WaitingPullers(clock: clock)
     }
 
     /// Answers with this replica's origin and what it knows. The replica takes a new identity first, if what
@@ -86,6 +87,20 @@ public struct Endpoint: Sendable {
         _ request: PullRequest, send: (Frame) async throws -> Void
     ) async throws -> PullEnd {
         try await check(request)
+        pulls.note(request.have, of: request.origin)
+        guard request.waitSeconds > 0 else { return try await answer(request, send: send) }
+        let visit = pulls.enter(request.origin)
+        do {
+            let end = try await answer(request, send: send)
+            visit.leave(isAnswered: true)
+            return end
+        } catch {
+            visit.leave(isAnswered: false)
+            throw error
+        }
+    }
+
+    private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper)
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
@@ -93,10 +108,6 @@ public struct Endpoint: Sendable {
         let deadline = clock.steadyMilliseconds() + wait * 1_000
         // Subscribed before the first read, so that no change falls between the read and the wait.
         let news = changes()
-        pulls.note(request.have, of: request.origin)
-        let visit = wait > 0 ? pulls.enter(request.origin) : nil
-        defer { visit?.leave() }
-
         var have = request.have
         var sent = 0
         while true {

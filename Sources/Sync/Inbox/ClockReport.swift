@@ -96,14 +96,15 @@ package enum ClockDecision {
     /// Gives the changes that this replica wrote while its clock was ahead the current time, under a new
     /// identity; see ``ClockRepair``. The clock must be right again, and no daemon may serve the file.
     ///
+    /// - Parameter peers: What is known of the peers: ``PeerRecords/all(in:_:)``.
     /// - Returns: nil when no stamp of this replica is ahead.
     /// - Throws: ``JournalError`` with `refused`; the transaction must then be rolled back.
     package static func repair(
-        now: Stamp, limits: Limits = .standard, origin: OriginID = .random(), _ db: Database
+        now: Stamp, limits: Limits = .standard, origin: OriginID = .random(), peers: [PeerRecord], _ db: Database
     ) throws -> ClockRepair.Outcome? {
         let own = try Identity(db).origin
         let latest = Stamp(milliseconds: now.milliseconds + limits.clockSkewMilliseconds)
-        let taken = try PeerTable.all(db).map { $0.confirmed[own] }.max() ?? 0
+        let taken = peers.map { $0.confirmed[own] }.max() ?? 0
         return try ClockRepair(now: now, latest: latest, taken: taken, origin: origin).run(db)
     }
 

@@ -76,6 +76,7 @@ extension Inbox {
         let outcome = try session.withLock { box in
             let outcome = try replica.write { db in
                 if request.reason != .manual { try checkFrequency(request, db) }
+                try peers.write(to: db)
                 let confirmed = try PeerTable.all(db).map { $0.confirmed[request.origin] }.max() ?? 0
                 var request = request
                 request.shared = max(request.shared, confirmed, sharedByRecord)

@@ -16,6 +16,8 @@ package final class Inbox: Sendable {
     /// Checks that this file alone publishes changes under its origin.
     let keeper: IdentityKeeper
     let functions: ConflictFunctions
+    /// What is recorded of peers.
+    package let peers: PeerRecords
     let connection: MergeConnection
     let session = Mutex(SessionBox())
 
@@ -32,6 +34,8 @@ package final class Inbox: Sendable {
         var waiting: [OriginID: Waiting] = [:]
         /// Local changes up to this position were checked; see ``LocalRows``.
         var checkedSeq: Int64 = 0
+        /// What the file says of ``checkedSeq``.
+        var recordedSeq: Int64 = 0
 
         /// Runs `body`, and starts again from what the file holds when it fails: the transaction is rolled
         /// back, so positions may be assigned again, and parts that `body` has taken are lost.
@@ -76,6 +80,7 @@ package final class Inbox: Sendable {
         self.wallClock = wallClock
         self.logger = logger ?? replica.options.logger
         keeper = IdentityKeeper(replica: replica)
+        peers = PeerRecords(replica: replica, limits: limits, wallClock: wallClock)
         connection = try replica.openMergeConnection()
         try Inbox.syncLog(of: replica)
         try ensureOwnIdentity()
@@ -324,6 +329,7 @@ package final class Inbox: Sendable {
         if applier?.outcome.hasConflicts == true {
             report.droppedConflicts = try dropConflicts(newSince: lastConflict, time: time, db)
         }
+        if report.applied > 0 { try peers.writeAlong(db) }
         if try !DeferredOrigins(db).isEmpty {
             try DeferredOrigins(db).forget(coveredBy: JournalReader(db).vector(), db)
         }

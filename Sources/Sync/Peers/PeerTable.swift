@@ -23,6 +23,16 @@ package struct PeerRecord: Sendable, Hashable {
 
     /// The tables that differed in that comparison.
     package var mismatches: [ContentMismatch] = []
+
+    /// Takes over what the last exchange showed. The peer's latest answer replaces what it confirmed before,
+    /// because a peer that was created again or restored holds less. After a failure without an answer, the
+    /// recorded vector stays.
+    mutating func take(_ status: PeerStatus) {
+        origin = status.origin ?? origin
+        if status.lastError == nil || !status.vector.isEmpty { confirmed = status.vector }
+        lastContactMilliseconds = status.lastContactMilliseconds ?? lastContactMilliseconds
+        lastError = status.lastError?.message
+    }
 }
 
 /// The table `_journal_peers`.
@@ -48,11 +58,6 @@ package enum PeerTable {
         }
     }
 
-    /// When the content was last compared with that peer, in milliseconds since 1970; nil for never.
-    static func lastComparison(with name: String, _ db: Database) throws -> Int64? {
-        try all(db).first { $0.name == name }?.comparedMilliseconds
-    }
-
     /// Records the result of a comparison of the content.
     static func record(
         comparisonWith name: String, _ mismatches: [ContentMismatch], milliseconds: Int64, _ db: Database
@@ -64,39 +69,27 @@ package enum PeerTable {
             ])
     }
 
-    /// The origin that last answered at the address `name`.
-    static func origin(of name: String, _ db: Database) throws -> OriginID? {
-        try Data.fetchOne(db, sql: "SELECT origin FROM _journal_peers WHERE url = ?", arguments: [name])
-            .flatMap { OriginID(bytes: $0) }
-    }
-
-    /// True when the file does not say yet what `status` says. A contact without other news is recorded only
-    /// once in `interval`, because a command or a daemon without news commits nothing into the file.
-    static func lacks(_ status: PeerStatus, intervalMilliseconds interval: Int64, _ db: Database) throws -> Bool {
-        guard let record = try all(db).first(where: { $0.name == status.name }), record.lastError == nil,
-            status.lastError == nil, record.origin == status.origin, record.confirmed == status.vector,
-            let last = record.lastContactMilliseconds, let now = status.lastContactMilliseconds
-        else { return true }
-        // The clock may have been set back.
-        return !(0..<interval).contains(now - last)
-    }
-
-    /// Records `status`. The peer's latest answer replaces what it confirmed before, because a peer that was
-    /// created again or restored holds less. After a failure without an answer, the recorded vector stays.
+    /// Records `status`; see ``PeerRecord/take(_:)``.
     static func record(_ status: PeerStatus, _ db: Database) throws {
+        var record =
+            try all(db).first { $0.name == status.name }
+            ?? PeerRecord(name: status.name, confirmed: VersionVector())
+        record.take(status)
+        try write(record, db)
+    }
+
+    /// Replaces what is recorded of one peer.
+    static func write(_ record: PeerRecord, _ db: Database) throws {
         try db.execute(
             sql: """
-                INSERT INTO _journal_peers (url, origin, confirmed, last_contact, last_error) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (url) DO UPDATE SET
-                  origin = coalesce(excluded.origin, origin),
-                  confirmed = CASE WHEN excluded.last_error IS NOT NULL AND excluded.confirmed = x'' THEN confirmed
-                    ELSE excluded.confirmed END,
-                  last_contact = coalesce(excluded.last_contact, last_contact),
-                  last_error = excluded.last_error
+                INSERT OR REPLACE INTO _journal_peers
+                  (url, origin, confirmed, last_contact, last_error, compared, mismatch) VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                status.name, status.origin.map { Data($0.bytes) }, encode(status.vector),
-                status.lastContactMilliseconds.map { Double($0) / 1_000 }, status.lastError?.message,
+                record.name, record.origin.map { Data($0.bytes) }, encode(record.confirmed),
+                record.lastContactMilliseconds.map { Double($0) / 1_000 }, record.lastError,
+                record.comparedMilliseconds.map { Double($0) / 1_000 },
+                record.mismatches.isEmpty ? nil : try ContentMismatch.encode(record.mismatches),
             ])
     }
 

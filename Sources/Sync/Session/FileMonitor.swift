@@ -4,13 +4,16 @@ import Logging
 /// Checks the local file whenever it may have changed, and reports what it holds.
 ///
 /// A check that fails is repeated after a delay. Its cause, such as a full disk or a long lock, may end
-/// without a change of the file.
+/// without a change of the file. Checks of a file that changes all the time keep the distance of
+/// ``Pace/reading``.
 struct FileMonitor: Sendable {
     /// The result of a check.
     struct Finding: Sendable, Hashable {
         let position: FrameSource.Position
         /// What the file holds.
         let vector: VersionVector
+        /// False when the check has to go on.
+        var isComplete = true
     }
 
     /// Checks the file. Receives the position at the last successful check; returns nil when it is unchanged.
@@ -38,11 +41,24 @@ struct FileMonitor: Sendable {
             wanted.yield()
             var last: FrameSource.Position?
             var failures = 0
+            var pace = Pace.reading
             for await _ in looks {
+                let wait = pace.delay(at: clock.steadyMilliseconds())
+                // Cancelled: the stream has ended, too.
+                if wait > 0 { try? await clock.sleep(milliseconds: wait) }
+                let began = clock.steadyMilliseconds()
+                var isChanged = false
+                defer {
+                    let end = clock.steadyMilliseconds()
+                    // Most checks of a changed file take less than a millisecond.
+                    pace.took(max(end - began, isChanged ? 1 : 0), until: end)
+                }
                 do {
                     if let finding = try await look(last) {
-                        last = finding.position
+                        isChanged = true
+                        last = finding.isComplete ? finding.position : nil
                         tell(finding.vector)
+                        if !finding.isComplete { wanted.yield() }
                     }
                     failures = 0
                 } catch {

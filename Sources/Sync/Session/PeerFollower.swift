@@ -14,7 +14,7 @@ final class PeerFollower: Sendable {
     /// What the peer last said that it has.
     private let theirs = Mutex(VersionVector())
 
-    /// When the status was last written to the file, in steady milliseconds.
+    /// When the status was last noted, in steady milliseconds.
     private let recorded = Mutex<Int64?>(nil)
 
     init(
@@ -32,6 +32,10 @@ final class PeerFollower: Sendable {
     /// Requests a comparison of the content. It runs beside the exchange, because it may take long and must
     /// not delay changes.
     private let comparisons = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// How soon the next changes are asked for, or sent.
+    private let pulling = Mutex(Pace.applying)
+    private let pushing = Mutex(Pace.applying)
 
     /// When the next attempt at a comparison may start, in steady milliseconds.
     private let nextComparison = Mutex<Int64>(.min)
@@ -77,16 +81,19 @@ final class PeerFollower: Sendable {
                 return .greeted(hello.vector)
             }
         case .pull(let waits):
+            if waits { await rest(pulling.withLock { $0.delay(at: session.clock.steadyMilliseconds()) }) }
             await attempt(.pull, events) {
                 let (end, tally) = try await session.pull(
                     waitSeconds: waits ? session.limits.longPollSeconds : 0, from: theirs.withLock { $0 })
                 theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
+                if tally.applied > 0 { committed(pulling) }
                 await succeeded(vector: end.vector)
                 if !end.more { comparisons.continuation.yield() }
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
             }
         case .push(let lacks):
+            await rest(pushing.withLock { $0.delay(at: session.clock.steadyMilliseconds()) })
             await attempt(.push, events) {
                 var theirs = lacks
                 if let origin = currentStatus.origin {
@@ -101,6 +108,7 @@ final class PeerFollower: Sendable {
                 }
                 let pushed = try await session.push(lacking: theirs)
                 status.withLock { $0.pushedChanges += pushed.changes }
+                if pushed.changes > 0 { committed(pushing) }
                 await succeeded(vector: pushed.theirs)
                 return .pushed(pushed.theirs.merged(with: pushed.heldBack))
             }
@@ -114,6 +122,16 @@ final class PeerFollower: Sendable {
         case .giveUp:
             break
         }
+    }
+
+    private func rest(_ milliseconds: Int64) async {
+        // Cancelled: what follows fails, and the loop that handles events has ended.
+        if milliseconds > 0 { try? await session.clock.sleep(milliseconds: milliseconds) }
+    }
+
+    private func committed(_ pace: borrowing Mutex<Pace>) {
+        let now = session.clock.steadyMilliseconds()
+        pace.withLock { $0.took(Pace.commitMilliseconds, until: now) }
     }
 
     private func compare() async {
@@ -193,8 +211,7 @@ final class PeerFollower: Sendable {
         await record(atOnce: true)
     }
 
-    /// Writes the status to the file, but not too often: each write is a transaction that wakes every process
-    /// that watches the file.
+    /// Notes the status where other processes find it, but not too often.
     private func record(atOnce: Bool) async {
         let now = session.clock.steadyMilliseconds()
         let isDue = recorded.withLock { last in
@@ -205,9 +222,9 @@ final class PeerFollower: Sendable {
         guard isDue else { return }
         let status = currentStatus
         do {
-            try await session.record(status)
+            try await blocking { [session] in try session.inbox.peers.record(status) }
         } catch {
-            logger.warning("The state of \(status.name) cannot be written: \(SyncError(wrapping: error))")
+            logger.warning("The state of \(status.name) cannot be noted: \(SyncError(wrapping: error))")
         }
     }
 }

@@ -33,10 +33,10 @@ package struct SyncSession: Sendable {
     }
 
     private func introduce() async throws -> Hello {
-        let mine = try await blocking { [inbox, replica, transport] in
+        let mine = try await blocking { [inbox, transport] in
             try inbox.ensureOwnIdentity()
             // The replica that answered there last is probably the one that answers now.
-            return try self.hello(about: replica.read { try PeerTable.origin(of: transport.name, $0) })
+            return try self.hello(about: inbox.peers.origin(of: transport.name))
         }
         return try await transport.hello(mine)
     }
@@ -191,25 +191,21 @@ package struct SyncSession: Sendable {
         return report
     }
 
-    /// Compares the whole content if the last comparison is old enough, and records the result in the file
-    /// and in the log.
+    /// Compares the whole content if the last comparison is old enough, and records the result, also in the
+    /// log.
     ///
     /// - Returns: The tables that differ; nil when no comparison is due, or when the two do not know the same
     ///   changes now.
     func compareIfDue() async throws -> [ContentMismatch]? {
         let now = clock.wallMilliseconds()
-        let last = try await blocking { [replica, transport] in
-            try replica.read { try PeerTable.lastComparison(with: transport.name, $0) }
-        }
+        let last = try await blocking { [inbox, transport] in try inbox.peers.lastComparison(with: transport.name) }
         // A comparison is also due when the clock was set back.
         if let last, (0..<limits.comparisonIntervalMilliseconds).contains(now - last) { return nil }
         guard let mismatches = try await ContentProof(inbox: inbox, transport: transport, limits: limits).run() else {
             return nil
         }
-        try await blocking { [replica, transport] in
-            try replica.write {
-                try PeerTable.record(comparisonWith: transport.name, mismatches, milliseconds: now, $0)
-            }
+        try await blocking { [inbox, transport] in
+            try inbox.peers.record(comparisonWith: transport.name, mismatches, milliseconds: now)
         }
         for mismatch in mismatches {
             inbox.logger?.error(
@@ -219,13 +215,8 @@ package struct SyncSession: Sendable {
         return mismatches
     }
 
-    /// Writes what is new of the peer to the file.
-    func record(_ status: PeerStatus) async throws {
-        try await blocking { [replica, limits] in
-            let interval = limits.contactRecordMilliseconds
-            guard try replica.read({ try PeerTable.lacks(status, intervalMilliseconds: interval, $0) }) else { return }
-            try replica.write { try PeerTable.record(status, $0) }
-        }
+    private func record(_ status: PeerStatus) async throws {
+        try await blocking { [inbox] in try inbox.peers.record(status) }
     }
 
     private func exchange(_ status: inout PeerStatus) async throws -> SyncReport {

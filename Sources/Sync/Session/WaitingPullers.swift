@@ -3,34 +3,52 @@ import Synchronization
 
 /// The replicas that pull from an endpoint. While a pull waits for news, its replica receives new changes
 /// without a push.
+///
+/// A puller that takes changes asks again when it has applied them, and may leave a pause between quick
+/// answers (``Pace/applying``). So it counts as waiting for ``graceMilliseconds`` after each answer.
 package final class WaitingPullers: Sendable {
+    static let graceMilliseconds: Int64 = 1_000
+
+    private struct Presence {
+        var count = 0
+        /// When the last answer ended, in steady milliseconds; nil for never, and after one that failed.
+        var answered: Int64?
+    }
+
     private struct State {
-        /// How many pulls of each replica wait.
-        var counts: [OriginID: Int] = [:]
+        var presences: [OriginID: Presence] = [:]
         /// What each replica said in its last pull that it has.
         var asked: [OriginID: VersionVector] = [:]
     }
 
+    private let clock: any SyncClock
     private let state = Mutex(State())
 
     /// Callers beyond these are forgotten: any caller may claim to be another replica.
     private static let mostRemembered = 256
 
-    /// One waiting pull, from its start until ``leave()``.
+    init(clock: any SyncClock) { self.clock = clock }
+
+    /// One waiting pull, from its start until ``leave(isAnswered:)``.
     struct Visit {
         fileprivate let pullers: WaitingPullers
         fileprivate let origin: OriginID
 
-        func leave() {
+        /// - Parameter isAnswered: False when the answer failed, so that the puller may be gone.
+        func leave(isAnswered: Bool) {
+            let now = pullers.clock.steadyMilliseconds()
             pullers.state.withLock { state in
-                let left = state.counts[origin, default: 0] - 1
-                state.counts[origin] = left > 0 ? left : nil
+                state.presences[origin]?.count -= 1
+                state.presences[origin]?.answered = isAnswered ? now : nil
+                state.presences = state.presences.filter {
+                    $0.value.count > 0 || WaitingPullers.isRecent($0.value, at: now)
+                }
             }
         }
     }
 
     func enter(_ origin: OriginID) -> Visit {
-        state.withLock { $0.counts[origin, default: 0] += 1 }
+        state.withLock { $0.presences[origin, default: Presence()].count += 1 }
         return Visit(pullers: self, origin: origin)
     }
 
@@ -43,8 +61,17 @@ package final class WaitingPullers: Sendable {
     }
 
     /// True while a pull of that replica is waiting for news, or may start to wait.
-    package func isWaiting(_ origin: OriginID) -> Bool { state.withLock { $0.counts[origin] != nil } }
+    package func isWaiting(_ origin: OriginID) -> Bool {
+        let now = clock.steadyMilliseconds()
+        return state.withLock { state in
+            state.presences[origin].map { $0.count > 0 || WaitingPullers.isRecent($0, at: now) } ?? false
+        }
+    }
 
     /// What that replica had when it last pulled here; nothing when it has not, or was forgotten.
     func have(of origin: OriginID) -> VersionVector { state.withLock { $0.asked[origin] } ?? VersionVector() }
+
+    private static func isRecent(_ presence: Presence, at now: Int64) -> Bool {
+        presence.answered.map { now - $0 < graceMilliseconds } ?? false
+    }
 }

@@ -20,6 +20,7 @@ final class ApplySession {
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
+    private var trials: [Int64: TrialTable?] = [:]
     /// By shape.
     private var targets: [Int64: ShapeTarget] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
@@ -117,6 +118,14 @@ final class ApplySession {
         let writer = RowWriter(db, table: table)
         writers[context.tableID] = writer
         return writer
+    }
+
+    /// The copy of a table with CHECK constraints in which rows are tried; nil when there can be none.
+    func trial(of context: TableContext, _ table: TableInspection) throws -> TrialTable? {
+        if let trial = trials[context.tableID] { return trial }
+        let trial = try TrialTable(of: table, db)
+        trials[context.tableID] = .some(trial)
+        return trial
     }
 
     func target(of entry: ShapeRegistry.Entry) -> ShapeTarget {

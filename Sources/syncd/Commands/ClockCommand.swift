@@ -92,7 +92,9 @@ struct ClockCommand: AsyncParsableCommand {
         let lock = try FileLock(database: database.path, for: .maintenance)
         let result = Result { () throws -> ClockRepairLine in
             try replica.refreshDerivedState()
-            let outcome = try replica.write { try ClockDecision.repair(now: ClockCommand.now, $0) }
+            let outcome = try replica.write { db in
+                try ClockDecision.repair(now: ClockCommand.now, peers: PeerRecords.all(in: replica, db), db)
+            }
             return ClockRepairLine(origin: try replica.identity().origin, outcome: outcome)
         }
         try replica.close()

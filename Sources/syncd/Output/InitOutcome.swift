@@ -54,6 +54,11 @@ struct InitOutcome: Sendable {
             lines.append(InitOutcome.indented(untracked.map { [$0.table, $0.reason] }))
         }
         lines += check.findings.map(\.line)
+        if !tracked.isEmpty {
+            lines.append(
+                "Beside a daemon, begin transactions that read before they write with BEGIN IMMEDIATE (docs/PROGRAMS.md)."
+            )
+        }
         return lines
     }
 

@@ -59,9 +59,9 @@ struct StatusReport: Sendable {
     ///     file holds.
     init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
-        self = try replica.read { try StatusReport($0, path: replica.path, sizes, countingRows: countingRows) }
+        self = try replica.read { try StatusReport($0, of: replica, sizes, countingRows: countingRows) }
         guard let live else { return }
-        // The file holds the results of comparisons by all programs.
+        // Comparisons are remembered for longer than a daemon runs.
         let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
         peers = live.peers.map { status in
             var peer = Peer(status, behind: vector)
@@ -71,10 +71,10 @@ struct StatusReport: Sendable {
         }
     }
 
-    private init(_ db: Database, path: String, _ sizes: FileSizes, countingRows: Bool) throws {
+    private init(_ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool) throws {
         let reader = try JournalReader(db)
         let vector = reader.vector()
-        self.path = path
+        path = replica.path
         self.vector = vector
         origin = reader.identity.origin
         cluster = reader.identity.cluster
@@ -94,7 +94,7 @@ struct StatusReport: Sendable {
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0
         droppedConflicts = try ConflictLedger.dropped(db).total
         clocks = try ClockReport(db, now: ClockCommand.now)
-        peers = try PeerTable.all(db).map { Peer($0, behind: vector) }
+        peers = try PeerRecords.all(in: replica, db).map { Peer($0, behind: vector) }
         sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         fileBytes = sizes.file
         walBytes = sizes.log

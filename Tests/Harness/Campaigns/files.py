@@ -7,6 +7,9 @@
              nothing to peers (F14, B79).
   storm      Ten writers, and a reader that holds its snapshot: writers wait for a bounded time, the log stays
              bounded, and nothing acknowledged is lost (F9, F11).
+  busy       A program writes without a pause, beside a daemon and without one: its log stays small and is
+             shortened afterwards, and it is not much slower. Transactions that read before they write do not
+             fail beside a daemon with a quiet peer.
   pragmas    Programs write with journal_mode=DELETE, recursive_triggers, foreign_keys off, mmap and other
              page caches, and are killed in the middle. Everything is captured, or refused with a sentence
              (F16, F17).
@@ -32,10 +35,11 @@ from campaign import EQUAL, Campaign, Failed
 from replicas import Daemon, Replica, check_equal, content, wait_until_equal
 from writers import PythonWriter, written_rows
 
-PARTS = ("holders", "displaced", "storm", "pragmas", "frozen", "refused")
+PARTS = ("holders", "displaced", "storm", "busy", "pragmas", "frozen", "refused")
 TAKEOVER_SECONDS = 5
 FLOORS = {
     "holders": {"takeovers": 2}, "displaced": {"ways to displace": 7}, "storm": {"acknowledged": 500},
+    "busy": {"transactions of 100 rows": 500, "transactions that read first": 400},
     "pragmas": {"settings of foreign programs": 24}, "frozen": {"pauses": 2}, "refused": {"refusals": 20},
 }
 
@@ -49,6 +53,7 @@ class FileTest(Campaign):
         parser.add_argument("--part", choices=PARTS, default=os.environ.get("PART") or None)
         parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS") or 3))
         parser.add_argument("--frozen-seconds", type=float, default=float(os.environ.get("FROZEN_SECONDS") or 5))
+        parser.add_argument("--busy-seconds", type=float, default=float(os.environ.get("BUSY_SECONDS") or 6))
         parser.add_argument("--storm-seconds", type=float, default=float(os.environ.get("STORM_SECONDS") or 20))
 
     def reproduce(self):
@@ -273,6 +278,78 @@ class FileTest(Campaign):
         self.expect(longest < 60, f"a writer waited for {longest:.1f} s")
         for replica in (first, second):
             replica.daemon.stop()
+
+    # --- A writer without a pause -----------------------------------------------------------------------------------
+
+    def busy(self):
+        alone, _ = self.pair("alone")
+        first, second = self.pair("busy")
+        first.start().wait_until_listening()
+        second.start().wait_until_listening()
+        wait_until_equal([first, second])
+        second.daemon.stop()
+
+        # In turns, so that other work on the machine slows both down. No peer takes what is written.
+        slices, rates, log = 12, {alone: [], first: []}, 0
+        writers = {replica: self.unsynced(replica) for replica in rates}
+        for number in range(slices):
+            for replica, db in writers.items():
+                end, done = time.monotonic() + self.options.busy_seconds / slices, 0
+                began = time.monotonic()
+                while time.monotonic() < end:
+                    db.execute("BEGIN IMMEDIATE")
+                    db.executemany("INSERT INTO account VALUES (?, 1, ?, NULL, 1)", [
+                        (f"{self.canary}.{number}.{done}.{row}", self.canary) for row in range(100)])
+                    db.execute("COMMIT")
+                    done += 1
+                rates[replica].append(done / (time.monotonic() - began))
+                self.count("transactions of 100 rows", done)
+                if replica is first:
+                    log = max(log, os.path.getsize(first.path + "-wal"))
+        self.counts["largest log beside a daemon in KiB"] = log >> 10
+        self.expect(log <= 16 << 20, f"the log grew to {log >> 20} MiB beside a daemon")
+        speed = sorted(rates[first])[slices // 2] / sorted(rates[alone])[slices // 2]
+        self.counts["speed beside a daemon in percent"] = round(speed * 100)
+        # 90 percent and more on an idle machine.
+        self.expect(speed > 0.6, f"the program has {speed:.0%} of its speed beside a daemon")
+        for db in writers.values():
+            db.close()
+        self.until(lambda: os.path.getsize(first.path + "-wal") < 8 << 20, "the log is shortened", 30)
+
+        first.daemon.stop()
+        self.read_first()
+
+    def read_first(self):
+        first, second = self.pair("quiet")
+        second.start().wait_until_listening()
+        first.peers = [second]
+        first.start().wait_until_listening()
+        db = first.connect(5)
+        db.executemany("INSERT INTO account VALUES (?, 1, ?, NULL, 1)",
+                       [(f"{self.canary}.{row}", self.canary) for row in range(100)])
+        wait_until_equal([first, second])
+        for number in range(400):
+            account = f"{self.canary}.{number % 100}"
+            try:
+                db.execute("BEGIN")
+                db.execute("SELECT max(n) FROM account").fetchone()
+                time.sleep(self.rng.random() * 0.01)
+                db.execute("INSERT INTO entry VALUES (?, ?, 1)", (account, number))
+                db.execute("UPDATE account SET n = n + 1 WHERE id = ?", (account,))
+                db.execute("COMMIT")
+            except sqlite3.OperationalError as error:
+                raise Failed(f"transaction {number}, which reads before it writes: {error}")
+            self.count("transactions that read first")
+        db.close()
+        wait_until_equal([first, second])
+        check_equal([first, second])
+        for replica in (first, second):
+            replica.daemon.stop()
+
+    def unsynced(self, replica):
+        db = replica.connect()
+        db.execute("PRAGMA synchronous = OFF")
+        return db
 
     # --- Programs with settings of their own ------------------------------------------------------------------------
 

@@ -14,9 +14,10 @@ struct ClockRepairTests {
 
     private func repair(_ cluster: ClockedCluster, _ index: Int) throws -> ClockRepair.Outcome? {
         try cluster[index].refreshDerivedState()
-        let outcome = try cluster[index].write {
+        let outcome = try cluster[index].write { db in
             try ClockDecision.repair(
-                now: cluster.clock(index).stamp, limits: cluster.limits, origin: successor, $0)
+                now: cluster.clock(index).stamp, limits: cluster.limits, origin: successor,
+                peers: PeerRecords.all(in: cluster[index], db), db)
         }
         try cluster.restart(index)
         return outcome

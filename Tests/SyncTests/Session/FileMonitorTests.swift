@@ -42,6 +42,27 @@ struct FileMonitorTests {
         #expect(log.all.count == 1, "\(log.all)")
     }
 
+    @Test("a check that has to go on does so without a signal")
+    func parts() async throws {
+        let position = Self.position
+        let vector = VersionVector([.init(origin: OriginID(high: 1, low: 1), version: 3)])
+        let (changes, signals) = AsyncStream.makeStream(of: Void.self)
+        let looks = Mutex(0)
+        let lookout = FileMonitor(
+            look: { last in
+                #expect(last == nil)
+                let number = looks.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 3 { signals.finish() }
+                return .init(position: position, vector: vector, isComplete: number == 3)
+            }, clock: ImpatientClock(), limits: .standard, logger: LogRecord().logger)
+        var told = 0
+        await lookout.run(changes) { _ in told += 1 }
+        #expect(told == 3)
+    }
+
     @Test("an unchanged file is not reported again")
     func unchanged() async throws {
         let position = Self.position

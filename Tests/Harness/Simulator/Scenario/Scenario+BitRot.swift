@@ -80,11 +80,11 @@ extension Scenario {
         }
     }
 
-    /// The notes in a machine's file about the peers that it follows. A copied file has also the notes of its
+    /// The notes of a machine about the peers that it follows. A copied file has also the notes of its
     /// original.
     private func notes(of machine: SimulatedMachine) throws -> [PeerRecord] {
         let names = Set(follows[machine.index].map { "machine-\($0)" })
-        let notes = try machine.daemon?.replica.read { try PeerTable.all($0) } ?? []
+        let notes = try machine.daemon?.replicator.inbox.peers.all() ?? []
         return notes.filter { names.contains($0.name) }
     }
 }

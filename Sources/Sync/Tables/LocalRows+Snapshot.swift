@@ -1,0 +1,124 @@
+import Foundation
+import GRDB
+import Journal
+
+/// What a snapshot of the file tells of local changes. Nothing here writes or takes the write lock, so a
+/// program that writes notices nothing of it.
+extension LocalRows {
+    /// True when local changes in `range` left a row that has to be held. ``db`` is the merge connection.
+    func hasViolation(in range: ClosedRange<Int64>) throws -> Bool {
+        let rows = try RowStore(db, session: session, registry: registry)
+        var isRefused = false
+        try note(in: range, rows: rows) { row in
+            guard !isRefused, let trial = try session.trial(of: row.context, row.table) else {
+                isRefused = true
+                return true
+            }
+            let visible = try session.writer(of: row.context, row.table).select(key: row.values)
+            isRefused = try visible.map { try trial.refuses($0, keyCount: row.table.keyCount) } ?? false
+            return isRefused
+        }
+        return try isRefused || rows.hasOrphans()
+    }
+
+    /// True when local changes in `range` may have freed a held row, or have overwritten one. ``db`` may be
+    /// any connection of the file.
+    ///
+    /// A row returns when its parent is inserted, or the row goes that has its UNIQUE value. When its parent
+    /// goes, it is held for another reason. Other changes beside it do not matter.
+    func mayFreeHeldRow(in range: ClosedRange<Int64>) throws -> Bool {
+        let held = try heldReasons()
+        guard !held.isEmpty else { return false }
+        let shapes = try shapes(in: range).compactMap { registry[$0] }
+        guard !shapes.isEmpty else { return false }
+        var parents: [String: [ForeignKey]] = [:]
+        for table in held.keys {
+            guard let (context, _) = session.table(table, registry: registry) else { continue }
+            for key in context.foreignKeys { parents[SQLText.foldedName(key.parent), default: []].append(key) }
+        }
+        for entry in shapes {
+            guard let (context, table) = session.table(entry.table, registry: registry) else { continue }
+            if let keys = parents[SQLText.foldedName(table.name)] {
+                for operation in [Journal.Operation.insert, .delete] {
+                    if try hasEntries(of: entry, operation: operation, in: range) { return true }
+                }
+                for key in keys where !key.refersToPrimaryKey(of: table) {
+                    if try hasUpdates(of: key.parentColumns, of: entry, in: range) { return true }
+                }
+            }
+            guard let reasons = held[entry.table] else { continue }
+            if reasons.contains(where: \.dependsOnRowsOfTable) {
+                for operation in [Journal.Operation.update, .delete] {
+                    if try hasEntries(of: entry, operation: operation, in: range) { return true }
+                }
+            }
+            var isHeld = false
+            try forEachRow(of: entry, in: range) { _, values in
+                guard !isHeld else { return }
+                isHeld = try isRowHeld(TableKey(table: entry.table, key: Key(values, collations: context.collations)))
+            }
+            if isHeld { return true }
+        }
+        return false
+    }
+
+    /// The reasons of the held rows, by table.
+    private func heldReasons() throws -> [Int64: Set<HoldReason>] {
+        var held: [Int64: Set<HoldReason>] = [:]
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT DISTINCT tbl, reason FROM _journal_held"))
+        while let row = try rows.next() {
+            guard let reason = HoldReason(rawValue: row["reason"]) else { continue }
+            held[row["tbl"], default: []].insert(reason)
+        }
+        return held
+    }
+
+    private func hasEntries(
+        of entry: ShapeRegistry.Entry, operation: Journal.Operation, in range: ClosedRange<Int64>
+    ) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM _journal WHERE seq BETWEEN ? AND ? AND origin IS NULL AND shape = ?
+                      AND op = ?)
+                    """),
+            arguments: [range.lowerBound, range.upperBound, entry.id, operation.rawValue]) ?? false
+    }
+
+    private func isRowHeld(_ key: TableKey) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM _journal_held WHERE tbl = ? AND key = ?)"),
+            arguments: [key.table, Data(key.key.bytes)]) ?? false
+    }
+}
+
+extension HoldReason {
+    /// True when a row of the same table can be in the way. A missing parent is a matter of another table, or
+    /// of an insert.
+    fileprivate var dependsOnRowsOfTable: Bool { dependsOnOthers && self != .foreignKey }
+}
+
+extension RowStore {
+    /// True when one of the noted rows lacks a parent.
+    fileprivate func hasOrphans() throws -> Bool {
+        for row in unchecked.values where try isOrphan(row) { return true }
+        for (key, values) in removedParents where try !session.foreignKeys.parentExists(key, values: values) {
+            guard let context = session.context(ofTable: key.child, registry: registry), let table = context.inspection
+            else { continue }
+            for child in try session.foreignKeys.children(of: key, table: table, values: values) {
+                let tableKey = TableKey(table: context.tableID, key: Key(child, collations: context.collations))
+                if try isOrphan(RowID(key: tableKey, context: context, table: table, values: child)) { return true }
+            }
+        }
+        return false
+    }
+
+    private func isOrphan(_ row: RowID) throws -> Bool {
+        guard let values = try session.writer(of: row.context, row.table).select(key: row.values) else { return false }
+        return try row.context.foreignKeys.contains { key in
+            guard let reference = try session.foreignKeys.reference(key, row: { values[$0] }) else { return false }
+            return try !session.foreignKeys.parentExists(key, values: reference)
+        }
+    }
+}
