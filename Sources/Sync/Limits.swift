@@ -58,6 +58,10 @@ public struct Limits: Sendable, Hashable {
     /// beyond it go to the file.
     public var pendingBytes = 48 << 20
 
+    /// As ``pendingBytes``, for a program that makes one exchange: what it has received of a large
+    /// transaction is in the file when it ends, however it ends, except for these last bytes.
+    public static let pendingBytesOfOneExchange = 4 << 20
+
     /// How long the beginning of a transaction is kept without growing before it is dropped, in milliseconds.
     public var unfinishedMilliseconds: Int64 = 86_400_000
 
@@ -135,6 +139,10 @@ public struct Limits: Sendable, Hashable {
 
     /// The longest delay that a peer can ask for with `Retry-After`, in seconds.
     public var retryAfterSeconds: Int64 = 300
+
+    /// How long the requests of a single exchange are repeated to a peer that answers with "too many
+    /// requests", in milliseconds, each.
+    public var patienceMilliseconds: Int64 = 300_000
 
     /// The shortest time between two notes of one peer's status beside the file, and between two writes of
     /// all of them along with changes, in milliseconds. A new kind of failure and a recovery are noted at

@@ -196,7 +196,10 @@ public final class Replicator: Sendable {
 
     /// Runs one full exchange with `peer`, in both directions.
     ///
-    /// - Throws: ``SyncError``; what was exchanged before the failure stays applied.
+    /// A peer that answers with "too many requests" is asked again for some minutes.
+    ///
+    /// - Throws: ``SyncError``; what was exchanged before the failure stays applied. What came of a
+    ///   transaction without its end is kept, and the next exchange goes on behind it.
     public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
         try await SyncError.wrapping { try await self.session(with: peer).exchange() }
     }
@@ -284,7 +287,8 @@ public final class Replicator: Sendable {
         let transport = try await blocking { [limits, clock, inbox] in
             try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
         }
-        return SyncSession(replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+        let patient = PatientTransport(base: transport, limits: limits, clock: clock, entropy: entropy)
+        return SyncSession(replica: replica, inbox: inbox, transport: patient, limits: limits, clock: clock)
     }
 
     private static func transport(

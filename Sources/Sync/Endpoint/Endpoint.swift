@@ -124,7 +124,14 @@ public struct Endpoint: Sendable {
             repeat {
                 let left = deadline - clock.steadyMilliseconds()
                 guard left > 0 else { return try await end(portion, more: false, of: request) }
-                try await waitForNews(news, milliseconds: left)
+                let began = clock.steadyMilliseconds()
+                let due = try await blocking { [inbox] in try inbox.nextDue() }
+                try await waitForNews(news, milliseconds: min(left, due ?? left))
+                // Changes that were deferred here have become due. The answer tells the caller, who sends
+                // them.
+                if let due, clock.steadyMilliseconds() - began >= due {
+                    return try await end(portion, more: false, of: request)
+                }
             } while try await source.position() == portion.position
         }
     }

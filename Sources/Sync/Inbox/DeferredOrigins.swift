@@ -88,6 +88,17 @@ struct DeferredOrigins: Sendable, Hashable {
         return true
     }
 
+    /// The time until the first deferred changes are due that are not due now, in milliseconds; nil when no
+    /// clock makes any due.
+    func nextDue(latest: Stamp) -> Int64? {
+        holds.values.compactMap { hold in
+            guard let stamp = hold.stamp, stamp != DeferredOrigin.never else { return nil }
+            // The counter of a stamp needs one more millisecond.
+            let wait = stamp.milliseconds + 1 - self.latest(of: hold.origin, latest).milliseconds
+            return isDue(hold.origin, latest: latest) ? nil : max(1, wait)
+        }.min()
+    }
+
     /// The versions that were seen and need not be sent again until they are due.
     ///
     /// - Parameter theirs: What the peer has that gets this answer. A peer without the first deferred version

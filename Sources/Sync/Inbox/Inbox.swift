@@ -164,6 +164,13 @@ package final class Inbox: Sendable {
         return try replica.read { try DeferredOrigins($0).deferred(latest: latest, from: theirs) }
     }
 
+    /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,
+    /// or only an operator can decide on them.
+    func nextDue() throws -> Int64? {
+        let latest = latestStamp(wallClock())
+        return try replica.read { try DeferredOrigins($0).nextDue(latest: latest) }
+    }
+
     /// Drops entries of the conflict ledger that are older than the limit. It only reads when there are none.
     ///
     /// - Returns: How many were dropped.

@@ -84,7 +84,7 @@ final class PeerFollower: Sendable {
             if waits { await rest(pulling.withLock { $0.delay(at: session.clock.steadyMilliseconds()) }) }
             await attempt(.pull, events) {
                 let (end, tally) = try await session.pull(
-                    waitSeconds: waits ? session.limits.longPollSeconds : 0, from: theirs.withLock { $0 })
+                    waitSeconds: waits ? session.pollSeconds() : 0, from: theirs.withLock { $0 })
                 theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
                 if tally.applied > 0 { committed(pulling) }

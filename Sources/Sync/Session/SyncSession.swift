@@ -119,8 +119,15 @@ package struct SyncSession: Sendable {
         let identity = try await blocking { [replica] in try replica.identity() }
         var have = have
         var sent = Pushed(theirs: have)
+        var knowsBeginnings = false
         while true {
             let portion = try await source.portion(after: have, bytes: limits.bytesPerPush)
+            if portion.more, !knowsBeginnings {
+                knowsBeginnings = true
+                let before = have
+                have.merge(try await beginnings(identity))
+                if have != before { continue }
+            }
             guard !portion.frames.isEmpty else {
                 sent.theirs = have
                 return sent
@@ -150,6 +157,22 @@ package struct SyncSession: Sendable {
         }
     }
 
+    /// What the peer has durably, with the beginnings of transactions. A hello tells only of whole ones. So
+    /// an exchange that was cut off in a large transaction goes on where it was.
+    private func beginnings(_ identity: Identity) async throws -> VersionVector {
+        try await transport.push([
+            Frame(body: .open(cluster: identity.cluster, origin: identity.origin)),
+            Frame(body: .end(vector: VersionVector(), more: true)),
+        ]).vector
+    }
+
+    /// How long the peer may wait for news before it answers a pull, in seconds. Deferred changes are asked
+    /// for again when they are due.
+    func pollSeconds() async throws -> Int {
+        guard let due = try await blocking({ [inbox] in try inbox.nextDue() }) else { return limits.longPollSeconds }
+        return Int(min(Int64(limits.longPollSeconds), (due + 999) / 1_000))
+    }
+
     /// The result of a push.
     struct Pushed: Sendable, Hashable {
         /// What the peer has durably.
@@ -161,6 +184,9 @@ package struct SyncSession: Sendable {
     }
 
     /// Runs a full exchange in both directions, until neither side has news for the other.
+    ///
+    /// - Throws: ``SyncError``; what was exchanged before the failure stays, also the beginning of a
+    ///   transaction.
     package func exchange() async throws -> SyncReport {
         var status = PeerStatus(name: transport.name)
         do {
@@ -172,6 +198,9 @@ package struct SyncSession: Sendable {
             return try await compared(report)
         } catch {
             status.lastError = SyncError(wrapping: error)
+            // The next exchange may be that of another process, and goes on behind what came of a
+            // transaction.
+            try? await blocking { [inbox] in try inbox.makePendingDurable() }
             try? await record(status)
             throw error
         }

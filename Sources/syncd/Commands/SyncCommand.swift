@@ -27,7 +27,10 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         let configurations = try peers.map { try connection.peer($0) }
         let replica = try Replica.openOnce(at: database.path)
-        let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
+        var limits = Limits.standard
+        limits.pendingBytes = Limits.pendingBytesOfOneExchange
+        let replicator = try Replicator(
+            replica: replica, limits: limits, logger: Logger.standardError(level: .warning))
         var failed = 0
         for peer in configurations {
             do {
