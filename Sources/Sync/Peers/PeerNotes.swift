@@ -86,7 +86,10 @@ package struct PeerNotes: Sendable {
                     compared: record.comparedMilliseconds,
                     mismatch: record.mismatches.isEmpty ? nil : try ContentMismatch.encode(record.mismatches))
             })
-        let json = Array(try JSONEncoder().encode(stored))
+        let encoder = JSONEncoder()
+        // The same records are the same bytes in every process.
+        encoder.outputFormatting = .sortedKeys
+        let json = Array(try encoder.encode(stored))
         return Array("\(header) \(json.count) \(Checksum.fnv1a(json))\n".utf8) + json
     }
 

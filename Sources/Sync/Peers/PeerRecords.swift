@@ -144,7 +144,10 @@ package final class PeerRecords: Sendable {
     func write(to db: Database) throws {
         guard let records = state.withLock({ $0.records }), !records.isEmpty else { return }
         let own = try Identity(db).origin
-        for record in records.values { try PeerTable.write(record, db) }
+        // In an order that does not depend on hashing, because it shows in the file.
+        for (_, record) in records.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            try PeerTable.write(record, db)
+        }
         let now = wallClock().milliseconds
         state.withLock { state in
             state.writtenTime = now

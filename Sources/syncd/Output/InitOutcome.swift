@@ -49,16 +49,16 @@ struct InitOutcome: Sendable {
             guard let warning = table.replacement else { continue }
             lines.append("Warning: " + ConsoleText.printable("\(table.table): \(warning)."))
         }
-        if !untracked.isEmpty {
-            lines.append("Not tracked:")
-            lines.append(InitOutcome.indented(untracked.map { [$0.table, $0.reason] }))
-        }
-        lines += check.findings.map(\.line)
         if !tracked.isEmpty {
             lines.append(
                 "Beside a daemon, begin transactions that read before they write with BEGIN IMMEDIATE (docs/PROGRAMS.md)."
             )
         }
+        if !untracked.isEmpty {
+            lines.append("Not tracked:")
+            lines.append(InitOutcome.indented(untracked.map { [$0.table, $0.reason] }))
+        }
+        lines += check.findings.map(\.line)
         return lines
     }
 
