@@ -134,7 +134,7 @@ package struct ConflictLedger {
         }
         let kind = ConflictEntry.Kind(rawValue: row["kind"]) ?? .updateUpdate
         // What such a row lost is its key.
-        let key = kind == .rekeyed ? try reader.written?.values(at: lost.seq)[0] : nil
+        let key = kind == .rekeyed ? lost.written[0] : nil
         return ConflictEntry(
             id: row["id"], table: lost.shape.table, key: lost.keyColumns, kind: kind,
             state: ConflictLedger.state(of: row),

@@ -30,6 +30,9 @@ public struct JournalEntry: Sendable {
     public let values: [Value]
     /// The canonical bytes of the primary key, for comparing rows.
     public let key: Key
+    /// What the writer wrote in columns in which ``values`` has the new key of a row, by column of ``shape``: see
+    /// ``WrittenValues``.
+    package let written: [Int: Value]
     /// As in ``Change/endsTransaction``.
     public let endsTransaction: Bool
     /// As in ``Change/isKeyChange``.
@@ -194,7 +197,8 @@ public struct JournalReader {
             version: cursor.version,
             shape: cursor.entry.shape, tableID: cursor.entry.table, shapeID: cursor.entry.id, known: run.known,
             operation: cursor.operation, life: cursor.life,
-            stamp: cursor.stamp, mask: mask, values: values, key: cursor.key, endsTransaction: cursor.endsTransaction,
+            stamp: cursor.stamp, mask: mask, values: values, key: cursor.key,
+            written: try written?.values(at: cursor.seq) ?? [:], endsTransaction: cursor.endsTransaction,
             isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted)
     }
 }

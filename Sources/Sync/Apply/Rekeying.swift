@@ -147,15 +147,13 @@ struct Rekeying {
             let keyCount = shape.shape.keyCount
             let writer = ChangeWriter(entry, own: reader.identity.origin)
             var values = entry.values
-            var written: [Int: Value]?
             var isChanged = false
             for (column, domain) in linked {
                 guard let wanted = numbers[domain],
                     let offset = entry.mask.offset(ofColumn: column, keyCount: keyCount), offset < values.count,
                     let number = KeyMeanings.number(values[offset]), wanted.contains(number)
                 else { continue }
-                if written == nil { written = try reader.written?.values(at: entry.seq) ?? [:] }
-                let original = written?[column] ?? values[offset]
+                let original = entry.written[column] ?? values[offset]
                 let value = meanings.meaning(
                     of: original, in: domain, by: writer,
                     insert: entry.operation == .insert && column == 0 && domain == entry.tableID)

@@ -200,12 +200,11 @@ extension KeyMeanings.Insert {
         _ claim: MintedClaims.Claim, _ entry: JournalEntry, _ shape: ShapeRegistry.Entry, _ reader: JournalReader
     ) throws {
         let keyCount = entry.shape.keyCount
-        let written = try reader.written?.values(at: entry.seq) ?? [:]
         var columns: [(column: Int, value: Value)] = []
         var next = keyCount
         entry.mask.forEach { column in
             guard column >= keyCount else { return }
-            columns.append((column, written[column] ?? entry.values[next]))
+            columns.append((column, entry.written[column] ?? entry.values[next]))
             next += 1
         }
         self.init(

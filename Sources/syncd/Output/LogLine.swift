@@ -10,6 +10,8 @@ struct LogLine: Sendable {
     let operation: String
     let key: [(name: String, value: Value)]
     let columns: [(name: String, value: Value)]
+    /// What the writer wrote where this replica shows the new key of a row.
+    let written: [(name: String, value: Value)]
     let stamp: Stamp
     let life: Int64
 
@@ -25,6 +27,7 @@ struct LogLine: Sendable {
         life = entry.life
         key = entry.namedKey
         columns = entry.columns
+        written = entry.written.sorted { $0.key < $1.key }.map { (name: entry.shape.columns[$0.key], value: $0.value) }
     }
 
     var json: JSONValue {
@@ -36,6 +39,7 @@ struct LogLine: Sendable {
             "op": .string(operation),
             "key": .columns(key),
             "columns": .columns(columns),
+            "written": .columns(written),
             "stamp": .integer(stamp.rawValue),
             "time": .string(ConsoleText.time(milliseconds: stamp.milliseconds)),
             "local": .bool(isLocal),
@@ -44,11 +48,14 @@ struct LogLine: Sendable {
     }
 
     var text: String {
-        let fields = columns.map { "\(ConsoleText.printable($0.name))=\($0.value.shown)" }.joined(separator: " ")
+        func text(_ columns: [(name: String, value: Value)]) -> String {
+            columns.map { "\(ConsoleText.printable($0.name))=\($0.value.shown)" }.joined(separator: " ")
+        }
         return [
             String(seq), ConsoleText.time(milliseconds: stamp.milliseconds), isLocal ? "local" : origin.short,
             operation,
-            ConsoleText.printable(table), "[\(key.map(\.value.shown).joined(separator: ", "))]", fields,
+            ConsoleText.printable(table), "[\(key.map(\.value.shown).joined(separator: ", "))]", text(columns),
+            written.isEmpty ? "" : "written as \(text(written))",
         ].filter { !$0.isEmpty }.joined(separator: "  ")
     }
 }
