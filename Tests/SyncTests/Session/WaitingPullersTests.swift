@@ -13,7 +13,7 @@ struct WaitingPullersTests {
 
     @Test("the last pull counts, also when it says less: the replica may have been restored")
     func last() {
-        let pullers = WaitingPullers()
+        let pullers = WaitingPullers(clock: SystemClock())
         #expect(pullers.have(of: peer).isEmpty)
         for version: Int64 in [3, 9, 2] {
             pullers.note(have(version), of: peer)
@@ -23,7 +23,7 @@ struct WaitingPullersTests {
 
     @Test("a caller with ever new names fills no memory")
     func bounded() {
-        let pullers = WaitingPullers()
+        let pullers = WaitingPullers(clock: SystemClock())
         pullers.note(have(1), of: peer)
         for number: UInt64 in 1...300 { pullers.note(have(2), of: OriginID(high: 2, low: number)) }
         #expect(pullers.have(of: peer).isEmpty)
