@@ -63,7 +63,7 @@ struct DamagedJournalTests {
             INSERT INTO _journal_held SELECT 1, tbl, key, 'foreignKey', '', x'FF', 1
               FROM _journal_tables, (SELECT x'010000000000000001' AS key)
             """, by: .seal),
-        Damage("a notice of no key", "INSERT INTO _journal_settled VALUES (1, 1, 2, x'FF')", by: .notices),
+        Damage("a notice of no key", "INSERT INTO _journal_settled VALUES (1, 1, 2, x'FF', NULL)", by: .notices),
     ]
 
     @Test("by every reader, with an error that says what", arguments: damages)

@@ -116,8 +116,8 @@ struct MintedKeysTests {
             ("VALUES (1, 'Ann', NULL)", "VALUES (1, 'Bob', NULL)", ["1 Bob -"]),
         ] {
             let cluster = try Cluster(2, schema: schema)
-            try cluster.executeLater(0, "INSERT INTO user\(first)")
-            try cluster.executeLater(1, "INSERT INTO user\(second)")
+            try cluster.executeLater(0, "INSERT INTO user \(first)")
+            try cluster.executeLater(1, "INSERT INTO user \(second)")
             try Self.expect(expected, cluster, "SELECT id || ' ' || name || ' ' || coalesce(mail, '-') FROM user")
         }
         let natural = try Cluster(2, schema: schema)
@@ -163,7 +163,11 @@ struct MintedKeysTests {
     @Test("a machine that gets the table later has the same rows")
     func tableLater() throws {
         let cluster = try Cluster(3, schema: "CREATE TABLE other(id INTEGER PRIMARY KEY, x)")
-        for machine in 0...1 { try cluster.executeLater(machine, Self.schema) }
+        for machine in 0...1 {
+            try cluster.executeLater(machine, Self.schema)
+            // A daemon looks at the file. Rows that are there before it count as given.
+            try cluster.inboxes[machine].bringBackHeldRows()
+        }
         try cluster.executeLater(0, Self.add("Ann"))
         try cluster.executeLater(1, Self.add("Bob"))
         try cluster.converge()
@@ -179,7 +183,7 @@ struct MintedKeysTests {
         let before = try cluster.batches(from: 1, to: 2)
         try cluster.pull(1, from: 0)
         let after = try cluster.batches(from: 1, to: 2)
-        let keys = { (batches: [ChangeBatch]) in batches.flatMap { batch in batch.changes.map { batch.key(of: $0)[0] } }
+        let keys = { (batches: [ChangeBatch]) in batches.flatMap { batch in batch.changes.compactMap { batch.key(of: $0).first } }
         }
         #expect(keys(before) == [.integer(1)])
         #expect(keys(after) == [.integer(1), .integer(1)])
