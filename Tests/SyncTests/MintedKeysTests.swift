@@ -183,7 +183,8 @@ struct MintedKeysTests {
         let before = try cluster.batches(from: 1, to: 2)
         try cluster.pull(1, from: 0)
         let after = try cluster.batches(from: 1, to: 2)
-        let keys = { (batches: [ChangeBatch]) in batches.flatMap { batch in batch.changes.compactMap { batch.key(of: $0).first } }
+        let keys = { (batches: [ChangeBatch]) in
+            batches.flatMap { batch in batch.changes.compactMap { batch.key(of: $0).first } }
         }
         #expect(keys(before) == [.integer(1)])
         #expect(keys(after) == [.integer(1), .integer(1)])

@@ -84,7 +84,7 @@ struct CaptureTriggers {
         guard table.hasRowidKey else { return nil }
         return trigger(
             "mint", "BEFORE INSERT", when: "NEW.\(SQLText.quote(identifier: keys[0].name)) = -1",
-            body: JournalMark.minted(shape: shapeID))
+            body: MintedMarks.sql(shape: shapeID))
     }
 
     private var delete: Trigger {

@@ -48,8 +48,7 @@ struct HistoryRenaming {
     private func markEnd(_ reader: JournalReader) throws {
         guard cut > 0, let run = try reader.runs.run(of: old, holding: cut) else { return }
         try reader.db.execute(
-            sql: "UPDATE _journal SET tx = coalesce(tx, 0) | 1 WHERE seq = ? AND origin IS NULL",
-            arguments: [run.seq(of: cut)])
+            sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [run.seq(of: cut)])
     }
 
     /// Makes a run begin right after the cut.

@@ -93,11 +93,6 @@ package final class JournalAppender {
         let first = nextSeq
         var rest = changes
         while let next = rest.first {
-            if next.isMinted {
-                for sql in JournalMark.minted(shape: shapes[next.shape].id) {
-                    try db.cachedStatement(sql: sql).execute()
-                }
-            }
             let columns = shapes[next.shape].shape.columns.count
             let end = rest.firstIndex { shapes[$0.shape].shape.columns.count != columns } ?? rest.endIndex
             try insert(columns: columns).run(
@@ -106,7 +101,10 @@ package final class JournalAppender {
             current.version += Int64(end - rest.startIndex)
             rest = rest[end...]
         }
-        for change in changes { floor = max(floor, change.stamp) }
+        for (offset, change) in changes.enumerated() {
+            floor = max(floor, change.stamp)
+            if change.isMinted { try MintedMarks.mark(first + Int64(offset), shape: shapes[change.shape].id, db) }
+        }
         self.current = current
         return first
     }

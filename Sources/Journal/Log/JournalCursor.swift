@@ -21,8 +21,7 @@ final class JournalCursor {
     private let run: JournalRun
     private let isLocal: Bool
     private let sealedSeq: Int64
-    /// The first row that the cursor visits.
-    private let first: Int64
+    private let marks: MintedMarks
 
     private(set) var seq: Int64 = 0
     private(set) var entry: ShapeRegistry.Entry
@@ -32,8 +31,6 @@ final class JournalCursor {
     private(set) var endsTransaction = false
     /// As in ``Change/isMinted``.
     private(set) var isMinted = false
-    /// The mark of the row before: see ``JournalMark``.
-    private var before: JournalMark?
 
     /// - Parameters:
     ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run
@@ -66,11 +63,9 @@ final class JournalCursor {
             + (0..<Int(maskWords)).map { JournalSchema.maskColumn($0) } + (0..<valueCount).map { "v\($0)" }
         statement = try RawStatement(
             db, "SELECT \(selected.joined(separator: ", ")) FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq")
-        // One row earlier, for its mark.
-        try statement.bind(start - 1, at: 1)
+        try statement.bind(start, at: 1)
         try statement.bind(run.endSeq, at: 2)
-        first = start
-        if start == 1 { before = JournalMark(endsTransaction: false, mintedShape: identity.mintedShape) }
+        marks = try MintedMarks(db, from: start)
         self.run = run
         self.registry = registry
         self.lives = lives
@@ -110,13 +105,8 @@ final class JournalCursor {
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed row; errors of SQLite.
     func next() throws -> Bool {
         guard try statement.step() else { return false }
-        if before == nil, statement.int64(0) < first {
-            before = JournalMark(rawValue: statement.int64(1))
-            guard try statement.step() else { return false }
-        }
         seq = statement.int64(0)
-        let mark = JournalMark(rawValue: statement.int64(1))
-        endsTransaction = mark.endsTransaction
+        endsTransaction = statement.int64(1) == 1
         let shapeID = statement.int64(2)
         if shapeID != entry.id {
             guard let known = registry[shapeID] else { throw damage("names an unknown shape") }
@@ -127,8 +117,7 @@ final class JournalCursor {
         }
         guard let operation = Operation(rawValue: statement.int64(3)) else { throw damage("has an unknown operation") }
         self.operation = operation
-        isMinted = operation == .insert && before?.mintedShape == shapeID
-        before = mark
+        isMinted = try operation == .insert && marks.marks(seq, shape: shapeID)
         if isLocal {
             stamp = fold.stamp(capturedAt: statement.double(5))
             life = seq <= sealedSeq ? writtenLife : try foldedLife()

@@ -44,11 +44,8 @@ final class JournalInsert {
             // In place, because copying a change out of the array would retain and release its references.
             try rest.withUnsafeBufferPointer { rest in
                 for row in 0..<rows {
-                    // The mark of a minted insert stands on the row before it.
-                    let next = row + 1 < rest.count && rest[row + 1].isMinted ? shapes[rest[row + 1].shape].id : nil
                     try bind(
-                        rest[row], shapes: shapes, values: values, version: version + Int64(row), minted: next, row,
-                        to: statement)
+                        rest[row], shapes: shapes, values: values, version: version + Int64(row), row, to: statement)
                 }
             }
             try statement.run()
@@ -78,15 +75,14 @@ final class JournalInsert {
     }
 
     private func bind(
-        _ change: borrowing Change, shapes: [ShapeRegistry.Entry], values: [Value], version: Int64, minted: Int64?,
-        _ row: Int, to statement: RawStatement
+        _ change: borrowing Change, shapes: [ShapeRegistry.Entry], values: [Value], version: Int64, _ row: Int,
+        to statement: RawStatement
     ) throws {
         let first = Int32(2 + row * (6 + maskWords + columnCount))
         let keyCount = shapes[change.shape].shape.keyCount
         try statement.bind(version, at: first)
-        if change.endsTransaction || minted != nil {
-            try statement.bind(
-                JournalMark(endsTransaction: change.endsTransaction, mintedShape: minted).rawValue, at: first + 1)
+        if change.endsTransaction {
+            try statement.bind(1, at: first + 1)
         } else {
             try statement.bindNull(at: first + 1)
         }

@@ -15,8 +15,6 @@ public struct Identity: Sendable, Hashable {
     /// The stamp of the entry at ``sealedSeq``.
     let sealedStamp: Stamp
     let schemaVersion: Int64
-    /// The shape of the first entry of all, when that is an insert whose key SQLite chose (``JournalMark``).
-    let mintedShape: Int64?
 
     /// The fingerprint of the file to which the identity belongs; nil when none was stored.
     package let fingerprint: FileFingerprint?
@@ -71,7 +69,6 @@ public struct Identity: Sendable, Hashable {
         self.sealedStamp = Stamp(rawValue: sealedStamp)
         self.schemaVersion = try required("schema_version")
         // Files of an earlier release lack these columns.
-        self.mintedShape = optional("minted")
         let fingerprint: String? = optional("fingerprint")
         self.fingerprint = fingerprint.flatMap { FileFingerprint(text: $0) }
         let instance: Data? = optional("instance")

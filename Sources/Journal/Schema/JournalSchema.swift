@@ -35,8 +35,7 @@ package enum JournalSchema {
           checked_seq INTEGER NOT NULL DEFAULT 0,
           checked_keys TEXT,
           triggers INTEGER NOT NULL DEFAULT 0,
-          claims TEXT,
-          minted INTEGER
+          claims TEXT
         ) STRICT
         """,
         "_journal": """
@@ -94,6 +93,12 @@ package enum JournalSchema {
           id INTEGER PRIMARY KEY,
           shape
         )
+        """,
+        "_journal_minted": """
+        CREATE TABLE _journal_minted (
+          seq INTEGER PRIMARY KEY,
+          shape INTEGER NOT NULL
+        ) STRICT
         """,
         "_journal_claims": """
         CREATE TABLE _journal_claims (

@@ -131,7 +131,7 @@ extension TailEntry {
         self.shape = shape
         self.operation = operation
         seq = sqlite3_column_int64(handle, 0)
-        endsTransaction = sqlite3_column_int64(handle, 2) & 1 == 1
+        endsTransaction = sqlite3_column_int64(handle, 2) == 1
         if sqlite3_column_type(handle, 1) == SQLITE_NULL {
             origin = nil
         } else {

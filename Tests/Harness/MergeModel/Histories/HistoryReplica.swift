@@ -166,7 +166,7 @@ package final class HistoryReplica {
                 "SELECT 'life', tbl, key, life FROM _journal_lives",
                 """
                 SELECT 'end', o.origin, j.version FROM _journal AS j JOIN _journal_origins AS o ON o.id = j.origin
-                WHERE tx & 1
+                WHERE tx = 1
                 """,
             ]
         return try queries.flatMap { query in

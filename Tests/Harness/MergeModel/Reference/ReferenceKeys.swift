@@ -5,16 +5,27 @@ import Sync
 ///
 /// It follows the rules of `docs/CONFLICTS.md` one by one and looks at every pair. It shares nothing with the
 /// engine but the function that names a new key.
-package struct ReferenceKeys {
+package final class ReferenceKeys {
     /// The changes under the keys that they mean.
     package private(set) var writes: [ReferenceWrite] = []
     /// The rows that have another key than their writers chose.
     private(set) var moves: [ReferenceConflict] = []
 
+    private struct Name: Hashable {
+        let origin: OriginID
+        let version: Int64
+    }
+
     private let all: [ReferenceWrite]
     private let schema: ReferenceSchema
     /// The inserts of each contested key.
     private var claims: [ReferenceRowID: [ReferenceWrite]] = [:]
+    /// The claims by the keys that their rows may have instead.
+    private var claimsByNewKey: [ReferenceRowID: (row: ReferenceRowID, claim: ReferenceWrite)] = [:]
+    /// What was computed before, because histories of clusters are long.
+    private var images: [Name: [String: String]] = [:]
+    private var movedAmong: [ReferenceRowID: [[Name]: [Name: Int64]]] = [:]
+    private var domains: [String: [String?]] = [:]
 
     package init(_ all: [ReferenceWrite], schema: ReferenceSchema) {
         self.all = all
@@ -30,7 +41,12 @@ package struct ReferenceKeys {
             let contesting = inserts.filter { a in
                 inserts.contains { (a.isMinted || $0.isMinted) && a.isConcurrent(with: $0) }
             }
-            if !contesting.isEmpty { claims[row] = contesting }
+            guard !contesting.isEmpty, let key = ReferenceKeys.number(row.key) else { continue }
+            claims[row] = contesting
+            for claim in contesting {
+                let new = ContestedKey.newKey(table: row.table, key: key, origin: claim.origin, version: claim.version)
+                claimsByNewKey[ReferenceRowID(table: row.table, key: Key([.integer(new)]).bytes)] = (row, claim)
+            }
         }
         writes = all.map(interpreted)
         for (row, claims) in claims {
@@ -45,6 +61,13 @@ package struct ReferenceKeys {
             }
         }
     }
+
+    /// True when the row has changes that were written under another key, or lost some that were written under its
+    /// own.
+    func isContested(_ row: ReferenceRowID) -> Bool { contested.contains(row) }
+
+    private lazy var contested = Set(
+        zip(all, writes).flatMap { $0.row == $1.row ? [] : [$0.row, $1.row] })
 
     // MARK: - Rows
 
@@ -71,9 +94,14 @@ package struct ReferenceKeys {
 
     /// The values besides the key. A reference is named by the row that it led to on the writer's machine.
     private func image(of write: ReferenceWrite) -> [String: String] {
-        write.columns.filter { !write.keyColumns.contains($0.key) }.reduce(into: [:]) { image, column in
+        let name = Name(origin: write.origin, version: write.version)
+        if let known = images[name] { return known }
+        let image: [String: String] = write.columns.filter { !write.keyColumns.contains($0.key) }.reduce(into: [:]) {
+            image, column in
             image[column.key] = seenRow(column.value, write.row.table, column.key, by: write) ?? column.value.plain
         }
+        images[name] = image
+        return image
     }
 
     private func seenRow(_ value: Value, _ table: String, _ column: String, by write: ReferenceWrite) -> String? {
@@ -86,19 +114,25 @@ package struct ReferenceKeys {
             let roots = seen.filter { isRoot($0, among: seen) }
             return root(seenBy: write, among: roots).map { "row \(image(of: $0).sorted { $0.key < $1.key })" }
         }
-        for (row, claims) in claims where row.table == domain {
-            guard let key = ReferenceKeys.number(row.key) else { continue }
-            for claim in claims where write.saw(claim) && claim.isEarlier(than: write) {
-                let new = ContestedKey.newKey(
-                    table: domain, key: key, origin: claim.origin, version: claim.version)
-                if new == number { return "row \(image(of: claim).sorted { $0.key < $1.key })" }
-            }
+        let known = claimsByNewKey[ReferenceRowID(table: domain, key: Key([.integer(number)]).bytes)]
+        if let claim = known?.claim, write.saw(claim), claim.isEarlier(than: write) {
+            return "row \(image(of: claim).sorted { $0.key < $1.key })"
         }
         return nil
     }
 
     /// The key that a row has among `roots`; nil when it keeps its own.
     private func moved(_ root: ReferenceWrite, among roots: [ReferenceWrite]) -> Int64? {
+        let names = roots.map { Name(origin: $0.origin, version: $0.version) }
+        let own = Name(origin: root.origin, version: root.version)
+        if let known = movedAmong[root.row]?[names] { return known[own] }
+        var all: [Name: Int64] = [:]
+        for (root, name) in zip(roots, names) { all[name] = findMoved(root, among: roots) }
+        movedAmong[root.row, default: [:]][names] = all
+        return all[own]
+    }
+
+    private func findMoved(_ root: ReferenceWrite, among roots: [ReferenceWrite]) -> Int64? {
         let own = row(of: root, among: roots)
         guard own.allSatisfy(\.isMinted), let earliest = own.min(by: { $0.isEarlier(than: $1) }),
             let number = ReferenceKeys.number(root.row.key)
@@ -164,27 +198,30 @@ package struct ReferenceKeys {
             return key(of: root, row) ?? number
         }
         // A key that was given to a row here may be the key of another row now.
-        for (row, claims) in claims where row.table == domain {
-            guard let key = ReferenceKeys.number(row.key) else { continue }
-            for claim in claims
-            where ContestedKey.newKey(table: domain, key: key, origin: claim.origin, version: claim.version) == number {
-                return self.key(of: claim, row) ?? number
-            }
-        }
-        return number
+        guard let known = claimsByNewKey[row] else { return number }
+        return key(of: known.claim, known.row) ?? number
     }
 
     // MARK: - Domains
 
     /// The table whose minted keys a column holds.
-    private func domain(of table: String, column index: Int, visited: Set<String> = []) -> String? {
+    private func domain(of table: String, column index: Int) -> String? {
+        if domains[table] == nil {
+            let count = schema.table(table)?.columns.count ?? 0
+            domains[table] = (0..<count).map { findDomain(of: table, column: $0, visited: []) }
+        }
+        guard let known = domains[table], index < known.count else { return nil }
+        return known[index]
+    }
+
+    private func findDomain(of table: String, column index: Int, visited: Set<String>) -> String? {
         guard let definition = schema.table(table), index < definition.columns.count else { return nil }
         let name = definition.columns[index].name
         guard !visited.contains("\(table).\(name)") else { return nil }
         for key in definition.foreignKeys {
             guard let place = key.columns.firstIndex(of: name), let parent = schema.table(key.parent),
                 let target = parent.columns.firstIndex(where: { $0.name == key.parentColumns[place] }),
-                let found = domain(of: key.parent, column: target, visited: visited.union(["\(table).\(name)"]))
+                let found = findDomain(of: key.parent, column: target, visited: visited.union(["\(table).\(name)"]))
             else { continue }
             return found
         }
