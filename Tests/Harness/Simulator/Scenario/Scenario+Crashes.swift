@@ -92,7 +92,13 @@ extension Scenario {
         guard machine.isUp else { return }
         try machine.stop()
         // Its disk did not let it stop in good order.
-        if machine.isUp || machine.isDead { return try crash(machine, downFor: downFor) }
+        if machine.isUp || machine.isDead {
+            // A machine that died after its daemon was gone is started by nobody else.
+            let isGone = !machine.isUp
+            try crash(machine, downFor: downFor)
+            if isGone { scheduler.after(downFor) { [unowned self] in start(machine) } }
+            return
+        }
         network.disconnect(machine.index)
         note("machine \(machine.index) is stopped")
         scheduler.after(downFor) { [unowned self] in start(machine) }
