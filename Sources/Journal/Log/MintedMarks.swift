@@ -41,12 +41,16 @@ final class MintedMarks {
     // MARK: - Writing
 
     /// SQL statements that mark the position after the newest entry, for an insert of the shape with the id `shape`.
-    /// A mark that is there already is of an insert that was refused.
+    /// A mark that is there already is of an insert that was refused. No row conflicts with another, because the
+    /// program's statement decides what a conflict in a trigger does (https://sqlite.org/lang_createtrigger.html). And
+    /// nothing is deleted, because GRDB prepares statements anew that can delete.
     static func sql(shape: Int64) -> [String] {
-        let last = "(SELECT coalesce(max(seq), 0) FROM \(JournalSchema.prefix))"
+        let table = "\(JournalSchema.prefix)_minted"
+        let next = "(SELECT coalesce(max(seq), 0) + 1 FROM \(JournalSchema.prefix))"
         return [
-            "DELETE FROM \(JournalSchema.prefix)_minted WHERE seq > \(last)",
-            "INSERT INTO \(JournalSchema.prefix)_minted (seq, shape) VALUES (\(last) + 1, \(shape))",
+            "UPDATE \(table) SET shape = \(shape) WHERE seq = \(next)",
+            "INSERT INTO \(table) (seq, shape) SELECT \(next), \(shape) "
+                + "WHERE NOT EXISTS (SELECT 1 FROM \(table) WHERE seq = \(next))",
         ]
     }
 
