@@ -68,7 +68,8 @@ struct Rekeying {
                 let claim = MintedClaims.Claim(
                     seq: insert.claim.seq, table: name.domain, key: name.key, moved: key == name.key ? nil : key)
                 try MintedClaims.write([claim], db)
-                numbers[name.domain]?.formUnion([key, insert.newKey])
+                // After a new identity, the journal has the key that the former one gave.
+                numbers[name.domain]?.formUnion([key, insert.newKey, insert.claim.moved ?? key])
                 writers.append(insert.writer)
                 if claim != insert.claim { meanings.add(insert.with(claim)) }
             }

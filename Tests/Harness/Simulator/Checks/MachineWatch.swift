@@ -13,12 +13,12 @@ struct MachineWatch {
     private var setAside = 0
     private var promised = VersionVector()
     /// What the file held before a crash left an unsynced commit in it.
-    private var certain: (kept: Set<Int>, vector: VersionVector)?
+    private var certain: (kept: Set<Int>, vector: VersionVector, origin: OriginID?)?
 
     mutating func acknowledge(_ transaction: Int) { kept.insert(transaction) }
 
     /// Notes that the file may show a commit from here on that a loss of power takes.
-    mutating func remember() { certain = (kept, vector) }
+    mutating func remember() { certain = (kept, vector, origin) }
 
     /// Notes that a peer was told that the file has this (P4).
     mutating func promise(_ vector: VersionVector) { promised.merge(vector) }
@@ -26,7 +26,8 @@ struct MachineWatch {
     /// Notes that the power failed before another commit made the unsynced one durable.
     mutating func fallBack() {
         guard let certain else { return }
-        (kept, vector) = certain
+        // The commit that is lost may have given the file its origin.
+        (kept, vector, origin) = certain
         self.certain = nil
         registers.beginAnew()
     }
