@@ -101,9 +101,9 @@ package final class JournalAppender {
             current.version += Int64(end - rest.startIndex)
             rest = rest[end...]
         }
-        for (offset, change) in changes.enumerated() {
-            floor = max(floor, change.stamp)
-            if change.isMinted { try MintedMarks.mark(first + Int64(offset), shape: shapes[change.shape].id, db) }
+        for change in changes { floor = max(floor, change.stamp) }
+        for (offset, change) in changes.enumerated() where change.isMinted {
+            try MintedMarks.mark(first + Int64(offset), shape: shapes[change.shape].id, db)
         }
         self.current = current
         return first
