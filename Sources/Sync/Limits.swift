@@ -149,6 +149,10 @@ public struct Limits: Sendable, Hashable {
     /// once.
     public var peerRecordMilliseconds: Int64 = 5_000
 
+    /// The shortest time between two writes of a peer's last contact to the file, in milliseconds, while
+    /// contacts bring no other news.
+    public var contactRecordMilliseconds: Int64 = 3_600_000
+
     /// The changes of this replica that a peer confirms before the confirmation is written to the file,
     /// although nothing else is.
     public var unrecordedChanges: Int64 = 16_384

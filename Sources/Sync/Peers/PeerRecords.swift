@@ -76,10 +76,14 @@ package final class PeerRecords: Sendable {
 
     // MARK: - Recording
 
-    /// Records `status`; see ``PeerRecord/take(_:)``.
+    /// Records `status`; see ``PeerRecord/take(_:)``. A single exchange without news commits nothing.
     ///
     /// - Throws: Errors of the file; ``SyncError/Code/storage`` when the notes cannot be written.
     func record(_ status: PeerStatus) throws {
+        if state.withLock({ $0.records == nil }) {
+            let interval = limits.contactRecordMilliseconds
+            guard try replica.read({ try PeerTable.lacks(status, intervalMilliseconds: interval, $0) }) else { return }
+        }
         try change(status.name, isConfirmation: true) {
             $0.take(status)
         } orAtOnce: {

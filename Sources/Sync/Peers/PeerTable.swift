@@ -69,6 +69,20 @@ package enum PeerTable {
             ])
     }
 
+    /// True when the table does not say yet what `status` says. A contact without other news counts once in
+    /// `interval`.
+    static func lacks(_ status: PeerStatus, intervalMilliseconds interval: Int64, _ db: Database) throws -> Bool {
+        guard let before = try all(db).first(where: { $0.name == status.name }) else { return true }
+        var record = before
+        record.take(status)
+        guard let last = before.lastContactMilliseconds, let now = record.lastContactMilliseconds else {
+            return record != before
+        }
+        record.lastContactMilliseconds = last
+        // The clock may have been set back.
+        return record != before || !(0..<interval).contains(now - last)
+    }
+
     /// Records `status`; see ``PeerRecord/take(_:)``.
     static func record(_ status: PeerStatus, _ db: Database) throws {
         var record =
