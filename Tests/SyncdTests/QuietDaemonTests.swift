@@ -1,8 +1,9 @@
 import Foundation
+import Journal
 import TestSupport
 import Testing
 
-@Suite("A daemon is not in the way of the programs of its file")
+@Suite("A daemon is not in the way of the programs of its file", .timeLimit(.minutes(1)))
 struct QuietDaemonTests {
     let workspace = Workspace()
 
@@ -20,7 +21,7 @@ struct QuietDaemonTests {
         try workspace.execute(a, "INSERT INTO author VALUES ('x', 1), ('y', 2)")
         let second = try await DaemonProcess.start(b)
         let first = try await DaemonProcess.start(a, "--peer", second.url)
-        try await until { try workspace.value(b, "SELECT count(*) FROM author", as: Int.self) == 2 }
+        try await wait(for: b) { try workspace.value(b, "SELECT count(*) FROM author", as: Int.self) == 2 }
 
         let program = try RawConnection(path: a)
         var failures: [String] = []
@@ -38,11 +39,11 @@ struct QuietDaemonTests {
             }
         }
         #expect(failures.isEmpty)
-        try await until { try workspace.value(b, "SELECT count(*) FROM book", as: Int.self) == 400 }
+        try await wait(for: b) { try workspace.value(b, "SELECT count(*) FROM book", as: Int.self) == 400 }
 
         // The contact is in no table, and status tells it.
         #expect(try workspace.value(a, "SELECT count(*) FROM _journal_peers", as: Int.self) == 0)
-        try await until { try await contact(a) != nil }
+        try await wait(for: a + "-peers") { try await contact(a) != nil }
         #expect(await first.stop().status == 0)
         #expect(try workspace.value(a, "SELECT last_contact > 0 FROM _journal_peers", as: Int.self) == 1)
         #expect(try await contact(a) != nil)
@@ -55,12 +56,14 @@ struct QuietDaemonTests {
         return (object?["peers"] as? [[String: Any]])?.first?["last_contact"] as? String
     }
 
-    /// Waits for a condition, with a deadline.
-    private func until(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try await !condition() {
-            try #require(ContinuousClock.now < deadline)
-            try await Task.sleep(for: .milliseconds(20))
+    /// Waits until a condition holds. Changes of the file wake it, and the suite's limit ends it.
+    private func wait(for path: String, _ condition: () async throws -> Bool) async throws {
+        let watch = try FileWatch(path: path)
+        defer { watch.stop() }
+        let changes = watch.changes
+        if try await condition() { return }
+        for await _ in changes {
+            if try await condition() { return }
         }
     }
 }

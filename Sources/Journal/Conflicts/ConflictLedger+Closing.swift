@@ -75,6 +75,14 @@ extension ConflictLedger {
                 """) ?? 0
     }
 
+    /// Returns how many entries have a greater number than `id`.
+    ///
+    /// - Throws: Errors of SQLite.
+    package static func count(after id: Int64, _ db: Database) throws -> Int {
+        try Int.fetchOne(
+            db.cachedStatement(sql: "SELECT count(*) FROM _journal_conflicts WHERE id > ?"), arguments: [id]) ?? 0
+    }
+
     /// Returns how many entries each bound has ever dropped from this file.
     ///
     /// - Throws: Errors of SQLite.

@@ -26,6 +26,7 @@ package enum VisibilityNotice {
 
     /// How many notices are kept. A reader that has missed more than these reloads everything that it holds.
     package static let limit: Int64 = 1_024
+    private static let limitOfMoves: Int64 = 65_536
 
     /// Returns the id of the newest notice; 0 when there is none.
     ///
@@ -43,19 +44,33 @@ package enum VisibilityNotice {
             db.cachedStatement(sql: "SELECT id, tbl, op, key, moved FROM _journal_settled WHERE id > ? ORDER BY id"),
             arguments: [id])
         if let first: Int64 = rows.first?["id"], first > id + 1 { return nil }
-        return try rows.map { row in
-            let unreadable = JournalError(.corrupt, "A row of _journal_settled cannot be read")
-            guard let operation = Operation(rawValue: row["op"]) else { throw unreadable }
-            func image(_ column: String) throws -> RowImage? {
-                try (row[column] as Data?).map { bytes in
-                    guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }
-                    return key
-                }
+        return try rows.map(notice)
+    }
+
+    /// Returns the notices after `id` about rows that got another key, oldest first. More of them are kept than of
+    /// the others, because nothing else tells which row an object in memory was.
+    ///
+    /// - Throws: As ``all(after:_:)``.
+    package static func moves(after id: Int64, _ db: Database) throws -> [Notice] {
+        try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT id, tbl, op, key, moved FROM _journal_settled WHERE id > ? AND moved IS NOT NULL ORDER BY id
+                    """), arguments: [id]
+        ).map(notice)
+    }
+
+    private static func notice(_ row: Row) throws -> Notice {
+        let unreadable = JournalError(.corrupt, "A row of _journal_settled cannot be read")
+        guard let operation = Operation(rawValue: row["op"]) else { throw unreadable }
+        func image(_ column: String) throws -> RowImage? {
+            try (row[column] as Data?).map { bytes in
+                guard let key = RowImage(encoded: Array(bytes)[...]) else { throw unreadable }
+                return key
             }
-            return Notice(
-                id: row["id"], table: row["tbl"], operation: operation, key: try image("key"),
-                moved: try image("moved"))
         }
+        return Notice(
+            id: row["id"], table: row["tbl"], operation: operation, key: try image("key"), moved: try image("moved"))
     }
 
     /// Appends a notice. Call it in the transaction that changes what the table shows.
@@ -71,12 +86,16 @@ package enum VisibilityNotice {
             ])
     }
 
-    /// Drops all but the newest ``limit`` notices.
+    /// Drops all but the newest ``limit`` notices; of those about moved rows, all but the newest
+    /// ``limitOfMoves``.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     package static func prune(_ db: Database) throws {
         try db.cachedStatement(
-            sql: "DELETE FROM _journal_settled WHERE id <= (SELECT max(id) FROM _journal_settled) - ?"
-        ).execute(arguments: [limit])
+            sql: """
+                DELETE FROM _journal_settled WHERE id <= (SELECT max(id) FROM _journal_settled) - ?
+                  AND (moved IS NULL OR id <= (SELECT max(id) FROM _journal_settled) - ?)
+                """
+        ).execute(arguments: [limit, limitOfMoves])
     }
 }

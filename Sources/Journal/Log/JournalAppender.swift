@@ -64,6 +64,7 @@ package final class JournalAppender {
         if !hasAppended {
             hasAppended = true
             try JournalRun.endTail(before: nextSeq, db)
+            try MintedMarks.clear(from: nextSeq, db)
         }
         var known = known
         known = VersionVector(known.entries.filter { $0.origin != origin })

@@ -42,15 +42,12 @@ package enum MintedClaims {
         try Bool.fetchOne(db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM _journal_claims)")) ?? true
     }
 
-    /// Adds claims, or replaces those at the same positions.
+    /// Adds a claim, or replaces the one at its position.
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    package static func write(_ claims: [Claim], _ db: Database) throws {
-        for claim in claims {
-            try db.cachedStatement(
-                sql: "INSERT OR REPLACE INTO _journal_claims (seq, tbl, key, moved) VALUES (?, ?, ?, ?)"
-            ).execute(arguments: [claim.seq, claim.table, claim.key, claim.moved])
-        }
+    package static func write(_ claim: Claim, _ db: Database) throws {
+        try db.cachedStatement(sql: "INSERT OR REPLACE INTO _journal_claims (seq, tbl, key, moved) VALUES (?, ?, ?, ?)")
+            .execute(arguments: [claim.seq, claim.table, claim.key, claim.moved])
     }
 
     /// By what the claims were derived, and how often they have changed: `_journal_replica.claims`.

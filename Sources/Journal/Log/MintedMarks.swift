@@ -54,6 +54,11 @@ final class MintedMarks {
         ]
     }
 
+    /// Deletes the mark that a refused insert left for the next position, before received entries take it.
+    static func clear(from seq: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM _journal_minted WHERE seq >= ?").execute(arguments: [seq])
+    }
+
     /// Marks the received entry at `seq`.
     static func mark(_ seq: Int64, shape: Int64, _ db: Database) throws {
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO _journal_minted (seq, shape) VALUES (?, ?)")

@@ -52,7 +52,7 @@ extension Follower {
     ) throws -> [any Refreshable] {
         let notices: [VisibilityNotice.Notice]
         do {
-            notices = try VisibilityNotice.all(after: id, db) ?? []
+            notices = try VisibilityNotice.moves(after: id, db)
         } catch {
             throw StoreError.wrapping(error, operation: "reading the journal")
         }

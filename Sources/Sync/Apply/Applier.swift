@@ -39,8 +39,8 @@ final class Applier {
     ///   - limits: Only ``Limits/shapesPerFile`` applies here.
     ///   - time: The time of conflicts in the ledger, in seconds since 1970.
     init(
-        _ db: Database, session: ApplySession, concurrent: ConcurrentChanges, hasManyOrigins: Bool,
-        functions: ConflictFunctions, limits: Limits, time: Double
+        _ db: Database, session: ApplySession, concurrent: ConcurrentChanges, meanings: KeyMeanings,
+        hasManyOrigins: Bool, functions: ConflictFunctions, limits: Limits, time: Double
     ) throws {
         self.db = db
         self.session = session
@@ -55,7 +55,8 @@ final class Applier {
         ledger = ConflictRecorder(db)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
-        interpreter = try RunInterpreter(db, session: session, rows: rows, contested: contested, time: time)
+        interpreter = RunInterpreter(
+            db, session: session, meanings: meanings, rows: rows, contested: contested, time: time)
         concurrent.beginTransaction()
     }
 

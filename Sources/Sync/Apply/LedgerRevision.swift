@@ -12,6 +12,7 @@ struct LedgerRevision {
 
     /// What the owner of the file has done with an entry.
     private struct Handling {
+        let id: Int64
         let columns: String
         let state: String
         let closed: Double?
@@ -84,16 +85,21 @@ struct LedgerRevision {
 
     private func take(_ seq: Int64) throws -> Handling? {
         let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT columns, state, closed, time FROM _journal_conflicts WHERE lost_seq = ?"),
+            db.cachedStatement(
+                sql: "SELECT id, columns, state, closed, time FROM _journal_conflicts WHERE lost_seq = ?"),
             arguments: [seq])
         guard let row else { return nil }
         try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE lost_seq = ?").execute(arguments: [seq])
-        return Handling(columns: row["columns"], state: row["state"], closed: row["closed"], time: row["time"])
+        return Handling(
+            id: row["id"], columns: row["columns"], state: row["state"], closed: row["closed"], time: row["time"])
     }
 
     private func put(_ handling: Handling, _ seq: Int64) throws {
+        try db.cachedStatement(sql: "UPDATE _journal_conflicts SET id = ?, time = ? WHERE lost_seq = ?")
+            .execute(arguments: [handling.id, handling.time, seq])
+        // What was dismissed is not what is lost now when other columns are.
         try db.cachedStatement(
-            sql: "UPDATE _journal_conflicts SET state = ?, closed = ?, time = ? WHERE lost_seq = ? AND columns = ?"
-        ).execute(arguments: [handling.state, handling.closed, handling.time, seq, handling.columns])
+            sql: "UPDATE _journal_conflicts SET state = ?, closed = ? WHERE lost_seq = ? AND columns = ?"
+        ).execute(arguments: [handling.state, handling.closed, seq, handling.columns])
     }
 }

@@ -67,11 +67,11 @@ struct Rekeying {
             for (insert, key, _) in decided {
                 let claim = MintedClaims.Claim(
                     seq: insert.claim.seq, table: name.domain, key: name.key, moved: key == name.key ? nil : key)
-                try MintedClaims.write([claim], db)
+                try MintedClaims.write(claim, db)
                 // After a new identity, the journal has the key that the former one gave.
                 numbers[name.domain]?.formUnion([key, insert.newKey, insert.claim.moved ?? key])
                 writers.append(insert.writer)
-                if claim != insert.claim { meanings.add(insert.with(claim)) }
+                meanings.update(claim)
             }
         }
         try session.noteClaims()
@@ -243,13 +243,7 @@ struct Rekeying {
 }
 
 extension KeyMeanings.Insert {
-    func with(_ claim: MintedClaims.Claim) -> KeyMeanings.Insert {
-        .init(claim: claim, writer: writer, stamp: stamp, isMinted: isMinted, shape: shape, columns: columns)
-    }
-}
-
-extension KeyMeanings.Insert {
-    /// The insert as the conflict ledger names it.
+    /// The insert as the conflict ledger names it. Its life does not matter: both sides keep their rows.
     var side: ConflictRecorder.Side {
         .init(origin: writer.origin, version: writer.version, life: 1, stamp: stamp, seq: claim.seq)
     }

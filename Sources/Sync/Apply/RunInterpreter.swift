@@ -12,13 +12,14 @@ final class RunInterpreter {
     /// The columns of minted keys, by shape.
     private var columns: [Int64: [(column: Int, domain: Int64)]] = [:]
 
-    init(_ db: Database, session: ApplySession, rows: RowStore, contested: PolicyResolver, time: Double)
-        throws
-    {
+    init(
+        _ db: Database, session: ApplySession, meanings: KeyMeanings, rows: RowStore, contested: PolicyResolver,
+        time: Double
+    ) {
         self.db = db
         self.session = session
         rekeying = Rekeying(db: db, session: session, rows: rows, contested: contested, time: time)
-        meanings = try KeyMeanings(db, domains: session.domains)
+        self.meanings = meanings
     }
 
     /// A part of a run, and where it will be in the journal.

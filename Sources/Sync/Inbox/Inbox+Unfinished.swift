@@ -48,9 +48,10 @@ extension Inbox {
         let staging = Staging(db: db)
         for end in ends { for part in box.pending.take(end.origin) { try staging.put(part) } }
         let lastConflict = try ConflictLedger.lastID(db)
+        let session = try current(&box, db)
         let applier = try Applier(
-            db, session: current(&box, db), concurrent: box.concurrent, hasManyOrigins: ends.count > 1,
-            functions: functions, limits: limits, time: time)
+            db, session: session, concurrent: box.concurrent, meanings: meanings(&box, session, db),
+            hasManyOrigins: ends.count > 1, functions: functions, limits: limits, time: time)
         // A writer's stamps are later than everything that it had seen, so this order applies causes first.
         let beginnings = try ends.map { (end: $0, stamp: try staging.firstStamp(of: $0.origin, limits: limits)) }
         for (end, _) in beginnings.sorted(by: { $0.stamp < $1.stamp }) {

@@ -29,6 +29,8 @@ package final class Inbox: Sendable {
         var session: ApplySession?
         /// The index of concurrent changes. It is made and dropped with ``session``.
         var concurrent = ConcurrentChanges()
+        /// What minted keys mean. It is made when it is first needed, and dropped with ``session``.
+        var meanings: KeyMeanings?
         var pending = PendingParts()
         /// What was staged or pending at the last sweep, to find beginnings that stopped growing.
         var waiting: [OriginID: Waiting] = [:]
@@ -279,7 +281,15 @@ package final class Inbox: Sendable {
         try NewForeignKeys(db: db, session: session, registry: ShapeRegistry(db)).run()
         box.session = session
         box.concurrent = ConcurrentChanges()
+        box.meanings = nil
         return session
+    }
+
+    /// What minted keys mean, read from the file when it is first needed.
+    func meanings(_ box: inout SessionBox, _ session: ApplySession, _ db: Database) throws -> KeyMeanings {
+        let meanings = try box.meanings ?? KeyMeanings(db, domains: session.domains)
+        box.meanings = meanings
+        return meanings
     }
 
     private func apply(
@@ -300,8 +310,8 @@ package final class Inbox: Sendable {
                 let current =
                     try applier
                     ?? Applier(
-                        db, session: session, concurrent: box.concurrent, hasManyOrigins: origins.count > 1,
-                        functions: functions, limits: limits, time: time)
+                        db, session: session, concurrent: box.concurrent, meanings: meanings(&box, session, db),
+                        hasManyOrigins: origins.count > 1, functions: functions, limits: limits, time: time)
                 applier = current
                 try staging.take(run.origin, limits: limits) { staged in
                     for run in staged.runs { try current.apply(run, changes: run.changes, of: staged) }
@@ -332,7 +342,7 @@ package final class Inbox: Sendable {
         try applier?.finish()
         report.applied = applier?.outcome.applied ?? 0
         // A change that loses to several others has one entry.
-        report.conflicts = Int(try ConflictLedger.lastID(db) - lastConflict)
+        report.conflicts = try ConflictLedger.count(after: lastConflict, db)
         if applier?.outcome.hasConflicts == true {
             report.droppedConflicts = try dropConflicts(newSince: lastConflict, time: time, db)
         }

@@ -91,8 +91,14 @@ package struct ContestedKey: Sendable {
 
     /// Returns the position of the claim whose row a change with this key means; nil when its writer had seen
     /// none.
-    package func meaning(for writer: ChangeWriter) -> Int? {
-        let seen = roots.filter { writer.saw(claims[$0]) }
+    package func meaning(for writer: ChangeWriter) -> Int? { row(among: roots(seenBy: writer)) }
+
+    /// The positions of the claims that make rows and that the writer had seen.
+    func roots(seenBy writer: ChangeWriter) -> [Int] { roots.filter { writer.saw(claims[$0]) } }
+
+    /// Returns the position of the claim that has the key where only the claims at `seen` are known.
+    func row(among seen: [Int]) -> Int? {
+        if seen.count == roots.count { return seen.last { keys[$0] == key } }
         let moved = ContestedKey.moved(seen, claims, key: key)
         return seen.last { moved[$0] == nil }
     }

@@ -1,10 +1,9 @@
 import GRDB
 import Journal
 
-/// What keys and references mean: the claims on contested keys, read from the journal when they are first
-/// needed.
+/// What keys and references mean: the claims on contested keys.
 ///
-/// It lives for one transaction.
+/// It lives as long as the `ApplySession` whose domains it uses.
 final class KeyMeanings {
     /// A key of a domain.
     struct Name: Hashable {
@@ -14,7 +13,7 @@ final class KeyMeanings {
 
     /// An insert as its writer wrote it.
     struct Insert {
-        let claim: MintedClaims.Claim
+        fileprivate(set) var claim: MintedClaims.Claim
         let writer: ChangeWriter
         let stamp: Stamp
         let isMinted: Bool
@@ -32,19 +31,19 @@ final class KeyMeanings {
         }
     }
 
-    private let db: Database
     private let domains: KeyDomains
     private var inserts: [Name: [Insert]] = [:]
     /// The domains with contested keys.
     private var claimed: Set<Int64> = []
     /// The keys by the keys that rows of theirs have instead, or may have had while less was known.
     private var origins: [Name: Int64] = [:]
-    /// The results.
+    // What was computed, and does not depend on claims that came since.
     private var contested: [Name: ContestedKey] = [:]
     private var images: [Int64: [String: Value]] = [:]
+    /// The rows that a key had, by what of its claims a writer had seen.
+    private var seenRows: [Name: [[Int]: Int?]] = [:]
 
     init(_ db: Database, domains: KeyDomains) throws {
-        self.db = db
         self.domains = domains
         guard try !MintedClaims.isEmpty(db) else { return }
         let reader = try JournalReader(db)
@@ -52,7 +51,7 @@ final class KeyMeanings {
         let entries = try reader.entries(at: claims.map(\.seq))
         for claim in claims {
             guard let entry = entries[claim.seq], let shape = reader.registry[entry.shapeID] else { continue }
-            add(try Insert(claim, entry, shape, reader))
+            put(try Insert(claim, entry, shape, reader))
         }
     }
 
@@ -66,15 +65,34 @@ final class KeyMeanings {
 
     func inserts(of name: Name) -> [Insert] { inserts[name] ?? [] }
 
+    /// Adds an insert of a contested key.
     func add(_ insert: Insert) {
+        let name = put(insert)
+        forget(name)
+        // Only who had seen the insert can have meant its row, so mostly nobody here has.
+        guard inserts.values.joined().contains(where: { $0.writer.saw(insert.writer) }) else { return }
+        (contested, images, seenRows) = ([:], [:], [:])
+    }
+
+    /// Replaces the claim of an insert that is here. No decision depends on it.
+    func update(_ claim: MintedClaims.Claim) {
+        let name = Name(domain: claim.table, key: claim.key)
+        guard let index = inserts[name]?.firstIndex(where: { $0.claim.seq == claim.seq }) else { return }
+        inserts[name]?[index].claim = claim
+    }
+
+    @discardableResult
+    private func put(_ insert: Insert) -> Name {
         let name = Name(domain: insert.claim.table, key: insert.claim.key)
         claimed.insert(name.domain)
-        inserts[name, default: []].removeAll { $0.claim.seq == insert.claim.seq }
         inserts[name, default: []].append(insert)
-        // References of other inserts may have got another meaning.
-        contested = [:]
-        images = [:]
         origins[Name(domain: name.domain, key: insert.newKey)] = name.key
+        return name
+    }
+
+    private func forget(_ name: Name) {
+        contested[name] = nil
+        seenRows[name] = nil
     }
 
     /// The decision about a key; nil when the key is not contested.
@@ -112,7 +130,7 @@ final class KeyMeanings {
                 ? contested.claims.firstIndex {
                     $0.order.origin == writer.origin && $0.version == writer.version
                 } : nil
-            guard let claim = own ?? contested.meaning(for: writer) else { return value }
+            guard let claim = own ?? row(of: name, in: contested, seenBy: writer) else { return value }
             return KeyMeanings.value(contested.keys[claim], like: value)
         }
         // A program that saw the new key wrote it.
@@ -123,6 +141,14 @@ final class KeyMeanings {
                 table: claim.table, key: key, origin: claim.order.origin, version: claim.version) == number
         }
         return row.map { KeyMeanings.value(contested.keys[$0], like: value) } ?? value
+    }
+
+    private func row(of name: Name, in contested: ContestedKey, seenBy writer: ChangeWriter) -> Int? {
+        let seen = contested.roots(seenBy: writer)
+        if let known = seenRows[name]?[seen] { return known }
+        let row = contested.row(among: seen)
+        seenRows[name, default: [:]][seen] = .some(row)
+        return row
     }
 
     // MARK: - Comparing rows
