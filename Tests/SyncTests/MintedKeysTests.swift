@@ -136,6 +136,22 @@ struct MintedKeysTests {
         #expect(try cluster.text(0, "SELECT name FROM user WHERE id = 1") == ["Bob"])
     }
 
+    @Test("a change of a row whose insert has not arrived leaves a row alone that had the key before")
+    func insertMissing() throws {
+        let cluster = try Cluster(3, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER)")
+        try cluster.executeLater(0, "INSERT INTO t(n) VALUES (1)")
+        try cluster.executeLater(1, "INSERT INTO t(n) VALUES (2); DELETE FROM t")
+        try cluster.pull(1, from: 0)
+        try cluster.executeLater(1, "UPDATE t SET n = 3 WHERE id = 1")
+        // Machine 2 gets what machine 1 wrote without that which it had merged.
+        let first = try cluster.batches(from: 0, to: 2)
+        let have = VersionVector(first.flatMap(\.runs).map { .init(origin: $0.origin, version: 1) })
+        for batch in try cluster.batches(from: 1, after: have) { _ = try cluster.members[2].inbox.receive(batch) }
+        #expect(try cluster.text(2, "SELECT id FROM t") == [])
+        #expect(try cluster.heldReasons(2) == [])
+        try Self.expect(["3"], cluster, "SELECT n FROM t")
+    }
+
     @Test("an insert that was ignored marks no received row")
     func ignored() throws {
         let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")

@@ -78,6 +78,11 @@ package final class JournalAppender {
         current = (number, firstVersion)
     }
 
+    /// True when this file has all that the writer of changes of `origin` had merged.
+    package func covers(_ known: VersionVector, of origin: OriginID) -> Bool {
+        origins.cover(known, except: [own, origin])
+    }
+
     /// Appends changes of the stretch.
     ///
     /// - Parameters:

@@ -63,6 +63,16 @@ package struct OriginTable: Sendable {
             })
     }
 
+    /// True when this file has all that `known` contains.
+    ///
+    /// - Parameter others: Origins that are not compared.
+    func cover(_ known: VersionVector, except others: [OriginID]) -> Bool {
+        known.entries.allSatisfy { entry in
+            others.contains(entry.origin)
+                || numbers[entry.origin].map { versions[$0, default: 0] >= entry.version } ?? false
+        }
+    }
+
     // MARK: - Vectors in `_journal_runs.known`
 
     /// Encodes a vector as pairs of origin number and version, as LEB128 varints, sorted by number. It takes

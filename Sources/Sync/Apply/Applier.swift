@@ -30,6 +30,9 @@ final class Applier {
     private var latest: (shapes: [TableShape], entries: [ShapeRegistry.Entry], targets: [ShapeTarget])?
     /// The canonical bytes of the key of the current change.
     private var keyBytes: [UInt8] = []
+    /// True when the writer of the present run had merged changes that are not here. What it wrote may mean a
+    /// row whose insert is among these, and which had another life under the same key.
+    private var isAhead = false
     private(set) var outcome = Outcome()
 
     /// - Parameters:
@@ -70,6 +73,7 @@ final class Applier {
         let moves = try settleKeys(of: part, batch)
         let (batch, replaced) = interpreter.interpret(part, of: batch)
         try appender.begin(origin: run.origin, firstVersion: firstVersion, known: run.known)
+        isAhead = !session.domains.isEmpty && !appender.covers(run.known, of: run.origin)
         let firstSeq = try appender.append(batch.changes[range], shapes: entries, values: batch.values)
         for value in replaced { try WrittenValues.note(value.column, at: value.seq, written: value.written, db) }
         if try Rekeying.record(moves, origins: appender.origins, time: time, db) > 0 { outcome.hasConflicts = true }
@@ -140,7 +144,7 @@ final class Applier {
     private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) -> Range<Int> {
         let kind = batch.changes[range.lowerBound]
         let none = range.lowerBound..<range.lowerBound
-        guard kind.life == 1, rows.held.isEmpty else { return none }
+        guard kind.life == 1, rows.held.isEmpty, !isAhead else { return none }
         let (context, entry) = (target.context, target.entry)
         let unseenWrites = concurrent.reaches(inTable: entry.table)
         // Two inserts with no common column besides the key can still differ in the key's spelling.
@@ -195,8 +199,9 @@ final class Applier {
             change, at: place, context: context, entry: entry, values: values, key: key, unseenWrites: unseenWrites)
         let tableKey = TableKey(table: entry.table, key: key)
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
+        let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
         try rows.apply(
-            resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
+            isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
             values: values)
         if !context.mergesByColumn, !unseenWrites.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
         {

@@ -13,6 +13,7 @@ struct LedgerRevision {
     /// What the owner of the file has done with an entry.
     private struct Handling {
         let id: Int64
+        let seq: Int64
         let columns: String
         let state: String
         let closed: Double?
@@ -30,12 +31,11 @@ struct LedgerRevision {
         let ledger = ConflictRecorder(db)
         let values = JournalValues(db)
         for (key, changes) in changes.sorted(by: { $0.key < $1.key }) {
-            var before: [Int64: Handling] = [:]
-            for change in changes { before[change.seq] = try take(change.seq) }
+            let before = try changes.compactMap { try take($0.seq) }
             for index in changes.indices {
                 try record(changes[index], after: changes[..<index], key: key, values, ledger, reader.origins)
             }
-            for (seq, handling) in before { try put(handling, seq) }
+            for handling in before { try put(handling) }
         }
     }
 
@@ -83,23 +83,31 @@ struct LedgerRevision {
 
     // MARK: - What the owner has done
 
+    /// Takes an entry out of the ledger. Its row stays until ``put(_:)``, so that no new entry gets its id.
     private func take(_ seq: Int64) throws -> Handling? {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: "SELECT id, columns, state, closed, time FROM _journal_conflicts WHERE lost_seq = ?"),
             arguments: [seq])
         guard let row else { return nil }
-        try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE lost_seq = ?").execute(arguments: [seq])
-        return Handling(
-            id: row["id"], columns: row["columns"], state: row["state"], closed: row["closed"], time: row["time"])
+        let handling = Handling(
+            id: row["id"], seq: seq, columns: row["columns"], state: row["state"], closed: row["closed"],
+            time: row["time"])
+        // No change has such an origin, so a new entry about the same change does not conflict with it.
+        try db.cachedStatement(
+            sql: "UPDATE _journal_conflicts SET lost_origin = -1 - lost_origin, lost_seq = 0 WHERE id = ?"
+        ).execute(arguments: [handling.id])
+        return handling
     }
 
-    private func put(_ handling: Handling, _ seq: Int64) throws {
+    /// Gives the new entry about the same change the id, the time and the state that the former one had.
+    private func put(_ handling: Handling) throws {
+        try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE id = ?").execute(arguments: [handling.id])
         try db.cachedStatement(sql: "UPDATE _journal_conflicts SET id = ?, time = ? WHERE lost_seq = ?")
-            .execute(arguments: [handling.id, handling.time, seq])
+            .execute(arguments: [handling.id, handling.time, handling.seq])
         // What was dismissed is not what is lost now when other columns are.
         try db.cachedStatement(
             sql: "UPDATE _journal_conflicts SET state = ?, closed = ? WHERE lost_seq = ? AND columns = ?"
-        ).execute(arguments: [handling.state, handling.closed, seq, handling.columns])
+        ).execute(arguments: [handling.state, handling.closed, handling.seq, handling.columns])
     }
 }

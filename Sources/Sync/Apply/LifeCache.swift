@@ -12,12 +12,14 @@ final class LifeCache {
         reader = try LifeReader(db)
     }
 
+    /// The life of a key; 1 for one that was never deleted.
+    func life(of key: TableKey) throws -> Int64 { try raised[key] ?? reader.life(table: key.table, key: key.key) }
+
     /// Raises the life of a key.
     ///
     /// - Returns: True when `life` is greater than the life that the key had.
     func raise(_ key: TableKey, to life: Int64) throws -> Bool {
-        let current = try raised[key] ?? reader.life(table: key.table, key: key.key)
-        guard life > current else { return false }
+        guard try life > self.life(of: key) else { return false }
         raised[key] = life
         return true
     }
