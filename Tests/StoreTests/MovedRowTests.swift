@@ -43,7 +43,7 @@ struct MovedRowTests {
     func events() async throws {
         let (here, there) = try machines()
         let mine = try #require(try Seat.find(1, in: here.db))
-        var changes = Seat.changes(in: here.db).makeAsyncIterator()
+        let changes = Seat.changes(in: here.db).makeAsyncIterator()
         try here.pull(from: there)
         try here.db.refresh()
         var kinds: [Int64: Store.RowChange<Seat>.Kind] = [:]

@@ -35,6 +35,29 @@ struct KeySpellingTests {
         }
     }
 
+    @Test("changes of a row whose inserts have not arrived are held in the same bytes, in any order of arrival")
+    func insertsMissing() throws {
+        let cluster = try Cluster(6, schema: Self.schema)
+        try cluster.executeLater(0, "INSERT INTO tag VALUES('a', 1, NULL)")
+        try cluster.executeLater(1, "INSERT INTO tag VALUES('A', 1, NULL)")
+        try cluster.pull(2, from: 0)
+        try cluster.pull(3, from: 1)
+        try cluster.executeLater(2, "UPDATE tag SET n = 2")
+        try cluster.executeLater(3, "UPDATE tag SET code = 'x'")
+        let inserts = VersionVector(
+            (0...1).map { .init(origin: OriginID(high: UInt64($0) + 1, low: 1), version: 1) })
+        let updates = try [2, 3].map { try cluster.batches(from: $0, after: inserts) }
+        for batch in updates[0] + updates[1] { _ = try cluster.inboxes[4].receive(batch) }
+        for batch in updates[1] + updates[0] { _ = try cluster.inboxes[5].receive(batch) }
+        let held = "SELECT reason || hex(image) FROM _journal_held"
+        #expect(try cluster.text(4, held).count == 1)
+        #expect(try cluster.text(4, held) == cluster.text(5, held))
+        try cluster.converge()
+        for index in 0..<6 {
+            #expect(try cluster.text(index, "SELECT name || n || code FROM tag") == ["A2x"], "replica \(index)")
+        }
+    }
+
     @Test(
         "an update does not decide the spelling of a key, and a write that changes the spelling changes it everywhere")
     func others() throws {

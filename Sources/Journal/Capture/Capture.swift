@@ -73,10 +73,12 @@ package enum Capture {
         let tables = try TableInspection.all(db)
         var report = CaptureReport()
         var keptTables: Set<Int64> = []
+        let past = try PastTables(registry, db)
         let refusals = try db.withoutTriggersAndForeignKeys {
             try TableRefusals(tables, policy: policy, names: registry.names, db)
         }
-        for table in tables {
+        // The new name of a table comes first: what is written under the old name later has seen it.
+        for table in tables.filter({ past.isNewName($0.name) }) + tables.filter({ !past.isNewName($0.name) }) {
             if let refusal = refusals[table.name] {
                 report.untracked.append(.init(table: table.name, refusal))
                 // Triggers that the table's own program created stay.
@@ -88,7 +90,7 @@ package enum Capture {
             let outcome: Outcome
             let writer: Reconciliation.Writer =
                 before?.refusal(of: table.name) != nil ? .unknown : isMigration ? .migration : .program
-            switch try trackIfUsable(table, writer, since: last, registry: &registry, db) {
+            switch try trackIfUsable(table, writer, since: last, past, registry: &registry, db) {
             case .success(let tracked): outcome = tracked
             case .failure(let refusal):
                 report.untracked.append(.init(table: table.name, refusal))
@@ -102,6 +104,9 @@ package enum Capture {
         for entry in registry.entries.values where entry.isTracked && !keptTables.contains(entry.table) {
             try dropTriggers(ofTable: entry.table, db)
             try registry.track(nil, table: entry.table, in: db)
+            if !tables.contains(where: { registry.names.folded($0.name) == registry.names.folded(entry.wireName) }) {
+                try past.missing(entry.table, registry).record(entry.table, db)
+            }
         }
         try db.execute(
             sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?",
@@ -163,7 +168,7 @@ package enum Capture {
     /// - Returns: A refusal when something is missing that the schema did not show; nothing is changed then,
     ///   and other tables are not affected.
     private static func trackIfUsable(
-        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact,
+        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact, _ past: PastTables,
         registry: inout ShapeRegistry, _ db: Database
     ) throws -> Result<Outcome, TableRefusal> {
         let before = registry
@@ -171,7 +176,7 @@ package enum Capture {
         var missing = ""
         try db.inSavepoint {
             do {
-                tracked = try track(table, writer, since: last, registry: &registry, db)
+                tracked = try track(table, writer, since: last, past, registry: &registry, db)
                 return .commit
             } catch {
                 guard let what = ApplicationDefined.missing(error) else { throw error }
@@ -185,7 +190,7 @@ package enum Capture {
     }
 
     private static func track(
-        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact,
+        _ table: TableInspection, _ writer: Reconciliation.Writer, since last: LastContact, _ past: PastTables,
         registry: inout ShapeRegistry, _ db: Database
     ) throws -> Outcome {
         let before = registry.tracked(table: table.name)
@@ -218,7 +223,16 @@ package enum Capture {
             }
             for trigger in wanted { try db.execute(sql: trigger.sql) }
             try registry.track(entry.id, table: entry.table, in: db)
-            if let before, let change {
+            if writer != .unknown, let former = past.former(of: entry, registry) {
+                let news = try former.news(of: entry.table, db)
+                recovered = try Reconciliation(
+                    table, entry: entry, scope: .returned(former, besides: news), writer: writer, db
+                ).run().journalled
+                recovered += try Reconciliation(table, entry: entry, scope: .news(news), writer: writer, db).run()
+                    .journalled
+                try registry.backfillAgain(
+                    table: entry.table, hiding: table.stored.dropFirst(table.keyCount).map(\.name), in: db)
+            } else if let before, let change {
                 let knowsEvictions = CaptureTriggers(
                     table: table, uniqueIndexes: indexes, tableID: entry.table, shapeID: before.id
                 ).coversEvictions(installed: installed.sqlByName)
@@ -243,7 +257,10 @@ package enum Capture {
             } else if try isNew || writer != .unknown && wasCaptured(entry, registry, db) {
                 adopted = try adopt(table, entry: entry, db)
             } else {
-                let outcome = try Reconciliation(table, entry: entry, scope: .arrival, writer: writer, db).run()
+                let others = try past.laterKeys(in: table.name, entry, db)
+                let outcome = try Reconciliation(
+                    table, entry: entry, scope: .arrival(besides: others), writer: writer, db
+                ).run()
                 adopted = outcome.journalled
                 replaced = outcome.replaced
                 try registry.backfillAgain(
@@ -251,6 +268,7 @@ package enum Capture {
             }
         }
         try registry.name(entry.id, table.name, in: db)
+        try DroppedTable.forget(entry.table, db)
         let replacement =
             replaced == 0
             ? nil

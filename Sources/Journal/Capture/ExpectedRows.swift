@@ -39,22 +39,25 @@ struct ExpectedRows {
     ///   - fresh: The columns that rows here have not shown so far, as indices of
     ///     ``TableInspection/stored``.
     ///   - renamed: The former names of columns, as in ``ColumnChange``.
+    ///   - end: The last position to read, when rows showed all columns; nil for what they show now.
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     init(
-        _ table: TableInspection, id: Int64, fresh: Set<Int>, renamed: [Int: String], form: StoredForm, _ db: Database
+        _ table: TableInspection, id: Int64, fresh: Set<Int>, renamed: [Int: String], form: StoredForm,
+        through end: Int64? = nil, _ db: Database
     ) throws {
         let reader = try JournalReader(db)
         let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
         var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
         let views = reader.registry.entries.mapValues {
-            View($0, in: &space, storedCount: table.stored.count, fresh: fresh, renamed: renamed)
+            View(
+                $0, in: &space, storedCount: table.stored.count, fresh: fresh, renamed: renamed, showsAll: end != nil)
         }
         var position: Int64 = 0
         while true {
             let entries = try reader.entries(after: position, limit: 4_096)
             guard let last = entries.last else { break }
             position = last.seq
-            for change in entries where change.tableID == id {
+            for change in entries where change.tableID == id && change.seq <= end ?? .max {
                 guard let view = views[change.shapeID], view.translation.hasSameKey else { continue }
                 var row = rows[change.key] ?? Row(merged: MergedRow(policy: policy))
                 try add(change, to: &row, view, form, own: reader.identity.origin)
@@ -108,10 +111,10 @@ struct ExpectedRows {
 
         init(
             _ shape: ShapeRegistry.Entry, in space: inout ColumnSpace, storedCount: Int, fresh: Set<Int>,
-            renamed: [Int: String]
+            renamed: [Int: String], showsAll: Bool
         ) {
             let translation = space.translation(of: shape)
-            let shown = shape.shownColumns.map(Set.init)
+            let shown = showsAll ? nil : shape.shownColumns.map(Set.init)
             isShown = zip(shape.shape.columns, translation.positions).map { name, position in
                 position < storedCount && !fresh.contains(position) && shown?.contains(name) ?? true
             }

@@ -23,8 +23,37 @@ struct Reconciliation {
         /// All columns, and which rows exist.
         case rows
         /// All columns of a table that was not tracked, or had another primary key. Rows that only the
-        /// journal has were not deleted here.
-        case arrival
+        /// journal has were not deleted here. The rows with the keys `besides` are those of another table;
+        /// they are removed, unless the journal has rows with these keys.
+        case arrival(besides: Set<Key>)
+        /// As ``rows``, of a table that was gone, without the rows that others changed meanwhile.
+        case returned(DroppedTable, besides: Set<Key>)
+        /// As ``arrival``, of some rows.
+        case news(Set<Key>)
+
+        /// True when only ``fresh`` columns tell what was written here, and no row was deleted here.
+        var isArrival: Bool {
+            switch self {
+            case .arrival, .news: true
+            case .freshColumns, .rows, .returned: false
+            }
+        }
+
+        /// True when rows that only the journal has were deleted here.
+        var comparesRows: Bool {
+            switch self {
+            case .rows, .returned: true
+            case .freshColumns, .arrival, .news: false
+            }
+        }
+
+        func contains(_ key: Key) -> Bool {
+            switch self {
+            case .freshColumns, .rows: true
+            case .returned(_, let others), .arrival(let others): !others.contains(key)
+            case .news(let keys): keys.contains(key)
+            }
+        }
     }
 
     /// Who wrote what the triggers have not captured.
@@ -62,7 +91,7 @@ struct Reconciliation {
         self.entry = entry
         self.scope = scope
         self.writer = writer
-        self.fresh = scope == .arrival ? Set(table.keyCount..<table.stored.count) : fresh
+        self.fresh = scope.isArrival ? Set(table.keyCount..<table.stored.count) : fresh
         self.renamed = renamed
         self.db = db
         form = StoredForm(table, db)
@@ -73,14 +102,19 @@ struct Reconciliation {
     /// - Throws: ``JournalError/Code/corrupt`` when the journal cannot be read; errors of SQLite. The
     ///   transaction must then be rolled back.
     func run() throws -> Outcome {
-        let expected = try ExpectedRows(
-            table, id: entry.table, fresh: fresh, renamed: renamed, form: form, db
+        var end: Int64?
+        var isAnother = false
+        if case .returned(let table, _) = scope { (end, isAnother) = (table.position, table.isRenamed) }
+        let all = try ExpectedRows(
+            table, id: entry.table, fresh: fresh, renamed: renamed, form: form, through: end, db
         ).rows
-        let held = try heldKeys()
+        let expected = all.filter { scope.contains($0.key) }
+        let held = try heldRows()
         let defaults = try table.stored.indices.map { index in
             try form.stored(table.stored[index].defaultValue(db) ?? .null, in: index).hashValue
         }
         var found = Difference()
+        var strays: [[Value]] = []
         var fills = FillValues(fresh)
         var missing = expected
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
@@ -90,22 +124,33 @@ struct Reconciliation {
             let keyValues = row.prefix(table.keyCount)
             guard !keyValues.contains(.null) else { continue }
             let key = Key(keyValues, collations: entry.collations)
+            guard scope.contains(key) else {
+                if case .arrival = scope, all[key]?.merged.isAlive != true { strays.append(Array(keyValues)) }
+                continue
+            }
+            if isAnother {
+                // The rows of the old table have another name now, so none of these is one of them.
+                found.inserts.append(.insert(row, entry))
+                continue
+            }
             missing[key] = nil
             fills.count(row)
-            // A row with a substitute for a missing parent differs from the journal, but no program wrote the
-            // substitute.
-            guard !held.contains(key) else { continue }
-            compare(row, key, with: expected[key], defaults, &found)
+            // The table does not show a held row, so a program inserted this one: see `HeldOverwrites`.
+            guard !held.hidden.contains(key) else { continue }
+            compare(row, key, with: expected[key], defaults, substituted: held.substituted[key] ?? [], &found)
         }
-        if scope == .rows {
-            for (key, row) in missing where row.merged.isAlive && !held.contains(key) {
+        if scope.comparesRows {
+            for (key, row) in missing where row.merged.isAlive && !held.hidden.contains(key) {
                 found.deletes.append(.delete(row.key, entry))
             }
         }
         found.contested = found.contested.compactMap { row in
             row.limited { renamed[$0] != nil || !fills.isFill(row.values[$0], in: $0) }
         }
-        for entry in found.inserts + found.updates + found.deletes { try entry.append(db) }
+        let entries =
+            isAnother ? found.deletes + found.inserts : found.inserts + found.updates + found.deletes
+        for entry in entries { try entry.append(db) }
+        try remove(strays)
         try ContestedValues(table, entry: entry, form: form, db).append(found.contested)
         return Outcome(journalled: Int64(found.count), replaced: found.replaced)
     }
@@ -150,22 +195,27 @@ struct Reconciliation {
     }
 
     private func compare(
-        _ row: [Value], _ key: Key, with expected: ExpectedRows.Row?, _ defaults: [Int], _ found: inout Difference
+        _ row: [Value], _ key: Key, with expected: ExpectedRows.Row?, _ defaults: [Int], substituted: Set<Int>,
+        _ found: inout Difference
     ) {
-        let isKnown = scope == .arrival ? expected != nil : expected?.merged.isAlive ?? false
-        guard isKnown || scope == .freshColumns else { return found.inserts.append(.insert(row, entry)) }
+        let isKnown = scope.isArrival ? expected != nil : expected?.merged.isAlive ?? false
+        guard isKnown || !scope.isArrival && !scope.comparesRows else {
+            return found.inserts.append(.insert(row, entry))
+        }
         var updated: [Int] = []
         var contested: [Int] = []
         // nil when a function decided the row: only merging can call it.
-        let shown = scope == .rows ? expected?.merged.row() : nil
+        let shown = scope.comparesRows ? expected?.merged.row() : nil
         for index in table.keyCount..<table.stored.count {
             let hash = row[index].hashValue
+            // No program wrote the substitute for a missing parent.
+            if substituted.contains(index), row[index] == .null || hash == defaults[index] { continue }
             guard fresh.contains(index) else {
                 guard let shown else { continue }
                 if (index < shown.count ? shown[index] : nil) ?? defaults[index] != hash { updated.append(index) }
                 continue
             }
-            let isWritten = scope == .arrival || renamed[index] != nil || hash != defaults[index]
+            let isWritten = scope.isArrival || renamed[index] != nil || hash != defaults[index]
             guard isWritten, !(expected?.knew(hash, in: index, default: defaults[index]) ?? (hash == defaults[index]))
             else { continue }
             if expected?.past[index] == nil || expected?.showedPast(of: index) == true {
@@ -178,7 +228,7 @@ struct Reconciliation {
             if !(updated + contested).isEmpty { found.replaced += 1 }
             return
         }
-        if let expected, scope == .arrival, expected.life % 2 == 0 {
+        if let expected, scope.isArrival, expected.life % 2 == 0 {
             // The row was deleted elsewhere. It comes back if a user wrote it here.
             if writer == .program, !(updated + contested).isEmpty { found.inserts.append(.insert(row, entry)) }
             return
@@ -192,11 +242,49 @@ struct Reconciliation {
         }
     }
 
-    private func heldKeys() throws -> Set<Key> {
-        let statement = try RawStatement(db, "SELECT key FROM _journal_held WHERE tbl = ?")
+    /// Removes rows that are not the table's own. No change says so.
+    private func remove(_ keys: [[Value]]) throws {
+        guard !keys.isEmpty else { return }
+        let condition = table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) IS ?" }
+        try db.withoutTriggersAndForeignKeys {
+            let delete = try RawStatement(
+                db,
+                "DELETE FROM \(SQLText.quote(identifier: table.name)) WHERE \(condition.joined(separator: " AND "))")
+            for key in keys {
+                for (index, value) in key.enumerated() { try delete.bind(value, at: Int32(index + 1)) }
+                try delete.run()
+            }
+        }
+    }
+
+    /// The held rows of the table.
+    private struct Held {
+        /// Those that the table does not show.
+        var hidden: Set<Key> = []
+        /// For those that it shows, the columns that have a substitute for a missing parent, as indices of
+        /// ``TableInspection/stored``.
+        var substituted: [Key: Set<Int>] = [:]
+    }
+
+    private func heldRows() throws -> Held {
+        let statement = try RawStatement(db, "SELECT key, shown, image FROM _journal_held WHERE tbl = ?")
         try statement.bind(entry.table, at: 1)
-        var keys: Set<Key> = []
-        while try statement.step() { keys.insert(Key(bytes: Array(statement.bytes(0)))) }
-        return keys
+        var held = Held()
+        while try statement.step() {
+            let key = Key(bytes: Array(statement.bytes(0)))
+            guard statement.int64(1) == 1 else {
+                held.hidden.insert(key)
+                continue
+            }
+            guard let image = RowImage(encoded: Array(statement.bytes(2))[...]) else {
+                throw JournalError(.corrupt, "A row of _journal_held cannot be read")
+            }
+            let names = Set(image.columns.keys.map(SQLText.foldedName))
+            held.substituted[key] = Set(
+                table.stored.indices.dropFirst(table.keyCount).filter {
+                    names.contains(SQLText.foldedName(table.stored[$0].name)) || names.contains(renamed[$0] ?? "")
+                })
+        }
+        return held
     }
 }

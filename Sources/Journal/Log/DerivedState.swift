@@ -44,6 +44,8 @@ package enum DerivedState {
     }
 
     private static func foldTail(_ db: Database) throws {
-        try SealedTail(db, notingOverwrites: HeldOverwrites(db))?.write(db)
+        let held = try HeldOverwrites(db)
+        try SealedTail(db, notingOverwrites: held)?.write(db)
+        try held?.finish { try SealedTail(db, notingOverwrites: nil)?.write(db) }
     }
 }

@@ -54,7 +54,9 @@ package enum JournalSchema {
           collations TEXT NOT NULL,
           tracked INTEGER NOT NULL CHECK (tracked IN (0, 1)),
           joined TEXT,
-          wire TEXT
+          wire TEXT,
+          dropped INTEGER,
+          successor INTEGER
         ) STRICT
         """,
         "_journal_names": """

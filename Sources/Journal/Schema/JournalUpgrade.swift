@@ -14,7 +14,7 @@ enum JournalUpgrade {
             statement = try db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
-                      claims
+                      claims, (SELECT dropped FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -29,7 +29,7 @@ enum JournalUpgrade {
         try addColumns(
             ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"],
             to: "_journal_conflicts", db)
-        try addColumns(["joined TEXT", "wire TEXT"], to: "_journal_tables", db)
+        try addColumns(["joined TEXT", "wire TEXT", "dropped INTEGER", "successor INTEGER"], to: "_journal_tables", db)
         try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
         try addColumns(
             [

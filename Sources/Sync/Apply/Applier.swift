@@ -201,11 +201,19 @@ final class Applier {
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
         try rows.apply(
-            isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife, key: tableKey, context: context, entry: entry,
-            values: values)
+            isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife,
+            isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: unseenWrites), key: tableKey,
+            context: context, entry: entry, values: values)
         if !context.mergesByColumn, !unseenWrites.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
         {
             contested.add(row)
+        }
+    }
+
+    private func isLatest(_ change: Change, at place: Place, among others: [ScannedChange]) -> Bool {
+        let order = WriteOrder(stamp: change.stamp, origin: place.run.origin)
+        return others.allSatisfy {
+            $0.life != change.life || WriteOrder(stamp: $0.stamp, origin: $0.origin) < order
         }
     }
 

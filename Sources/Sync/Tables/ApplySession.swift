@@ -6,10 +6,12 @@ import Journal
 /// How long the objects that apply changes live:
 /// - As long as the connection is open: ``Inbox`` with its `MergeConnection`.
 /// - As long as the schema stays and no transaction fails (``isCurrent(in:)``): `ApplySession` with
-///   ``ForeignKeyMap`` and ``ClaimReader``, and beside it ``ConcurrentChanges`` and ``KeyMeanings``. In the session, for each
-///   table ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape ``ShapeTarget``.
-/// - One transaction: ``Applier`` with `JournalAppender`, ``RunInterpreter``, ``LifeCache``, ``ConflictRecorder`` and
-///   ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end ``VisibleRows``.
+///   ``ForeignKeyMap`` and ``ClaimReader``, and beside it ``ConcurrentChanges`` and ``KeyMeanings``. In the
+///   session, for each table ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape
+///   ``ShapeTarget``.
+/// - One transaction: ``Applier`` with `JournalAppender`, ``RunInterpreter``, ``LifeCache``,
+///   ``ConflictRecorder`` and ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end
+///   ``VisibleRows``.
 ///
 /// So a row is written by a `RowStore` of the transaction through a `RowWriter` of the schema.
 final class ApplySession {

@@ -57,8 +57,11 @@ final class RowStore {
         return RowID(key: key, context: context, table: table, values: Array(values.prefix(entry.shape.keyCount)))
     }
 
+    /// Brings a row to what merging decided about a change.
+    ///
+    /// - Parameter isLatest: False when a change of the row that is here is later.
     func apply(
-        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, key: TableKey,
+        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, isLatest: Bool, key: TableKey,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let row = id(of: key, entry: entry, values: values) else {
@@ -78,7 +81,7 @@ final class RowStore {
                 try remove(row)
             }
             try write(
-                columns, isWhole: change.operation == .insert, row: row,
+                columns, isWhole: change.operation == .insert, isLatest: isLatest, row: row,
                 image: context.row(change, of: entry, values: values))
         }
     }
@@ -123,12 +126,20 @@ final class RowStore {
 
     /// Writes the winning columns to the row, visible or held.
     ///
-    /// - Parameter isWhole: True when the merged changes include an insert of the row's life. Only then may
-    ///   the row be shown.
-    func write(_ columns: ColumnMask, isWhole: Bool, row: RowID, image: [Value?]) throws {
+    /// - Parameters:
+    ///   - isWhole: True when the merged changes include an insert of the row's life. Only then may the row be
+    ///     shown.
+    ///   - isLatest: False when a later change of the row is here. Before its insert arrives, a row has its
+    ///     key as the latest change spells it, as in ``MergedRow``.
+    func write(_ columns: ColumnMask, isWhole: Bool, isLatest: Bool = true, row: RowID, image: [Value?]) throws {
         if let before = try setAside(row) {
             var merged = before.image
             merged.overlay(row: row, columns: columns, of: image)
+            if before.reason == .incomplete, !isWhole, isLatest {
+                for (column, value) in row.values.enumerated() {
+                    merged.columns[row.table.stored[column].name] = value
+                }
+            }
             if before.reason == .policy || (before.reason == .incomplete && !isWhole) {
                 held.hold(row.key, HeldRow(reason: before.reason, detail: before.detail, image: merged))
             } else {

@@ -30,6 +30,11 @@ struct PrometheusText {
         add(name, help, type: type, [(labels: none, value: Int64(clamping: value))])
     }
 
+    /// Appends one metric with a time, which Prometheus wants in seconds.
+    mutating func add(_ name: String, _ help: String, milliseconds: Int64) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n\(name) \(Double(milliseconds) / 1_000)\n"
+    }
+
     private static func escape(_ label: String) -> String {
         var out = ""
         for character in label {
@@ -71,15 +76,15 @@ extension PrometheusText {
             "tandem_held_rows_by_reason", "Rows that constraints forbid to show, by reason.",
             report.heldByReason.map { (labels: ["reason": $0.reason], value: Int64($0.rows)) })
         add(
-            "tandem_clock_ahead_milliseconds", "How far the next local change's stamp lies ahead of the clock.",
-            report.clocks.ownAheadMilliseconds)
+            "tandem_clock_ahead_seconds", "How far the next local change's stamp lies ahead of the clock.",
+            milliseconds: report.clocks.ownAheadMilliseconds)
         add(
             "tandem_held_back_origins", "Origins whose changes wait until this clock reaches their stamps.",
             report.clocks.origins.count { $0.hold != nil })
         add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
         add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)
         add(
-            "tandem_known_version", "Highest version known of each origin.", type: "counter",
+            "tandem_known_version", "Highest version known of each origin.",
             report.vector.entries.map { (labels: ["origin": $0.origin.description], value: $0.version) })
         add(
             "tandem_peer_lag_changes", "Changes known here that the peer has not confirmed.",
