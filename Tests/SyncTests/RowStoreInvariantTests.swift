@@ -15,7 +15,9 @@ import Testing
     }
 
     /// The report of the check after `breaking`, for the row of `seat` with this number.
-    private func violation(_ id: Int64, _ breaking: (RowStore, RowStore.RowID) -> Void) throws -> String? {
+    private func violation(
+        _ id: Int64, _ breaking: (RowStore, RowStore.RowID) throws -> Void
+    ) throws -> String? {
         try cluster[0].write { db in
             let registry = try ShapeRegistry(db)
             let store = try RowStore(db, session: ApplySession(db), registry: registry)
@@ -23,7 +25,7 @@ import Testing
             let key = TableKey(table: entry.table, key: Key([.integer(id)]))
             let row = try #require(store.id(of: key, entry: entry, values: [.integer(id)]))
             #expect(try store.invariantViolation() == nil)
-            breaking(store, row)
+            try breaking(store, row)
             return try store.invariantViolation()
         }
     }
@@ -36,14 +38,14 @@ import Testing
 
     @Test("a held row that its table shows is detected")
     func heldAndVisible() throws {
-        let violation = try violation(1) { store, row in store.held.hold(row.key, held(.unique, id: 1)) }
+        let violation = try violation(1) { store, row in try store.held.hold(row.key, held(.unique, id: 1)) }
         #expect(violation == "1: a row that is held as unique is in seat")
     }
 
     @Test("a row with substitutes that is not in its table is detected")
     func shownAndAbsent() throws {
         let violation = try violation(2) { store, row in
-            store.held.hold(row.key, held(.foreignKey, id: 2, isShown: true))
+            try store.held.hold(row.key, held(.foreignKey, id: 2, isShown: true))
         }
         #expect(violation == "1: a row that is shown with substitutes is not in seat")
     }
@@ -51,14 +53,14 @@ import Testing
     @Test("substitutes without a missing parent are detected")
     func substitutes() throws {
         let violation = try violation(1) { store, row in
-            store.held.hold(row.key, held(.check, id: 1, isShown: true))
+            try store.held.hold(row.key, held(.check, id: 1, isShown: true))
         }
         #expect(violation == "2: a row that is held as check is shown")
     }
 
     @Test("a held row under the key of another row is detected")
     func key() throws {
-        let violation = try violation(2) { store, row in store.held.hold(row.key, held(.unique, id: 3)) }
+        let violation = try violation(2) { store, row in try store.held.hold(row.key, held(.unique, id: 3)) }
         #expect(violation == "3: the image of a held row of seat has another key")
     }
 
@@ -70,7 +72,7 @@ import Testing
 
     @Test("correct held rows pass")
     func sound() throws {
-        let violation = try violation(2) { store, row in store.held.hold(row.key, held(.unique, id: 2)) }
+        let violation = try violation(2) { store, row in try store.held.hold(row.key, held(.unique, id: 2)) }
         #expect(violation == nil)
     }
 }

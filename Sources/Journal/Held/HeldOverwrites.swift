@@ -11,6 +11,9 @@ import GRDB
 ///
 /// A key change is written as a delete and an insert of the row as its table shows it, with the
 /// substitutes. So the values that these stand for follow as a change of this machine: ``finish(_:)``.
+///
+/// Other held rows may have given way to such a row. What the file notes in `_journal_replica.checked_held` is
+/// cleared, so that the next merge evaluates all held rows.
 final class HeldOverwrites {
     private let db: Database
     private let selection: RawStatement
@@ -67,6 +70,7 @@ final class HeldOverwrites {
         }
         try db.execute(
             sql: "UPDATE _journal_held SET image = ? WHERE id = ?", arguments: [Data(image.encoded()), held.row.id])
+        try clearCheck()
     }
 
     /// Journals what the substitutes of rows with a new key stand for.
@@ -147,5 +151,10 @@ final class HeldOverwrites {
 
     private func release(_ id: Int64) throws {
         try db.execute(sql: "DELETE FROM _journal_held WHERE id = ?", arguments: [id])
+        try clearCheck()
+    }
+
+    private func clearCheck() throws {
+        try db.execute(sql: "UPDATE _journal_replica SET checked_held = NULL WHERE checked_held IS NOT NULL")
     }
 }

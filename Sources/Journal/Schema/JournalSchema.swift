@@ -35,7 +35,8 @@ package enum JournalSchema {
           checked_seq INTEGER NOT NULL DEFAULT 0,
           checked_keys TEXT,
           triggers INTEGER NOT NULL DEFAULT 0,
-          claims TEXT
+          claims TEXT,
+          checked_held TEXT
         ) STRICT
         """,
         "_journal": """
@@ -214,6 +215,8 @@ package enum JournalSchema {
             "CREATE INDEX _journal_runs_by_origin ON _journal_runs (origin, first_version)",
         "_journal_conflicts_by_key":
             "CREATE INDEX _journal_conflicts_by_key ON _journal_conflicts (tbl, key)",
+        "_journal_held_by_reason":
+            "CREATE INDEX _journal_held_by_reason ON _journal_held (reason, tbl)",
     ]
 
     /// Adds columns to `_journal` until it has at least `count` value columns and the mask words that they

@@ -14,7 +14,7 @@ enum JournalUpgrade {
             statement = try db.cachedStatement(
                 sql: """
                     SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
-                      claims, (SELECT dropped FROM _journal_tables LIMIT 1)
+                      checked_held, (SELECT dropped FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -34,7 +34,7 @@ enum JournalUpgrade {
         try addColumns(
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
-                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT",
+                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT",
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
@@ -44,7 +44,8 @@ enum JournalUpgrade {
             try db.execute(sql: "ALTER TABLE _journal_held DROP COLUMN \(column)")
         }
         let added: Set = [
-            "_journal_conflicts_by_key", "_journal_ledger", "_journal_clocks", "_journal_policies", "_journal_names",
+            "_journal_conflicts_by_key", "_journal_held_by_reason", "_journal_ledger", "_journal_clocks",
+            "_journal_policies", "_journal_names",
             "_journal_settled", "_journal_minted", "_journal_claims", "_journal_written",
         ]
         for (name, sql) in Array(JournalSchema.tables) + JournalSchema.indexes where added.contains(name) {

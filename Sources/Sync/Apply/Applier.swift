@@ -144,8 +144,8 @@ final class Applier {
     private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) -> Range<Int> {
         let kind = batch.changes[range.lowerBound]
         let none = range.lowerBound..<range.lowerBound
-        guard kind.life == 1, rows.held.isEmpty, !isAhead else { return none }
         let (context, entry) = (target.context, target.entry)
+        guard kind.life == 1, !rows.isBesideHeldRows(context), !isAhead else { return none }
         let unseenWrites = concurrent.reaches(inTable: entry.table)
         // Two inserts with no common column besides the key can still differ in the key's spelling.
         if !unseenWrites.isEmpty, context.hasKeySpellings, kind.operation == .insert { return none }

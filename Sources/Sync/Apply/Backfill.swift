@@ -72,11 +72,11 @@ struct Backfill {
         let keys = image.prefix(table.keyCount).compactMap { $0 }
         let row = RowStore.RowID(key: key, context: context, table: table, values: keys)
         guard context.keeps(keys[...]) else {
-            return holdMisfit(row, isAlive: merged.isAlive, columns: columns, image: image, in: rows.held)
+            return try holdMisfit(row, isAlive: merged.isAlive, columns: columns, image: image, in: rows.held)
         }
         guard merged.isAlive else {
             // The row may have been deleted under another name of the table.
-            rows.held.release(key)
+            try rows.held.release(key)
             return try rows.remove(row)
         }
         // Written by column first, like a change that arrives. If a function is missing, the row is then held
@@ -89,11 +89,11 @@ struct Backfill {
     /// that arrives.
     private func holdMisfit(
         _ row: RowStore.RowID, isAlive: Bool, columns: ColumnMask, image values: [Value?], in held: HeldRows
-    ) {
-        guard isAlive else { return held.release(row.key) }
+    ) throws {
+        guard isAlive else { return try held.release(row.key) }
         var image = RowImage()
         image.overlay(row: row, columns: columns, of: values)
-        held.hold(
+        try held.hold(
             row.key, HeldRow(reason: .key, detail: "the local table converts its key to another one", image: image))
     }
 }

@@ -21,7 +21,7 @@ final class PolicyResolver {
 
     /// Adds the rows that are held for a missing function which is registered now.
     func addHeld(of store: RowStore) throws {
-        for (key, held) in store.held.rows where held.reason == .policy {
+        for (key, held) in try store.held.rows(for: .policy) {
             guard let (context, table) = session.table(key.table, registry: store.registry),
                 function(of: context) != nil
             else { continue }
@@ -126,27 +126,27 @@ extension RowStore {
             values[column] = value
             columns.insert(column)
         }
-        if held[row.key]?.reason == .policy { try release(row) }
+        if try held[row.key]?.reason == .policy { try release(row) }
         try write(columns, isWhole: isWhole, row: row, image: values)
     }
 
     /// Holds a row whose conflict needs a function that is not registered here.
     fileprivate func holdUndecided(_ row: RowID, function: String) throws {
-        guard held[row.key]?.reason != .policy else { return }
+        guard try held[row.key]?.reason != .policy else { return }
         var image = try setAside(row)?.image
         if image == nil, let visible = try session.writer(of: row.context, row.table).select(key: row.values) {
             image = RowImage(visible, of: row.table)
             try remove(row)
         }
         guard let image else { return }
-        held.hold(
+        try held.hold(
             row.key, HeldRow(reason: .policy, detail: "the function \(function) is not registered here", image: image))
     }
 
     /// Releases a held row and shows what was held.
     private func release(_ row: RowID) throws {
         guard let before = try setAside(row) else { return }
-        held.release(row.key)
+        try held.release(row.key)
         try show(row, before.image)
     }
 }

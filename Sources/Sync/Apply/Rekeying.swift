@@ -199,7 +199,7 @@ struct Rekeying {
         let all = affected.sorted { $0.key < $1.key }
         for (key, row) in all where row.isMoved {
             lives[key] = merged[key]?.life ?? 1
-            rows.held.release(key)
+            try rows.held.release(key)
             if let id = rows.id(of: key, entry: row.entry, values: row.key[...]) {
                 rows.touchedGroups.insert(session.foreignKeys.group(of: id.table.name))
                 try rows.remove(id)

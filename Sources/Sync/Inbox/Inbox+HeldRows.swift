@@ -62,12 +62,12 @@ extension Inbox {
         for _ in 0..<snapshots {
             let checked = box.checkedSeq
             let step = try replica.read { db -> Look in
-                guard try session.isCurrent(in: db) else { return .write }
+                guard try session.isCurrent(in: db), try !session.mustEvaluateHeldRows(db) else { return .write }
                 let last = try JournalReader.lastSeq(db)
                 guard last > checked else { return .done(through: last) }
                 let range = (checked + 1)...min(last, checked + Inbox.changesPerLook)
                 let local = try LocalRows(db: db, session: session, registry: ShapeRegistry(db))
-                if try local.mayFreeHeldRow(in: range) { return .write }
+                if try !local.tablesFreeingHeldRows(in: range).isEmpty { return .write }
                 if try local.isDue(in: range) { return .check(range) }
                 return range.upperBound == last ? .done(through: last) : .skip(range)
             }
@@ -103,6 +103,7 @@ extension Inbox {
     private static let changesPerLook: Int64 = 8_192
 
     private func lookAround(_ box: inout SessionBox, _ db: Database) throws -> Int {
+        let isFirst = box.session == nil
         let session = try current(&box, db)
         // The appender materializes the derived state first: a row that is held afterwards must not look like
         // one that REPLACE evicted.
@@ -111,23 +112,28 @@ extension Inbox {
         let local = LocalRows(db: db, session: session, registry: appender.registry)
         let rows = try RowStore(db, session: session, registry: appender.registry)
         let last = appender.position - 1
-        let isDue = try last > checked && local.isDue(in: (checked + 1)...last)
-        if isDue { try local.note(in: (checked + 1)...last, rows: rows) { try rows.holdIfRefused($0) } }
-        if isDue || !rows.held.isEmpty {
-            let contested = PolicyResolver(db, session: session, functions: functions)
-            try contested.addHeld(of: rows)
-            for row in try rows.showFittingKeys() { contested.add(row) }
-            try contested.resolve(into: rows)
-            try rows.updateVisibility(all: true)
+        var freeing: Set<Int64> = []
+        if last > checked {
+            let range = (checked + 1)...last
+            freeing = try local.tablesFreeingHeldRows(in: range)
+            if try local.isDue(in: range) { try local.note(in: range, rows: rows) { try rows.holdIfRefused($0) } }
         }
+        let isWholly = try session.mustEvaluateHeldRows(db)
+        let contested = PolicyResolver(db, session: session, functions: functions)
+        try contested.addHeld(of: rows)
+        if isWholly { for row in try rows.showFittingKeys() { contested.add(row) } }
+        try contested.resolve(into: rows)
+        rows.touchedGroups.formUnion(rows.groups(of: freeing))
+        try rows.updateVisibility(all: isWholly)
         box.checkedSeq = last
-        // Recorded only from time to time: checking rows again does no harm.
+        // Recorded only from time to time: checking rows again does no harm. But many processes may come for one
+        // exchange each, and all of them would evaluate the held rows again.
         box.recordedSeq = try LocalRows.checkedSeq(db)
-        if last - box.recordedSeq >= Inbox.changesPerCheck {
+        if last - box.recordedSeq >= Inbox.changesPerCheck || isFirst && !freeing.isEmpty {
             try LocalRows.setCheckedSeq(last, db)
             box.recordedSeq = last
         }
-        return rows.held.rows.count
+        return try HeldRows.count(db)
     }
 
     /// The changes after which that is written along with something else, and by itself.

@@ -73,6 +73,30 @@ final class ApplySession {
             ).map(SQLText.foldedName))
     }
 
+    /// True when rows are held that were not evaluated under this schema and identity, or that may have given
+    /// way to a held row which a local writer has overwritten since. ``db`` may be any connection of the file.
+    func mustEvaluateHeldRows(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT checked_held IS NOT ? AND EXISTS (SELECT 1 FROM _journal_held) FROM _journal_replica
+                    """), arguments: [heldBasis]) ?? false
+    }
+
+    /// Records that every held row is as ``VisibleRows`` evaluates it. Writes nothing when no row is held, or
+    /// when that is recorded.
+    func noteEvaluation() throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE _journal_replica SET checked_held = ?1
+                WHERE checked_held IS NOT ?1 AND EXISTS (SELECT 1 FROM _journal_held)
+                """
+        ).execute(arguments: [heldBasis])
+    }
+
+    /// What determines besides the changes which rows are held: the constraints, and the origin of claims.
+    private var heldBasis: String { "\(schemaVersion) \(origin)" }
+
     /// False after a schema change, when a table got another name or another policy, and when another process
     /// gave the replica a new identity, because changes are indexed by origin, or rows other keys.
     func isCurrent(in db: Database) throws -> Bool {

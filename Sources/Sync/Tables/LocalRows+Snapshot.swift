@@ -21,57 +21,68 @@ extension LocalRows {
         return try isRefused || rows.hasOrphans()
     }
 
-    /// True when local changes in `range` may have freed a held row, or have overwritten one. ``db`` may be
-    /// any connection of the file.
+    /// The tables whose local changes in `range` may have freed a held row, or have overwritten one. ``db`` may
+    /// be any connection of the file.
     ///
     /// A row returns when its parent is inserted, or the row goes that has its UNIQUE value. When its parent
     /// goes, it is held for another reason. Other changes beside it do not matter.
-    func mayFreeHeldRow(in range: ClosedRange<Int64>) throws -> Bool {
+    func tablesFreeingHeldRows(in range: ClosedRange<Int64>) throws -> Set<Int64> {
         let held = try heldReasons()
-        guard !held.isEmpty else { return false }
+        guard !held.isEmpty else { return [] }
         let shapes = try shapes(in: range).compactMap { registry[$0] }
-        guard !shapes.isEmpty else { return false }
+        guard !shapes.isEmpty else { return [] }
         var parents: [String: [ForeignKey]] = [:]
         for table in held.keys {
             guard let (context, _) = session.table(table, registry: registry) else { continue }
             for key in context.foreignKeys { parents[SQLText.foldedName(key.parent), default: []].append(key) }
         }
-        for entry in shapes {
+        var freeing: Set<Int64> = []
+        for entry in shapes where !freeing.contains(entry.table) {
             guard let (context, table) = session.table(entry.table, registry: registry) else { continue }
-            if let keys = parents[SQLText.foldedName(table.name)] {
-                for operation in [Journal.Operation.insert, .delete] {
-                    if try hasEntries(of: entry, operation: operation, in: range) { return true }
-                }
-                for key in keys where !key.refersToPrimaryKey(of: table) {
-                    if try hasUpdates(of: key.parentColumns, of: entry, in: range) { return true }
-                }
+            if try frees(
+                entry, table, context, parentOf: parents[SQLText.foldedName(table.name)] ?? [],
+                reasons: held[entry.table] ?? [], in: range)
+            {
+                freeing.insert(entry.table)
             }
-            guard let reasons = held[entry.table] else { continue }
-            if reasons.contains(where: \.dependsOnRowsOfTable) {
-                for operation in [Journal.Operation.update, .delete] {
-                    if try hasEntries(of: entry, operation: operation, in: range) { return true }
-                }
-            }
-            var isHeld = false
-            try forEachRow(of: entry, in: range) { _, values in
-                guard !isHeld else { return }
-                isHeld = try isRowHeld(TableKey(table: entry.table, key: Key(values, collations: context.collations)))
-            }
-            if isHeld { return true }
         }
-        return false
+        return freeing
+    }
+
+    /// - Parameters:
+    ///   - keys: The foreign keys of tables with held rows that refer to the entry's table.
+    ///   - reasons: The reasons of the held rows of the entry's table.
+    private func frees(
+        _ entry: ShapeRegistry.Entry, _ table: TableInspection, _ context: TableContext, parentOf keys: [ForeignKey],
+        reasons: Set<HoldReason>, in range: ClosedRange<Int64>
+    ) throws -> Bool {
+        if !keys.isEmpty {
+            for operation in [Journal.Operation.insert, .delete] {
+                if try hasEntries(of: entry, operation: operation, in: range) { return true }
+            }
+            for key in keys where !key.refersToPrimaryKey(of: table) {
+                if try hasUpdates(of: key.parentColumns, of: entry, in: range) { return true }
+            }
+        }
+        guard !reasons.isEmpty else { return false }
+        if reasons.contains(where: \.dependsOnRowsOfTable) {
+            for operation in [Journal.Operation.update, .delete] {
+                if try hasEntries(of: entry, operation: operation, in: range) { return true }
+            }
+        }
+        var isHeld = false
+        try forEachRow(of: entry, in: range) { _, values in
+            guard !isHeld else { return }
+            isHeld = try isRowHeld(TableKey(table: entry.table, key: Key(values, collations: context.collations)))
+        }
+        return isHeld
     }
 
     /// The reasons of the held rows, by table.
     private func heldReasons() throws -> [Int64: Set<HoldReason>] {
-        var held: [Int64: Set<HoldReason>] = [:]
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT DISTINCT tbl, reason FROM _journal_held"))
-        while let row = try rows.next() {
-            guard let reason = HoldReason(rawValue: row["reason"]) else { continue }
-            held[row["tbl"], default: []].insert(reason)
+        try HeldRows.tables(db).reduce(into: [:]) { held, kind in
+            for table in kind.value { held[table, default: []].insert(kind.key) }
         }
-        return held
     }
 
     private func hasEntries(

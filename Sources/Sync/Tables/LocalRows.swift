@@ -170,7 +170,7 @@ extension RowStore {
         let image = try setAside(row)?.image ?? RowImage(visible, of: row.table)
         let detail = db.lastErrorMessage ?? "refused by a constraint"
         try remove(row)
-        held.hold(row.key, HeldRow(reason: .init(code), detail: detail, image: image))
+        try held.hold(row.key, HeldRow(reason: .init(code), detail: detail, image: image))
         return true
     }
 }

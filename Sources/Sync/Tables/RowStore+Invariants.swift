@@ -18,7 +18,7 @@ extension RowStore {
         if !unchecked.isEmpty { return "4: the foreign keys of \(unchecked.count) rows were not checked" }
         if !removedParents.isEmpty { return "4: the children of \(removedParents.count) values were not checked" }
         for key in held.changedKeys.prefix(RowStore.checkedRows) {
-            guard let row = held[key], let violation = try violation(of: row, key) else { continue }
+            guard let row = try held[key], let violation = try violation(of: row, key) else { continue }
             return violation
         }
         return nil

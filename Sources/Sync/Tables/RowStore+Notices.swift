@@ -18,7 +18,7 @@ extension RowStore {
     }
 
     private func noteVisibility(_ key: TableKey) throws {
-        let (before, after) = (held.stored[key], held[key])
+        let (before, after) = (held.before(key), try held[key])
         guard let image = after?.image ?? before?.image,
             let (context, table) = session.table(key.table, registry: registry)
         else { return }

@@ -3,7 +3,7 @@ import Journal
 
 /// Changes without unseen writes: their values are written without reading the row.
 extension RowStore {
-    /// Applies inserts or updates without competing writes, in a file without held rows.
+    /// Applies inserts or updates without competing writes, in a table that is not beside held rows.
     ///
     /// - Parameter stretch: Positions in ``ChangeBatch/changes`` of changes that are alike
     ///   (``Change/isLike(_:)``).
@@ -49,7 +49,7 @@ extension RowStore {
             }
             try writeUncontested(change, values: values, to: target)
             next += 1
-            if !held.isEmpty { break }
+            if isBesideHeldRows(target.context) { break }
         }
         return next
     }
@@ -102,7 +102,7 @@ extension RowStore {
         let key = TableKey(table: entry.table, key: Key(keys, collations: context.collations))
         guard context.keeps(keys) else {
             let columns = context.columns(change.mask, of: entry)
-            return apply(
+            return try apply(
                 .write(columns), toMisfit: key, isNewLife: false, change, context: context, entry: entry, values: values
             )
         }

@@ -4,8 +4,8 @@ extension RowStore {
     /// Makes the tables show what the merged state and the constraints say. This is the last step of a
     /// transaction.
     ///
-    /// - Parameter all: True to evaluate every held row, because a local writer may have removed what kept it
-    ///   from being shown; false to evaluate the rows of tables that this transaction has touched.
+    /// - Parameter all: True to evaluate every held row, because the schema or merged rows of whole tables may
+    ///   have changed; false to evaluate the rows of tables that this transaction has touched.
     func updateVisibility(all: Bool) throws {
         var groups = touchedGroups
         if !all {
@@ -19,11 +19,12 @@ extension RowStore {
         }
         if all || !groups.isEmpty {
             try VisibleRows(self).run { all || groups.contains(self.session.foreignKeys.group(of: $0.name)) }
-            try complete(all ? Array(held.rows.keys) : held.changedKeys)
+            try complete(all ? held.rows(of: held.tables).map(\.key) : held.changedKeys)
         }
         try noteVisibility()
         try checkInvariants()
         try held.write()
+        if all || held.wereEmpty { try session.noteEvaluation() }
     }
 
     /// Gives held rows the defaults of columns that were added to their tables, as the tables will show them
@@ -31,12 +32,12 @@ extension RowStore {
     /// migration and on one that held it afterwards.
     private func complete(_ keys: [TableKey]) throws {
         for key in keys {
-            guard var row = held[key], !row.isShown, row.reason != .incomplete,
+            guard var row = try held[key], !row.isShown, row.reason != .incomplete,
                 let (context, table) = session.table(key.table, registry: registry)
             else { continue }
             for (column, value) in zip(table.stored, try session.defaults(of: context, table))
             where row.image.columns[column.name] == nil { row.image.columns[column.name] = value }
-            held.hold(key, row)
+            try held.hold(key, row)
         }
     }
 }

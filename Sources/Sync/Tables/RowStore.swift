@@ -32,9 +32,11 @@ final class RowStore {
     var unchecked: [TableKey: RowID] = [:]
     /// Values that were removed and that rows of other tables may refer to.
     var removedParents: [(key: ForeignKey, values: [Value])] = []
-    /// The groups of tables (``ForeignKeyMap/group(of:)``) that this transaction changed while rows were
-    /// held.
+    /// The groups of tables (``ForeignKeyMap/group(of:)``) whose held rows have to be evaluated, because this
+    /// transaction changed rows beside them.
     var touchedGroups: Set<String> = []
+    /// What ``isBesideHeldRows(_:)`` has found, by table, while rows of so many tables were held.
+    private var besideHeldRows: (tables: Int, answers: [Int64: Bool]) = (0, [:])
 
     init(_ db: Database, session: ApplySession, registry: ShapeRegistry) throws {
         self.db = db
@@ -65,19 +67,19 @@ final class RowStore {
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let row = id(of: key, entry: entry, values: values) else {
-            return apply(
+            return try apply(
                 effect, toMisfit: key, isNewLife: isNewLife, change, context: context, entry: entry, values: values)
         }
-        if !held.isEmpty { touchedGroups.insert(session.foreignKeys.group(of: row.table.name)) }
+        if isBesideHeldRows(context) { touchedGroups.insert(session.foreignKeys.group(of: row.table.name)) }
         switch effect {
         case .none: return
         case .delete:
-            held.release(key)
+            try held.release(key)
             try remove(row)
         case .write(let columns):
             if isNewLife {
                 // No value of an earlier life may remain.
-                held.release(key)
+                try held.release(key)
                 try remove(row)
             }
             try write(
@@ -86,23 +88,45 @@ final class RowStore {
         }
     }
 
+    /// True when rows are held of this table, or of one that foreign keys connect to it: a change here can
+    /// change what they show.
+    func isBesideHeldRows(_ context: TableContext) -> Bool {
+        guard !held.tables.isEmpty else { return false }
+        if besideHeldRows.tables != held.tables.count { besideHeldRows = (held.tables.count, [:]) }
+        if let known = besideHeldRows.answers[context.tableID] { return known }
+        let answer =
+            held.tables.contains(context.tableID)
+            || context.inspection.map { groups(of: held.tables).contains(session.foreignKeys.group(of: $0.name)) }
+                ?? false
+        besideHeldRows.answers[context.tableID] = answer
+        return answer
+    }
+
+    /// The groups of those of the tables that are in this file.
+    func groups(of tables: Set<Int64>) -> Set<String> {
+        Set(
+            tables.compactMap { id in
+                session.table(id, registry: registry).map { session.foreignKeys.group(of: $0.table.name) }
+            })
+    }
+
     /// Merges a change into a row that cannot be shown, because the local table would convert its key to
     /// another one.
     func apply(
         _ effect: Resolution.Effect, toMisfit key: TableKey, isNewLife: Bool, _ change: Change,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
-    ) {
+    ) throws {
         guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
         switch effect {
         case .none: return
-        case .delete: held.release(key)
+        case .delete: try held.release(key)
         case .write(let columns):
-            var image = isNewLife ? RowImage() : held[key]?.image ?? RowImage()
+            var image = try isNewLife ? RowImage() : held[key]?.image ?? RowImage()
             let keys = Array(values.prefix(entry.shape.keyCount))
             image.overlay(
                 row: RowID(key: key, context: context, table: table, values: keys), columns: columns,
                 of: context.row(change, of: entry, values: values))
-            held.hold(
+            try held.hold(
                 key, HeldRow(reason: .key, detail: "the local table converts its key to another one", image: image))
         }
     }
@@ -113,10 +137,10 @@ final class RowStore {
     ///   arrived while they were held were merged by the column.
     func showFittingKeys() throws -> [RowID] {
         var contested: [RowID] = []
-        for (key, row) in held.rows.sorted(by: { $0.key < $1.key }) where row.reason == .key {
+        for (key, row) in try held.rows(for: .key) {
             guard let (context, table) = session.table(key.table, registry: registry) else { continue }
             guard let values = table.key(of: row.image), context.keeps(values[...]) else { continue }
-            held.release(key)
+            try held.release(key)
             let fitting = RowID(key: key, context: context, table: table, values: values)
             try show(fitting, row.image)
             if !context.mergesByColumn { contested.append(fitting) }
@@ -141,7 +165,7 @@ final class RowStore {
                 }
             }
             if before.reason == .policy || (before.reason == .incomplete && !isWhole) {
-                held.hold(row.key, HeldRow(reason: before.reason, detail: before.detail, image: merged))
+                try held.hold(row.key, HeldRow(reason: before.reason, detail: before.detail, image: merged))
             } else {
                 try show(row, merged)
             }
@@ -154,7 +178,7 @@ final class RowStore {
             try show(row, merged)
         } else {
             let detail = "the insert of the row has not arrived"
-            held.hold(row.key, HeldRow(reason: .incomplete, detail: detail, image: merged))
+            try held.hold(row.key, HeldRow(reason: .incomplete, detail: detail, image: merged))
         }
     }
 
@@ -164,15 +188,15 @@ final class RowStore {
     ///   is dropped when a local writer inserted the same key again, or changed or deleted the row that was
     ///   shown: that writer had seen it.
     func setAside(_ row: RowID) throws -> HeldRow? {
-        guard var before = held[row.key] else { return nil }
+        guard var before = try held[row.key] else { return nil }
         let visible = try session.writer(of: row.context, row.table).select(key: row.values)
         guard before.isShown else {
             guard visible != nil else { return before }
-            held.release(row.key)
+            try held.release(row.key)
             return nil
         }
         guard let visible, try showsSubstitutes(row, visible, before.image) else {
-            held.release(row.key)
+            try held.release(row.key)
             return nil
         }
         var whole = visible
@@ -182,7 +206,7 @@ final class RowStore {
         before.image = RowImage(whole, of: row.table)
         before.isShown = false
         try remove(row)
-        held.hold(row.key, before)
+        try held.hold(row.key, before)
         return before
     }
 
@@ -213,7 +237,7 @@ final class RowStore {
         var merged = RowImage(refused, of: row.table)
         merged.overlay(row: row, columns: columns, of: image)
         try remove(row)
-        hold(row, merged, code)
+        try hold(row, merged, code)
         return true
     }
 
@@ -223,12 +247,12 @@ final class RowStore {
     func show(_ row: RowID, _ image: RowImage) throws {
         let code = try insert(row, image)
         if code == SQLITE_DONE {
-            held.release(row.key)
+            try held.release(row.key)
             if !row.context.foreignKeys.isEmpty {
                 try noteIfOrphan(row.table, context: row.context, keys: row.values[...]) { image[row.table, $0] }
             }
         } else {
-            hold(row, image, code)
+            try hold(row, image, code)
         }
     }
 
@@ -246,8 +270,8 @@ final class RowStore {
         return try session.writer(of: row.context, row.table).insert(mask, values: values[...])
     }
 
-    private func hold(_ row: RowID, _ image: RowImage, _ code: Int32) {
-        held.hold(
+    private func hold(_ row: RowID, _ image: RowImage, _ code: Int32) throws {
+        try held.hold(
             row.key,
             HeldRow(reason: .init(code), detail: db.lastErrorMessage ?? "refused by a constraint", image: image))
     }

@@ -27,7 +27,7 @@ extension VisibleRows {
             } else {
                 let whole = try store.setAside(row)?.image ?? image
                 try store.remove(row)
-                store.held.hold(
+                try store.held.hold(
                     row.key, HeldRow(reason: .foreignKey, detail: detail(of: key), image: whole))
                 return
             }

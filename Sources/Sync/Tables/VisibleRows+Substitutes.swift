@@ -12,9 +12,9 @@ extension VisibleRows {
             let writer = store.session.writer(of: row.context, row.table)
             guard let visible = try writer.select(key: row.values) else { continue }
             var merged = visible
-            if let held = store.held[row.key] {
+            if let held = try store.held[row.key] {
                 guard held.isShown, try store.showsSubstitutes(row, visible, held.image) else {
-                    if held.isShown { store.held.release(row.key) }
+                    if held.isShown { try store.held.release(row.key) }
                     continue
                 }
                 for column in row.table.keyCount..<merged.count {
@@ -40,12 +40,12 @@ extension VisibleRows {
                 return false
             }
             if substituted.columns.isEmpty {
-                store.held.release(row.key)
+                try store.held.release(row.key)
             } else {
                 for column in 0..<row.table.keyCount {
                     substituted.columns[row.table.stored[column].name] = visible[column]
                 }
-                store.held.hold(
+                try store.held.hold(
                     row.key, HeldRow(reason: .foreignKey, detail: detail, image: substituted, isShown: true))
             }
         }
@@ -72,12 +72,12 @@ extension VisibleRows {
     private func harden(_ row: RowStore.RowID, merged: [Value]) throws {
         for (key, member) in involved where shown.contains(key) {
             try takeOut([member])
-            store.held.release(key)
+            try store.held.release(key)
         }
         shown = []
         if involved[row.key] == nil {
             _ = try store.session.writer(of: row.context, row.table).delete(key: row.values)
-            store.held.release(row.key)
+            try store.held.release(row.key)
             involved[row.key] = Member(row: row, image: RowImage(merged, of: row.table))
         }
         involved[row.key]?.isHardened = true

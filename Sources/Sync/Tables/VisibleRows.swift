@@ -52,11 +52,11 @@ final class VisibleRows {
     /// - Parameter isInGroup: True for a table whose held rows have to be evaluated.
     func run(isInGroup: (TableInspection) -> Bool) throws {
         try setAsideOrphans()
-        for (key, held) in store.held.rows.sorted(by: { $0.key < $1.key }) where held.reason.dependsOnOthers {
-            guard let (context, table) = store.session.table(key.table, registry: store.registry), isInGroup(table)
-            else {
-                continue
-            }
+        let tables = store.held.tables.filter { id in
+            store.session.table(id, registry: store.registry).map { isInGroup($0.table) } ?? false
+        }
+        for (key, held) in try store.held.rows(of: tables) where held.reason.dependsOnOthers {
+            guard let (context, table) = store.session.table(key.table, registry: store.registry) else { continue }
             try involve(key, held, context: context, table: table)
         }
         repeat { try evaluate() } while try !substitute()
@@ -106,11 +106,11 @@ final class VisibleRows {
             shown = result
             for (key, member) in involved {
                 if shown.contains(key) {
-                    store.held.release(key)
+                    try store.held.release(key)
                     softRows[key] = member.row
                 } else {
                     let (reason, detail) = member.refusal ?? (member.reason, member.detail)
-                    store.held.hold(key, HeldRow(reason: reason, detail: detail, image: member.image))
+                    try store.held.hold(key, HeldRow(reason: reason, detail: detail, image: member.image))
                 }
             }
             return

@@ -63,7 +63,7 @@ struct ContentRepair {
         try store.updateVisibility(all: true)
         for row in work.undecided {
             let visible = try session.writer(of: row.id.context, row.id.table).select(key: row.id.values)
-            if store.held[row.id.key] != nil {
+            if try store.held[row.id.key] != nil {
                 outcome.held += 1
             } else if visible != row.visible {
                 outcome.rebuilt += 1
@@ -109,7 +109,7 @@ struct ContentRepair {
         }
         let merged = try session.mergedRows(of: [entry.table], among: Set(rows.map(\.id.key)), in: db)
         for (difference, id) in rows {
-            if store.held[id.key] != nil {
+            if try store.held[id.key] != nil {
                 outcome.held += 1
             } else if let row = merged[id.key] {
                 if row.isAlive, !row.isWhole { continue }

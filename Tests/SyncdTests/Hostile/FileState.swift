@@ -10,7 +10,8 @@ struct FileState: Equatable {
     /// The number of the schema rises when GRDB opens a file without a log: it makes and drops a table to get
     /// one.
     private static let notes: Set = [
-        "_journal_replica.checked_seq", "_journal_replica.checked_keys", "_journal_replica.schema_version",
+        "_journal_replica.checked_seq", "_journal_replica.checked_keys", "_journal_replica.checked_held",
+        "_journal_replica.schema_version",
         "_journal_replica.sealed_seq", "_journal_replica.sealed_stamp", "_journal_replica.fingerprint",
         "_journal_replica.instance", "_journal_tables.joined",
     ]
