@@ -56,14 +56,14 @@ struct ChinookWriter {
     /// Shows that an object follows its row, whichever writer changes it.
     static func editAndFollow(_ artist: Artist, in db: Database) throws {
         try artist.save { $0.name = "Tandem One" }
-        let found = try Artist.first("Name = \("Tandem One")", in: db)
+        let found = try Artist.where(\.name == "Tandem One").first(in: db)
         say("saved \"\(artist.name ?? "")\"; a query finds \(found === artist ? "the same object" : "another object")")
-        let count = try Artist.execute("UPDATE $T SET Name = Name || ' (live)' WHERE Name LIKE 'Tandem %'", in: db)
+        let count = try Artist.where(.hasPrefix(\.name, "Tandem ")).update(.set(\.name, to: \.name + " (live)"), in: db)
         say("one UPDATE changed \(count) rows, and the object says \"\(artist.name ?? "")\"")
     }
 
     static func saveMany(in db: Database) throws {
-        guard let album = try Album.first("Title = \("Album 1")", in: db) else { return }
+        guard let album = try Album.where(\.title == "Album 1").first(in: db) else { return }
         let clock = ContinuousClock()
         let time = try clock.measure {
             for number in 1...saves { try album.save { $0.title = "Album 1, take \(number)" } }

@@ -12,7 +12,7 @@ struct TodoList: Sendable {
 
     func all() async throws -> [Todo.Fields] {
         try await threads.runIfActive { [database] in
-            try Todo.query.order(by: \.created).order(by: \.id).values(in: database)
+            try Todo.query.order(by: \.created, \.id).values(in: database)
         }
     }
 
@@ -51,6 +51,6 @@ struct TodoList: Sendable {
     ///
     /// - Returns: False when there is no such todo.
     func delete(_ id: UUID) async throws -> Bool {
-        try await threads.runIfActive { [database] in try Todo.find(id, in: database)?.delete() ?? false }
+        try await threads.runIfActive { [database] in try Todo.delete(id, in: database) }
     }
 }

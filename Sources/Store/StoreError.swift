@@ -49,6 +49,8 @@ public struct StoreError: Error, Sendable {
         public static let keyCollision = Code("key_collision")
         /// The object's row is deleted.
         public static let deleted = Code("deleted")
+        /// No row has the key.
+        public static let noSuchRow = Code("no_such_row")
         /// An object was passed to a database that it does not belong to.
         public static let otherDatabase = Code("other_database")
 

@@ -18,6 +18,7 @@ struct BulkChangesTests {
         #expect(people.map(\.visits) == [1, 1, 0])
         try Person.where(\.age < 18).update(.set(\.visits, to: \.visits + 1), .set(\.email, to: nil), in: db)
         #expect(people.map(\.visits) == [1, 1, 1])
+        try Person.where(\.age == nil).update(.set(\.age, to: \.visits * 2), .set(\.email, to: \.name), in: db)
         try Person.update(ids: ids, .set(\.visits, to: 0), in: db)  // any number of keys
         #expect(people.map(\.visits) == [0, 0, 1])
         try Person.where(\.visits == 0).delete(in: db)

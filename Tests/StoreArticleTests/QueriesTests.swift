@@ -41,6 +41,19 @@ struct QueriesTests {
         #expect(among.map(\.name) == ["Eve"])
     }
 
+    @Test("[7, 17, 22] columns, texts, ranges, and rows by their keys")
+    func forms() throws {
+        let db = try file.open()
+        let bob = try makePeople(db)
+        let stranger: Int64 = 7
+        let busy = try Person.where(.hasPrefix(\.name, "A") && \.age > \.visits).order(by: \.name, \.age).all(in: db)
+        let adults = try Person.where(.between(\.age, 18..<65)).order(by: \.age, .descending).all(in: db)
+        let one = try Person.require(bob.id, in: db)  // throws when there is no such row; find returns nil
+        let isThere = try Person.exists(bob.id, in: db)
+        let wasThere = try Person.delete(stranger, in: db)
+        #expect(busy.map(\.name) == ["Ann"] && adults == [bob] && one === bob && isThere && !wasThere)
+    }
+
     @Test("[25, 26] numbers, columns and dictionaries")
     func numbers() throws {
         let db = try file.open()
@@ -73,12 +86,18 @@ struct QueriesTests {
         let db = try file.open()
         let bob = try makePeople(db)
         let item = try Item.create(in: db) { $0.owner = Ref(bob) }
+        let sellers = try Person.where(.exists(Item.where(\.price > 10), on: \.id == \.owner)).all(in: db)
+        let theirs = try Item.where(.in(\.owner, Person.where(\.age > 60))).all(in: db)
+        let owners = try Person.where(.in(\.id, Item.query.select(\.owner))).all(in: db)
+        let titles = try Item.query.select(\.title).distinct().all(in: db)
+        #expect(sellers.isEmpty && theirs.isEmpty && owners == [bob] && titles == [""])
         let items = try Person.join(Item.self, on: \.id == \.owner).where(\.age > 18).all(in: db)  // [(Person, Item)]
         let withOrWithout = try Person.leftJoin(Item.self, on: \.id == \.owner).all(in: db)  // [(Person, Item?)]
         #expect(items.count == 1 && items[0].0 === bob && withOrWithout.count == 3)
         let owner = try item.related(\.owner)
+        let same = try Item.where(\.owner == bob).all(in: db)
         let belongings = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)
         let prefetched = try Item.query.including(\.owner).all(in: db)  // two queries, however many rows
-        #expect(owner === bob && belongings.first === item && prefetched[0].1 === bob)
+        #expect(owner === bob && same == [item] && belongings.first === item && prefetched[0].1 === bob)
     }
 }

@@ -14,6 +14,24 @@ public struct Assignment<M: TableModel>: Sendable {
         Assignment(column: M.columns[keyPath: path].position, value: value.template)
     }
 
+    /// Sets the optional column to a value that SQLite computes from required columns.
+    // Disfavored, because `.sql(…)` can be of either type.
+    @_disfavoredOverload
+    public static func set<V>(_ path: ColumnPath<M, V?>, to value: ColumnExpression<M, V>) -> Assignment {
+        Assignment(column: M.columns[keyPath: path].position, value: value.template)
+    }
+
+    /// Sets the column to the value of another column of the row, as it was before the update. The update
+    /// throws ``StoreError/Code/unstorable`` when the two store their values in different forms.
+    public static func set<V: ColumnValue>(_ path: ColumnPath<M, V>, to other: ColumnPath<M, V>) -> Assignment {
+        Assignment(column: M.columns[keyPath: path].position, value: Template(column: other, storedAs: path))
+    }
+
+    /// Sets the optional column to the value of a required column of the row, as it was before the update.
+    public static func set<V: ColumnValue>(_ path: ColumnPath<M, V?>, to other: ColumnPath<M, V>) -> Assignment {
+        Assignment(column: M.columns[keyPath: path].position, value: Template(column: other, storedAs: path))
+    }
+
     /// The assignments after `SET`.
     static func list(_ assignments: [Assignment]) throws -> SQL {
         guard let first = assignments.first else {

@@ -11,6 +11,7 @@ import Journal
 public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.
     public let position: Int
+    let form: StoredForm
     let encode: @Sendable (Value) throws -> Journal.Value
     let decode: @Sendable (Journal.Value) throws -> Value
     let read: @Sendable (RowCursor, Int) throws -> Value
@@ -19,6 +20,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// code calls this.
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
+        form = StoredForm(of: Value.self)
         encode = { try $0.columnValue }
         decode = { try Value(columnValue: $0) }
         read = { try $0.read($1) }
@@ -27,6 +29,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// Creates the column at `position` of the schema, stored by `coding`. Only the macro's code calls this.
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
+        form = StoredForm(of: Coding.self)
         encode = { try Coding.encode($0) }
         decode = { try Coding.decode($0) }
         read = { try $0.read($1, as: Coding.self) }

@@ -5,6 +5,7 @@
 /// ```swift
 /// Person.where(\.age > 30 && \.name == nil)
 /// Person.where(.in(\.id, ids) || .sql("lower(name) = \(name)"))
+/// Task.where(!\.isDone && \.due < \.deadline)
 /// ```
 ///
 /// `==` and `!=` treat nil as Swift does: `\.name == nil` is `IS NULL`, and a row with NULL differs from
@@ -68,17 +69,14 @@ public struct Condition<M: TableModel>: Sendable {
         path >= range.lowerBound && path <= range.upperBound
     }
 
-    // MARK: - Texts
-
-    /// SQLite's LIKE: `%` matches any text, `_` matches one character, and ASCII letters match in either
-    /// case.
-    public static func like(_ path: ColumnPath<M, String>, _ pattern: String) -> Condition {
-        compare(path, "LIKE", Template("\(pattern)"))
+    /// The column holds a value of the range, without its upper end.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V>, _ range: Range<V>) -> Condition {
+        path >= range.lowerBound && path < range.upperBound
     }
 
-    /// SQLite's LIKE on a column that may hold NULL, which it never matches.
-    public static func like(_ path: ColumnPath<M, String?>, _ pattern: String) -> Condition {
-        compare(path, "LIKE", Template("\(pattern)"))
+    /// The column holds a value of the range, without its upper end; false for NULL.
+    public static func between<V: Comparable>(_ path: ColumnPath<M, V?>, _ range: Range<V>) -> Condition {
+        path >= range.lowerBound && path < range.upperBound
     }
 }
 

@@ -17,11 +17,12 @@ public struct JoinCondition<A: Model, B: Model>: Sendable {
         JoinCondition(parts: [.columns(A.columns[keyPath: a].position, B.columns[keyPath: b].position)])
     }
 
-    fileprivate func sql(_ right: String) -> SQL {
+    /// The condition for two tables, or aliases of them, of these quoted names.
+    func sql(left: String = A.schema.quotedTable, right: String) -> SQL {
         let terms = parts.map { part -> SQL in
             switch part {
             case .columns(let a, let b):
-                SQL(raw: "\(A.schema.qualified(a, by: A.schema.quotedTable)) = \(B.schema.qualified(b, by: right))")
+                SQL(raw: "\(A.schema.qualified(a, by: left)) = \(B.schema.qualified(b, by: right))")
             case .sql(let sql): "(" + sql + "\n)"
             }
         }
@@ -183,7 +184,7 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
         let table = right == B.schema.quotedTable ? right : "\(B.schema.quotedTable) AS \(right)"
         var sql =
             SQL(raw: "SELECT \(selection) FROM \(A.schema.quotedTable) \(isLeft ? "LEFT " : "")JOIN \(table) ON ")
-            + condition.sql(right)
+            + condition.sql(right: right)
         var conditions: [SQL] = []
         if let condition = left.condition { conditions.append(try condition.template.sql()) }
         if let condition = self.right { conditions.append(try condition.template.sql(right)) }

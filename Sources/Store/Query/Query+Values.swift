@@ -2,34 +2,6 @@ import Foundation
 import Journal
 
 extension Query {
-    /// Returns some columns of the rows, as tuples; as plain values for one column.
-    ///
-    /// ```swift
-    /// let pairs = try Person.where(\.age > 30).select(\.name, \.age, in: db)      // [(String, Int?)]
-    /// let names = try Person.query.order(by: \.name).select(\.name, in: db)       // [String]
-    /// ```
-    ///
-    /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` only for these columns, because
-    ///   others are not read.
-    public func select<each V>(
-        _ columns: repeat ColumnPath<M, each V>, in database: Database
-    ) throws -> [(repeat each V)] {
-        let resolved = (repeat M.columns[keyPath: each columns])
-        var names: [String] = []
-        for column in repeat each resolved {
-            names.append(M.schema.qualified(column.position, by: M.schema.quotedTable))
-        }
-        let sql = try select(SQL(raw: names.joined(separator: ", ")))
-        return try database.list(sql, operation: "fetching columns", table: M.schema.table) { statement in
-            var position = -1
-            func next() -> Int {
-                position += 1
-                return position
-            }
-            return (repeat try (each resolved).read(statement.row, next()))
-        }
-    }
-
     /// Returns a column of the first row; nil when there is no row.
     ///
     /// - Throws: ``StoreError``, as described at ``Query``; only this column of the first row is read.

@@ -28,8 +28,17 @@ public struct Query<M: TableModel>: Sendable {
         return query
     }
 
-    /// Adds a column to the order, smallest first.
-    public func order<V>(by path: ColumnPath<M, V>) -> Query { order(.ascending(path)) }
+    /// Adds columns to the order, smallest first; earlier columns take precedence.
+    public func order<each V>(by paths: repeat ColumnPath<M, each V>) -> Query {
+        var query = self
+        for path in repeat each paths { query.ordering.append(.ascending(path)) }
+        return query
+    }
+
+    /// Adds a column to the order: `order(by: \.age, .descending)`.
+    public func order<V>(by path: ColumnPath<M, V>, _ direction: OrderDirection) -> Query {
+        order(Ordering(path, direction))
+    }
 
     /// Adds terms to the order; earlier terms take precedence.
     public func order(_ terms: Ordering<M>...) -> Query {

@@ -6,6 +6,8 @@ struct Template<M: TableModel>: Sendable {
     enum Part: Sendable {
         case sql(SQL)
         case column(Int)
+        /// SQL that depends on the quoted name by which it refers to a row of the model: a subquery.
+        case correlated(@Sendable (_ table: String) throws -> SQL)
         /// A value that could not be encoded; a query with it throws this error.
         case failure(StoreError)
     }
@@ -65,6 +67,7 @@ struct Template<M: TableModel>: Sendable {
             switch part {
             case .sql(let sql): result = result + sql.expanding(M.schema, table: table)
             case .column(let position): result = result + SQL(raw: M.schema.qualified(position, by: table))
+            case .correlated(let sql): result = try result + sql(table)
             case .failure(let error): throw error
             }
         }

@@ -10,7 +10,7 @@ import Journal
 ///     var lastName: String = ""
 ///     var firstName: String = ""
 ///
-///     static let indexes = [Index("email", unique: true), Index("lastName", "firstName")]
+///     static let indexes = [Index(\Columns.email, unique: true), Index("lastName", "firstName")]
 /// }
 /// ```
 ///
@@ -37,6 +37,24 @@ public struct Index: Hashable, Codable, Sendable {
     ///     (https://sqlite.org/partialindex.html); nil for all rows.
     public init(_ columns: String..., unique: Bool = false, where condition: String? = nil) {
         self.columns = columns
+        isUnique = unique
+        self.condition = condition
+    }
+
+    /// Creates the declaration of an index on columns that the compiler checks:
+    /// `Index(\Columns.lastName, \Columns.firstName)`. `Columns` is the struct that `@Model` adds to the class.
+    ///
+    /// - Parameters:
+    ///   - columns: One or more columns, beginning with the one that most queries use.
+    ///   - unique: True to refuse rows with equal values. Opening throws ``StoreError/Code/unique`` when such
+    ///     rows exist.
+    ///   - condition: The condition of a partial index, as SQL; nil for all rows.
+    public init<M: TableModel, each V>(
+        _ columns: repeat ColumnPath<M, each V>, unique: Bool = false, where condition: String? = nil
+    ) {
+        var names: [String] = []
+        for column in repeat each columns { names.append(M.columns[keyPath: column].name) }
+        self.columns = names
         isUnique = unique
         self.condition = condition
     }

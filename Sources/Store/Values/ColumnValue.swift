@@ -9,6 +9,10 @@ import Journal
 /// enum Status: String, ColumnValue { case open, closed }
 /// ```
 public protocol ColumnValue: Sendable {
+    /// The type without NULL: `Wrapped` for an optional, otherwise the type itself. Two columns can be compared
+    /// when they have the same one.
+    associatedtype Unwrapped = Self
+
     /// Decodes the value from the stored value.
     ///
     /// - Throws: ``ColumnMismatch`` when this type cannot decode `columnValue`. The caller rethrows it as
@@ -111,6 +115,8 @@ public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
+    public typealias Unwrapped = Wrapped
+
     /// Decodes NULL as nil, and other values by the wrapped type.
     ///
     /// - Throws: What the wrapped type throws.
