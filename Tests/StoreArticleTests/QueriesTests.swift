@@ -54,6 +54,33 @@ struct QueriesTests {
         #expect(busy.map(\.name) == ["Ann"] && adults == [bob] && one === bob && isThere && !wasThere)
     }
 
+    @Test("[20, 25] pages and batches")
+    func pages() async throws {
+        let db = try file.open()
+        _ = try makePeople(db)
+        var second: Page<Person>?
+        let people = Person.query.order(by: \.name)
+        let page = try people.page(size: 2, in: db)
+        if let next = page.next {
+            second = try people.page(size: 2, after: next, in: db)
+        }
+        #expect(page.objects.map(\.name) == ["Ann", "Bob"] && second?.objects.map(\.name) == ["Eve"])
+        #expect(second?.next == nil)
+        try Person.where(\.age > 60).forEach(batch: 500, in: db) { people in
+            try db.transaction { for person in people { try person.save { $0.visits += 1 } } }
+        }
+        var names: [String] = []
+        for try await people in Person.query.batches(of: 500, in: db) { names += people.map(\.name) }
+        #expect(names.count == 3)
+        #expect(try exported(people, db).map(\.visits) == [1, 0, 0])
+    }
+
+    private func exported(_ people: Query<Person>, _ db: Database) throws -> [Person.Fields] {
+        var exported: [Person.Fields] = []
+        try db.read { try people.forEachValues(batch: 500, in: db) { exported += $0 } }
+        return exported
+    }
+
     @Test("[25, 26] numbers, columns and dictionaries")
     func numbers() throws {
         let db = try file.open()

@@ -47,6 +47,13 @@ public struct Query<M: TableModel>: Sendable {
         return query
     }
 
+    /// The query in exactly this order.
+    func order(terms: [Ordering<M>]) -> Query {
+        var query = self
+        query.ordering = terms
+        return query
+    }
+
     /// Limits the result to the first `count` rows after `offset` rows; a negative `count` means no limit.
     /// The last of several limits counts. Set an order too, because SQLite guarantees none by itself.
     public func limit(_ count: Int, offset: Int = 0) -> Query {
