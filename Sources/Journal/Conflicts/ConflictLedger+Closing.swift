@@ -75,6 +75,13 @@ extension ConflictLedger {
                 """) ?? 0
     }
 
+    /// Lets no later entry have a number up to ``lastID(_:)``, also when entries are deleted now.
+    ///
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    package static func reserveIDs(_ db: Database) throws {
+        try db.execute(sql: "UPDATE _journal_ledger SET last_id = ?", arguments: [lastID(db)])
+    }
+
     /// Returns how many entries have a greater number than `id`.
     ///
     /// - Throws: Errors of SQLite.

@@ -28,6 +28,8 @@ struct LedgerRevision {
             let key = TableKey(table: change.shape.table, key: change.key)
             if keys.contains(key) { changes[key, default: []].append(change) }
         }
+        // An entry gets its number back in the end, so no other entry may have it meanwhile.
+        try ConflictLedger.reserveIDs(db)
         let ledger = ConflictRecorder(db)
         let values = JournalValues(db)
         for (key, changes) in changes.sorted(by: { $0.key < $1.key }) {
