@@ -11,6 +11,8 @@ struct HeldRowCostTests {
         CREATE TABLE post (id TEXT PRIMARY KEY, a);
         CREATE TABLE comment (id TEXT PRIMARY KEY, post TEXT REFERENCES post (id), a);
         CREATE TABLE other (id TEXT PRIMARY KEY, a);
+        CREATE TABLE answer (id TEXT PRIMARY KEY, re TEXT REFERENCES answer (id));
+        CREATE INDEX answer_re ON answer (re);
         CREATE TABLE mail (id TEXT PRIMARY KEY, a TEXT);
         CREATE UNIQUE INDEX mail_a ON mail (a);
         """
@@ -68,6 +70,29 @@ struct HeldRowCostTests {
             return steps
         }
         for (few, many) in zip(work[0], work[1]) { #expect(many < few + 500, "\(work)") }
+    }
+
+    @Test("A chain of rows that refer to one another costs in proportion to its length, when it is held and shown")
+    func chain() throws {
+        let work = try [100, 400].map { count in
+            let holder = try ReplicaFixture(directory.file("chain\(count).sqlite"), schema: Self.schema)
+            let writer = try ReplicaFixture(directory.file("first\(count).sqlite"), schema: Self.schema)
+            try holder.executeForeign(
+                """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+                INSERT INTO answer SELECT 'a' || i, 'a' || (i - 1) FROM n
+                """)
+            let setAside = try steps(holder) { try holder.inbox.bringBackHeldRows() }
+            #expect(try held(holder) == ["foreign_key \(count)"])
+            try writer.executeForeign("INSERT INTO answer VALUES ('unknown', NULL)")
+            let evaluated = try steps(holder) { try holder.pull(from: writer) }
+            #expect(try held(holder) == ["foreign_key \(count)"])
+            try writer.executeForeign("INSERT INTO answer VALUES ('a0', NULL)")
+            let shown = try steps(holder) { try holder.pull(from: writer) }
+            #expect(try held(holder) == [])
+            return [setAside, evaluated, shown]
+        }
+        for (few, many) in zip(work[0], work[1]) { #expect(many < 5 * few, "\(work)") }
     }
 
     @Test("Parents that a program inserts while nobody looks free the rows, and the next process looks once")
