@@ -14,8 +14,8 @@ package final class StepCounter: Sendable {
     /// The steps so far.
     package var steps: Int { calls.load(ordering: .relaxed) * Int(StepCounter.resolution) }
 
-    /// Counts the steps of `db` from now on. The counter must outlive the connection, or ``detach(_:)`` must be
-    /// called before.
+    /// Counts the steps of `db` from now on. The counter must outlive the connection, or ``detach(_:)`` must
+    /// be called before.
     package func attach(_ db: Database) {
         sqlite3_progress_handler(
             db.sqliteConnection, StepCounter.resolution,

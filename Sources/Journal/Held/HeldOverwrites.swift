@@ -12,8 +12,8 @@ import GRDB
 /// A key change is written as a delete and an insert of the row as its table shows it, with the
 /// substitutes. So the values that these stand for follow as a change of this machine: ``finish(_:)``.
 ///
-/// Other held rows may have given way to such a row. What the file notes in `_journal_replica.checked_held` is
-/// cleared, so that the next merge evaluates all held rows.
+/// Other held rows may have given way to such a row. What the file notes in `_journal_replica.checked_held`
+/// is cleared, so that the next merge evaluates all held rows.
 final class HeldOverwrites {
     private let db: Database
     private let selection: RawStatement

@@ -85,26 +85,20 @@ struct LedgerRevision {
 
     // MARK: - What the owner has done
 
-    /// Takes an entry out of the ledger. Its row stays until ``put(_:)``, so that no new entry gets its id.
     private func take(_ seq: Int64) throws -> Handling? {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: "SELECT id, columns, state, closed, time FROM _journal_conflicts WHERE lost_seq = ?"),
             arguments: [seq])
         guard let row else { return nil }
-        let handling = Handling(
+        try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE lost_seq = ?").execute(arguments: [seq])
+        return Handling(
             id: row["id"], seq: seq, columns: row["columns"], state: row["state"], closed: row["closed"],
             time: row["time"])
-        // No change has such an origin, so a new entry about the same change does not conflict with it.
-        try db.cachedStatement(
-            sql: "UPDATE _journal_conflicts SET lost_origin = -1 - lost_origin, lost_seq = 0 WHERE id = ?"
-        ).execute(arguments: [handling.id])
-        return handling
     }
 
     /// Gives the new entry about the same change the id, the time and the state that the former one had.
     private func put(_ handling: Handling) throws {
-        try db.cachedStatement(sql: "DELETE FROM _journal_conflicts WHERE id = ?").execute(arguments: [handling.id])
         try db.cachedStatement(sql: "UPDATE _journal_conflicts SET id = ?, time = ? WHERE lost_seq = ?")
             .execute(arguments: [handling.id, handling.time, handling.seq])
         // What was dismissed is not what is lost now when other columns are.

@@ -126,8 +126,8 @@ extension Inbox {
         rows.touchedGroups.formUnion(rows.groups(of: freeing))
         try rows.updateVisibility(all: isWholly)
         box.checkedSeq = last
-        // Recorded only from time to time: checking rows again does no harm. But many processes may come for one
-        // exchange each, and all of them would evaluate the held rows again.
+        // Recorded only from time to time: checking rows again does no harm. But many processes may come for
+        // one exchange each, and all of them would evaluate the held rows again.
         box.recordedSeq = try LocalRows.checkedSeq(db)
         if last - box.recordedSeq >= Inbox.changesPerCheck || isFirst && !freeing.isEmpty {
             try LocalRows.setCheckedSeq(last, db)

@@ -74,7 +74,9 @@ final class ApplySession {
     }
 
     /// True when rows are held that were not evaluated under this schema and identity, or that may have given
-    /// way to a held row which a local writer has overwritten since. ``db`` may be any connection of the file.
+    /// way to a held row which a local writer has overwritten since.
+    ///
+    /// - Parameter db: Any connection of the file.
     func mustEvaluateHeldRows(_ db: Database) throws -> Bool {
         try Bool.fetchOne(
             db.cachedStatement(

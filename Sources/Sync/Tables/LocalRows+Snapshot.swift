@@ -21,8 +21,8 @@ extension LocalRows {
         return try isRefused || rows.hasOrphans()
     }
 
-    /// The tables whose local changes in `range` may have freed a held row, or have overwritten one. ``db`` may
-    /// be any connection of the file.
+    /// The tables whose local changes in `range` may have freed a held row, or have overwritten one. ``db``
+    /// may be any connection of the file.
     ///
     /// A row returns when its parent is inserted, or the row goes that has its UNIQUE value. When its parent
     /// goes, it is held for another reason. Other changes beside it do not matter.

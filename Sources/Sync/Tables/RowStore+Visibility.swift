@@ -4,8 +4,8 @@ extension RowStore {
     /// Makes the tables show what the merged state and the constraints say. This is the last step of a
     /// transaction.
     ///
-    /// - Parameter all: True to evaluate every held row, because the schema or merged rows of whole tables may
-    ///   have changed; false to evaluate the rows of tables that this transaction has touched.
+    /// - Parameter all: True to evaluate every held row, because the schema or merged rows of whole tables
+    ///   may have changed; false to evaluate the rows of tables that this transaction has touched.
     func updateVisibility(all: Bool) throws {
         var groups = touchedGroups
         if !all {
