@@ -28,6 +28,18 @@ struct HeldRowWritesTests {
         for index in 0..<2 { #expect(try cluster.content(index).isEmpty, "replica \(index)") }
     }
 
+    @Test("a held row shows when a program replaces the row that has its UNIQUE value")
+    func replaced() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.executeLater(0, "INSERT INTO team VALUES(1, 'x')")
+        try cluster.executeLater(1, "INSERT INTO team VALUES(2, 'x')")
+        try cluster.pull(1, from: 0)
+        #expect(try ids(cluster, 1) == [1])
+        try cluster.executeLater(1, "INSERT OR REPLACE INTO team VALUES(1, 'y')")
+        try cluster.inboxes[1].bringBackHeldRows()
+        #expect(try ids(cluster, 1) == [1, 2])
+    }
+
     @Test("a substitute that a program writes itself is the row's own value, and stays when the parent returns")
     func substituteWritten() throws {
         let cluster = try orphan("1, NULL")

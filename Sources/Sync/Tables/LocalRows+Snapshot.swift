@@ -24,8 +24,8 @@ extension LocalRows {
     /// The tables whose local changes in `range` may have freed a held row, or have overwritten one. ``db``
     /// may be any connection of the file.
     ///
-    /// A row returns when its parent is inserted, or the row goes that has its UNIQUE value. When its parent
-    /// goes, it is held for another reason. Other changes beside it do not matter.
+    /// A row returns when its parent is inserted, or the row with its UNIQUE value goes or changes. When its
+    /// parent goes, it is held for another reason. Other changes beside it do not matter.
     func tablesFreeingHeldRows(in range: ClosedRange<Int64>) throws -> Set<Int64> {
         let held = try heldReasons()
         guard !held.isEmpty else { return [] }
@@ -66,7 +66,8 @@ extension LocalRows {
         }
         guard !reasons.isEmpty else { return false }
         if reasons.contains(where: \.dependsOnRowsOfTable) {
-            for operation in [Journal.Operation.update, .delete] {
+            // REPLACE writes an insert in place of an update.
+            for operation in [Journal.Operation.insert, .update, .delete] {
                 if try hasEntries(of: entry, operation: operation, in: range) { return true }
             }
         }
