@@ -28,6 +28,8 @@ final class PowerLossScenario {
     private let witness: Witness
     private var machine: CampaignMachine
     private var peer: CampaignMachine
+    /// True while the machine's process has ended. A restart may fail with the disk.
+    private var isDown = false
     /// The disk of a replica that has met nobody.
     private let strangerDisk: SimulatedDisk
     private var level = 0
@@ -81,6 +83,7 @@ final class PowerLossScenario {
             }
             if let fault { counts.faults += machine.disk.happened(fault) }
             machine.disk.clearFaults()
+            if isDown { try startAgain() }
             order = try StoredState(machine.replica).tokens
             var moments: [SimulatedDisk] = []
             while let moment = machine.disk.takeCapture() { moments.append(moment) }
@@ -134,13 +137,19 @@ final class PowerLossScenario {
             try peer.migrate(to: level)
             return "a migration"
         case 95..<99:
+            isDown = true
             try machine.close()
-            machine = try restart(machine.disk, durability)
+            try startAgain()
             return "a restart"
         default:
             _ = try machine.inbox.rekey()
             return "a new identity"
         }
+    }
+
+    private func startAgain() throws {
+        machine = try restart(machine.disk, durability)
+        isDown = false
     }
 
     private func restart(_ disk: SimulatedDisk, _ durability: Replica.Durability) throws -> CampaignMachine {
