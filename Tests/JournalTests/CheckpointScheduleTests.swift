@@ -33,6 +33,12 @@ struct CheckpointScheduleTests {
         #expect(isDue(&schedule, pages: 2_124, moved: 10))
     }
 
+    @Test("a reader that has been there for long is not waited for")
+    func held() {
+        #expect(!CheckpointSchedule.isHeld(log(pages: 100_000, moved: 98_000)))
+        #expect(CheckpointSchedule.isHeld(log(pages: 100_000, moved: 97_952)))
+    }
+
     @Test("a checkpoint or restart by another connection counts")
     func others() {
         var schedule = CheckpointSchedule()

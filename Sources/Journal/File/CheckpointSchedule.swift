@@ -15,6 +15,14 @@ struct CheckpointSchedule: Sendable, Hashable {
         return log.unmovedBytes - left >= JournalLimits.walBytesPerCheckpoint
     }
 
+    /// True when a reader has been there for so long that no short wait ends it.
+    ///
+    /// A log is restarted by a writer that no reader is ahead of, so a checkpoint that waits for readers holds
+    /// the write lock. Programs wait for that lock. Behind a long reader they would wait for nothing.
+    ///
+    /// - Parameter log: The log after a checkpoint that copied what it could.
+    static func isHeld(_ log: LogPosition) -> Bool { log.unmovedBytes >= JournalLimits.walBytesPerRestart }
+
     /// Records that a checkpoint ran, complete or not.
     ///
     /// - Parameter log: The log after the checkpoint.

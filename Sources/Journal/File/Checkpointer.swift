@@ -31,16 +31,16 @@ final class Checkpointer: Sendable {
 
     /// Checkpoints when ``CheckpointSchedule`` requires it.
     ///
-    /// It waits for readers only when the log is larger than ``JournalLimits/walBytesPerRestart``, and never
-    /// longer than ``JournalLimits/restartMilliseconds``. It never fails a commit: a checkpoint that cannot
-    /// run at one commit runs after a later one.
+    /// It waits for readers only when the log is larger than ``JournalLimits/walBytesPerRestart`` and no
+    /// reader has been there for long, and never longer than ``JournalLimits/restartMilliseconds``. It never
+    /// fails a commit: a checkpoint that cannot run at one commit runs after a later one.
     func afterCommit(_ db: Database) {
         // The log's file never shrinks while it is open. So its size only rules out that a checkpoint is due.
         guard walSize >= JournalLimits.walBytesPerCheckpoint, let log = LogPosition(db),
             schedule.withLock({ $0.isDue(log) })
         else { return }
         if log.bytes >= JournalLimits.walBytesPerRestart {
-            _ = try? impatiently(db) { try checkpoint(db, .restart) }
+            shorten(db, .restart)
         } else {
             _ = try? checkpoint(db, .passive)
         }
@@ -59,12 +59,20 @@ final class Checkpointer: Sendable {
     func tend(_ db: Database, isQuiet: Bool) -> Bool {
         guard walSize >= JournalLimits.walBytesPerRestart else { return true }
         if isQuiet {
-            _ = try? impatiently(db) { try checkpoint(db, .truncate) }
+            shorten(db, .truncate)
         } else if let log = LogPosition(db), log.bytes >= JournalLimits.walBytesPerRestart, log.unmovedBytes > 0 {
             // Of a log that is copied, the next writer starts at the beginning without help.
-            _ = try? impatiently(db) { try checkpoint(db, .restart) }
+            shorten(db, .restart)
         }
         return walSize < JournalLimits.walBytesPerRestart
+    }
+
+    /// Copies the log without a lock that writers need, and restarts or truncates it unless
+    /// ``CheckpointSchedule/isHeld(_:)``.
+    private func shorten(_ db: Database, _ mode: Checkpoint.Mode) {
+        guard (try? checkpoint(db, .passive)) != nil, let rest = LogPosition(db), !CheckpointSchedule.isHeld(rest)
+        else { return }
+        _ = try? impatiently(db) { try checkpoint(db, mode) }
     }
 
     /// Runs `body` with a short time to wait for locks. A checkpoint that waits for a reader holds the write

@@ -5,8 +5,8 @@
   displaced  The file is renamed, replaced or unlinked, or its log or directory is removed, while the daemon
              has it open. The daemon raises an alarm, writes nothing more into the orphan, and confirms
              nothing to peers (F14, B79).
-  storm      Ten writers, and a reader that holds its snapshot: writers wait for a bounded time, the log stays
-             bounded, and nothing acknowledged is lost (F9, F11).
+  storm      Ten writers, and a reader that holds each snapshot for seconds: writers wait for a bounded time,
+             the log stays bounded, and nothing acknowledged is lost (F9, F11).
   busy       A program writes without a pause, beside a daemon and without one: its log stays small and is
              shortened afterwards, and it is not much slower. Transactions that read before they write do not
              fail beside a daemon with a quiet peer.
@@ -238,8 +238,7 @@ class FileTest(Campaign):
         progress = threading.Condition()
         writers = [PythonWriter(first, f"s{n}", self.rng.getrandbits(32), progress) for n in range(10)]
         reader = first.connect()
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM account").fetchone()
+        reads, turn = False, 0
         deadline = time.monotonic() + self.options.storm_seconds
         log, longest = 0, 0
         last = {}
@@ -256,11 +255,14 @@ class FileTest(Campaign):
                 longest = max(longest, time.monotonic() - stamps[writer])
                 self.expect(not writer.finished.is_set(), f"writer {writer.author.name} ended by itself")
             log = max(log, os.path.getsize(first.path + "-wal"))
-            if self.rng.random() < 0.01:
-                # It continues with a new snapshot, as a report that runs every few seconds does.
-                reader.execute("COMMIT")
-                reader.execute("BEGIN")
-                reader.execute("SELECT count(*) FROM account").fetchone()
+            # A report that takes seconds, and rests before it begins again. No log can start again while one
+            # snapshot follows the other without a pause.
+            if time.monotonic() >= turn:
+                reads = not reads
+                reader.execute("BEGIN" if reads else "COMMIT")
+                if reads:
+                    reader.execute("SELECT count(*) FROM account").fetchone()
+                turn = time.monotonic() + self.rng.uniform(*((0.5, 2) if reads else (0.2, 0.5)))
             time.sleep(0.02)
         reader.close()
         self.until(lambda: all(writer.owed == 0 for writer in writers), "the writers finish", 240)
