@@ -40,79 +40,67 @@ struct HeldRowWritesTests {
         #expect(try ids(cluster, 1) == [1, 2])
     }
 
-    @Test("a substitute that a program writes itself is the row's own value, and stays when the parent returns")
-    func substituteWritten() throws {
-        let cluster = try orphan("1, NULL")
-        try cluster.execute(0, "UPDATE person SET team = 2")
-        try cluster.execute(0, "UPDATE person SET team = NULL")
-        try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
+    /// What a program or a migration does to a row that shows a substitute, and what the row is when the parent
+    /// has returned.
+    struct Write: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// The parents of person 1; team 1 is missing.
+        let teams: String
+        let sql: [String]
+        let result: String
     }
 
-    @Test("a row that shows a substitute and is deleted and inserted again has nothing of its old value")
-    func madeAnew() throws {
-        let cluster = try orphan("1, NULL")
-        try cluster.execute(0, "DELETE FROM person")
-        try cluster.execute(0, "INSERT INTO person VALUES(1, NULL, NULL)")
-        try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["1 - -"], "replica \(index)") }
-    }
+    private static let writes = [
+        Write(
+            testDescription: "the substitute itself is written: it is the row's own value, and stays",
+            teams: "1, NULL", sql: ["UPDATE person SET team = 2", "UPDATE person SET team = NULL"], result: "1 - -"),
+        Write(
+            testDescription: "deleted and inserted again, it has nothing of its old value", teams: "1, NULL",
+            sql: ["DELETE FROM person", "INSERT INTO person VALUES(1, NULL, NULL)"], result: "1 - -"),
+        Write(
+            testDescription: "one of two substitutes is changed: the other one is still replaced", teams: "1, 1",
+            sql: ["UPDATE person SET team = 2"], result: "1 2 1"),
+        Write(
+            testDescription: "a rebuild of the table gives it another parent", teams: "1, NULL",
+            sql: [rebuild("SELECT id, 2, second FROM person")], result: "1 2 -"),
+        Write(
+            testDescription: "it gets another key", teams: "1, 2", sql: ["UPDATE person SET id = 7"], result: "7 1 2"),
+        Write(
+            testDescription: "it gets another key and another parent at once", teams: "1, 2",
+            sql: ["UPDATE person SET id = 7, team = 2"], result: "7 2 2"),
+    ]
 
-    @Test("a program changes one of two substitutes: the other one is still replaced when its parent returns")
-    func oneOfTwo() throws {
-        let cluster = try orphan("1, 1")
-        try cluster.execute(0, "UPDATE person SET team = 2")
+    @Test("a row that shows a substitute is written, and then its parent returns", arguments: writes)
+    func substituted(write: Write) throws {
+        let cluster = try orphan(write.teams)
+        for sql in write.sql { try cluster.execute(0, sql) }
         try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["1 2 1"], "replica \(index)") }
+        for index in 0..<2 { #expect(try people(cluster, index) == [write.result], "replica \(index)") }
     }
 
     @Test("a migration that rebuilds the table changes a row that shows a substitute, and the parent returns")
     func rebuilt() throws {
         let cluster = try orphan("1, NULL")
-        try cluster.execute(0, rebuild("SELECT id, team, 2 FROM person"))
+        try cluster.execute(0, Self.rebuild("SELECT id, team, 2 FROM person"))
         try cluster.converge()
         for index in 0..<2 { #expect(try people(cluster, index) == ["1 - 2"], "replica \(index)") }
         try parentReturns(cluster)
         for index in 0..<2 { #expect(try people(cluster, index) == ["1 1 2"], "replica \(index)") }
     }
 
-    @Test("a migration that rebuilds the table gives another parent to a row that shows a substitute")
-    func rebuiltWithParent() throws {
-        let cluster = try orphan("1, NULL")
-        try cluster.execute(0, rebuild("SELECT id, 2, second FROM person"))
-        try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["1 2 -"], "replica \(index)") }
-    }
-
     @Test("a migration that rebuilds the table drops a row that shows a substitute")
     func rebuiltWithout() throws {
         let cluster = try orphan("1, NULL")
-        try cluster.execute(0, rebuild("SELECT * FROM person WHERE id <> 1"))
+        try cluster.execute(0, Self.rebuild("SELECT * FROM person WHERE id <> 1"))
         try cluster.converge()
         try cluster.execute(1, "UPDATE person SET second = 2")
         try parentReturns(cluster)
         for index in 0..<2 { #expect(try people(cluster, index) == [], "replica \(index)") }
     }
 
-    @Test("a row that shows a substitute gets another key, and then its parent back")
-    func newKey() throws {
-        let cluster = try orphan("1, 2")
-        try cluster.execute(0, "UPDATE person SET id = 7")
-        try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["7 1 2"], "replica \(index)") }
-    }
-
-    @Test("a row that shows a substitute gets another key and another parent at once")
-    func newKeyAndParent() throws {
-        let cluster = try orphan("1, 2")
-        try cluster.execute(0, "UPDATE person SET id = 7, team = 2")
-        try parentReturns(cluster)
-        for index in 0..<2 { #expect(try people(cluster, index) == ["7 2 2"], "replica \(index)") }
-    }
-
     // MARK: - Helpers
 
-    private func rebuild(_ select: String) -> String {
+    private static func rebuild(_ select: String) -> String {
         """
         CREATE TABLE n(id INTEGER PRIMARY KEY, team INTEGER REFERENCES team ON DELETE SET NULL,
           second INTEGER REFERENCES team ON DELETE SET NULL);

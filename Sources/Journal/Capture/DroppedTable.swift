@@ -13,18 +13,21 @@ struct DroppedTable {
     /// True when the table was renamed and not dropped: a table that is made again has none of its rows.
     let isRenamed: Bool
 
+    /// - Parameter isRenamed: nil for a table that was renamed when it has a successor. The new name of a
+    ///   renamed table may be one that is not tracked.
+    init(position: Int64, successor: Int64?, isRenamed: Bool? = nil) {
+        self.position = position
+        self.successor = successor
+        self.isRenamed = isRenamed ?? (successor != nil)
+    }
+
     /// Returns what is recorded, by table id.
-    fileprivate static func all(_ db: Database) throws -> [Int64: DroppedTable] {
+    static func all(_ db: Database) throws -> [Int64: DroppedTable] {
         let rows = try Row.fetchAll(
             db, sql: "SELECT DISTINCT tbl, dropped, successor FROM _journal_tables WHERE dropped IS NOT NULL")
         return Dictionary(
-            rows.map { row in
-                let successor: Int64? = row["successor"]
-                return (
-                    row["tbl"],
-                    DroppedTable(position: row["dropped"], successor: successor, isRenamed: successor != nil)
-                )
-            }, uniquingKeysWith: { first, _ in first })
+            rows.map { ($0["tbl"], DroppedTable(position: $0["dropped"], successor: $0["successor"])) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// Records that the table with the id `table` is gone.
@@ -61,70 +64,5 @@ struct DroppedTable {
             }
         }
         return keys
-    }
-}
-
-/// The tables that are not where the last contact left them.
-struct PastTables {
-    private let dropped: [Int64: DroppedTable]
-    /// The names of tracked tables that have been renamed, by their ids: SQLite moves the triggers with the
-    /// table.
-    private let newNames: [Int64: String]
-    /// The position of the newest entry.
-    private let end: Int64
-
-    init(_ registry: ShapeRegistry, _ db: Database) throws {
-        dropped = try DroppedTable.all(db)
-        end = try JournalReader.lastSeq(db)
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, tbl_name FROM sqlite_master
-                WHERE type = 'trigger' AND name GLOB '\(JournalSchema.prefix)_*_insert'
-                """)
-        let tables = Dictionary(
-            rows.map { ($0["name"] as String, $0["tbl_name"] as String) }, uniquingKeysWith: { first, _ in first })
-        var newNames: [Int64: String] = [:]
-        for entry in registry.entries.values where entry.isTracked {
-            guard let name = tables[CaptureTriggers.namePrefix(tableID: entry.table) + "insert"],
-                registry.names.folded(name) != registry.names.folded(entry.wireName)
-            else { continue }
-            newNames[entry.table] = name
-        }
-        self.newNames = newNames
-    }
-
-    /// True for a table that had another name, under which it was tracked.
-    func isNewName(_ name: String) -> Bool {
-        newNames.values.contains { SQLText.foldedName($0) == SQLText.foldedName(name) }
-    }
-
-    /// What is to be recorded of a tracked table that is gone.
-    func missing(_ table: Int64, _ registry: ShapeRegistry) -> DroppedTable {
-        let successor = newNames[table].flatMap { registry.tableID(named: $0) }
-        return DroppedTable(position: end, successor: successor, isRenamed: successor != nil)
-    }
-
-    /// What rows showed before the table of `entry` was dropped or renamed; nil for one that was not.
-    func former(of entry: ShapeRegistry.Entry, _ registry: ShapeRegistry) -> DroppedTable? {
-        if let name = newNames[entry.table] {
-            return DroppedTable(position: end, successor: registry.tableID(named: name), isRenamed: true)
-        }
-        guard let past = dropped[entry.table] else { return nil }
-        // Renamed back, it has its own rows.
-        if let name = past.successor.flatMap({ newNames[$0] }),
-            registry.names.folded(name) == registry.names.folded(entry.wireName)
-        {
-            return DroppedTable(position: past.position, successor: nil, isRenamed: false)
-        }
-        return past
-    }
-
-    /// The keys that a table with the new name `name` has from a table that was renamed to it, although the
-    /// rows were written after another machine had renamed that table.
-    func laterKeys(in name: String, _ entry: ShapeRegistry.Entry, _ db: Database) throws -> Set<Key> {
-        guard let source = newNames.first(where: { SQLText.foldedName($0.value) == SQLText.foldedName(name) })?.key
-        else { return [] }
-        return try DroppedTable(position: end, successor: entry.table, isRenamed: true).news(of: source, db)
     }
 }

@@ -19,7 +19,7 @@ struct ExpectedRows {
 
         /// True when a change of the key carried this value of a fresh column, or when none carried the
         /// column and `hash` is that of the column's default.
-        func knew(_ hash: Int, in column: Int, default defaultHash: Int) -> Bool {
+        func knew(_ hash: Int, in column: Int, default defaultHash: Int?) -> Bool {
             past[column]?.contains(hash) ?? (hash == defaultHash)
         }
 

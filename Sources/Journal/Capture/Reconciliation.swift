@@ -110,8 +110,10 @@ struct Reconciliation {
         ).rows
         let expected = all.filter { scope.contains($0.key) }
         let held = try heldRows()
-        let defaults = try table.stored.indices.map { index in
-            try form.stored(table.stored[index].defaultValue(db) ?? .null, in: index).hashValue
+        // A computed default is another one at each use, so no row is known to have it.
+        let defaults = try table.stored.enumerated().map { index, column -> Int? in
+            guard column.hasLiteralDefault else { return nil }
+            return try form.stored(column.defaultValue(db) ?? .null, in: index).hashValue
         }
         var found = Difference()
         var strays: [[Value]] = []
@@ -195,7 +197,7 @@ struct Reconciliation {
     }
 
     private func compare(
-        _ row: [Value], _ key: Key, with expected: ExpectedRows.Row?, _ defaults: [Int], substituted: Set<Int>,
+        _ row: [Value], _ key: Key, with expected: ExpectedRows.Row?, _ defaults: [Int?], substituted: Set<Int>,
         _ found: inout Difference
     ) {
         let isKnown = scope.isArrival ? expected != nil : expected?.merged.isAlive ?? false

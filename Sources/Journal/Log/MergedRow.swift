@@ -104,6 +104,9 @@ package struct MergedRow<Cell> {
         keep(.init(order: .eldest, version: 0, known: VersionVector(), cells: base.cells.mapValues(\.cell)))
     }
 
+    /// The latest insert of the present life; nil while none is among the changes.
+    package var insertOrder: WriteOrder? { isWhole && keyRank.isInsert ? keyRank.order : nil }
+
     /// False for a deleted row, and before the first change.
     package var isAlive: Bool { life % 2 == 1 }
 

@@ -80,7 +80,7 @@ final class Applier {
         var next = range.lowerBound
         while next < range.upperBound {
             let target = targets[batch.changes[next].shape]
-            let stretch = uncontested(next..<range.upperBound, of: batch, target)
+            let stretch = try uncontested(next..<range.upperBound, of: batch, target)
             let end = try stretch.isEmpty ? next + 1 : rows.applyUncontested(stretch, of: batch, to: target)
             for index in next..<end {
                 let offset = Int64(index - range.lowerBound)
@@ -141,10 +141,11 @@ final class Applier {
 
     /// The first changes of `range` that are alike and of the first life, and whose keys have no unseen
     /// write, or only unseen writes of other columns.
-    private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) -> Range<Int> {
+    private func uncontested(_ range: Range<Int>, of batch: ChangeBatch, _ target: ShapeTarget) throws -> Range<Int> {
         let kind = batch.changes[range.lowerBound]
         let none = range.lowerBound..<range.lowerBound
         let (context, entry) = (target.context, target.entry)
+        if kind.operation == .insert, try !undecided(by: kind, context, entry).isEmpty { return none }
         guard kind.life == 1, !rows.isBesideHeldRows(context), !isAhead else { return none }
         let unseenWrites = concurrent.reaches(inTable: entry.table)
         // Two inserts with no common column besides the key can still differ in the key's spelling.
@@ -202,12 +203,39 @@ final class Applier {
         let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
         try rows.apply(
             isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife,
-            isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: unseenWrites), key: tableKey,
+            isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: unseenWrites),
+            defaults: computedDefaults(of: change, at: place, context, entry, among: unseenWrites), key: tableKey,
             context: context, entry: entry, values: values)
         if !context.mergesByColumn, !unseenWrites.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
         {
             contested.add(row)
         }
+    }
+
+    /// The columns with a computed default that an insert does not carry.
+    private func undecided(
+        by insert: Change, _ context: TableContext, _ entry: ShapeRegistry.Entry
+    ) throws -> ColumnMask {
+        guard var columns = try session.computedDefaults(of: context)?.columns else { return ColumnMask() }
+        columns.subtract(context.columns(insert.mask, of: entry))
+        return columns
+    }
+
+    /// The computed defaults that belong to a change: it is the latest insert of its life, and no other change
+    /// of that life carries the columns. Its writer had seen none that could.
+    private func computedDefaults(
+        of change: Change, at place: Place, _ context: TableContext, _ entry: ShapeRegistry.Entry,
+        among others: [ScannedChange]
+    ) throws -> [Int: Value] {
+        guard change.operation == .insert else { return [:] }
+        var columns = try undecided(by: change, context, entry)
+        guard !columns.isEmpty else { return [:] }
+        let order = WriteOrder(stamp: change.stamp, origin: place.run.origin)
+        for other in others where other.life == change.life {
+            if other.operation == .insert, order < WriteOrder(stamp: other.stamp, origin: other.origin) { return [:] }
+            columns.subtract(context.columns(other.mask, of: other.shape))
+        }
+        return try session.computedDefaults(of: context)?.values(of: columns, for: order) ?? [:]
     }
 
     private func isLatest(_ change: Change, at place: Place, among others: [ScannedChange]) -> Bool {

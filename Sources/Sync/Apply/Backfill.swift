@@ -64,7 +64,8 @@ struct Backfill {
         contested: PolicyResolver, registry: ShapeRegistry
     ) throws {
         guard let (context, table) = session.table(key.table, registry: registry),
-            let (image, latest) = try merged.latestImage(of: table, values)
+            let (image, latest) = try merged.latestImage(
+                of: table, values, defaults: session.computedDefaults(of: context))
         else { return }
         var columns = latest
         // An insert also sets the spelling of the key: two keys may have become one.

@@ -22,12 +22,12 @@ extension ApplySession {
 
 extension MergedRow<JournalCell> {
     /// The values of the latest change of each column, in the order of ``TableInspection/stored``, and the
-    /// columns that have one.
+    /// columns that have one. A column that no change carries has its computed default.
     ///
     /// - Returns: nil when the row's key is not complete.
-    func latestImage(of table: TableInspection, _ values: JournalValues) throws -> (
-        image: [Value?], columns: ColumnMask
-    )? {
+    func latestImage(
+        of table: TableInspection, _ values: JournalValues, defaults: ComputedDefaults?
+    ) throws -> (image: [Value?], columns: ColumnMask)? {
         guard key.count == table.keyCount else { return nil }
         var image = [Value?](repeating: nil, count: table.stored.count)
         var columns = ColumnMask()
@@ -36,6 +36,14 @@ extension MergedRow<JournalCell> {
             guard let cell else { continue }
             image[column] = try values.value(of: cell)
             columns.insert(column)
+        }
+        if let defaults, let insertOrder {
+            var missing = defaults.columns
+            missing.subtract(columns)
+            for (column, value) in defaults.values(of: missing, for: insertOrder) {
+                image[column] = value
+                columns.insert(column)
+            }
         }
         return (image, columns)
     }

@@ -27,6 +27,8 @@ final class ApplySession {
     private var targets: [Int64: ShapeTarget] = [:]
     private var uniqueColumns: [Int64: ColumnMask] = [:]
     private var defaults: [Int64: [Value?]] = [:]
+    private var computedDefaults: [Int64: ComputedDefaults?] = [:]
+    private var evaluator: DefaultEvaluator?
     private var uniqueRivals: [Int64: [UniqueConflictFinder]] = [:]
     /// The folded names of the tables that may have CHECK constraints, because their definitions contain the
     /// word.
@@ -192,6 +194,19 @@ final class ApplySession {
         }
         defaults[context.tableID] = values
         return values
+    }
+
+    /// The columns whose default SQLite computes at each insert; nil when the table has none.
+    func computedDefaults(of context: TableContext) throws -> ComputedDefaults? {
+        if let known = computedDefaults[context.tableID] { return known }
+        var found: ComputedDefaults?
+        if let table = context.inspection, table.stored.contains(where: { !$0.hasLiteralDefault }) {
+            let evaluator = try evaluator ?? DefaultEvaluator()
+            self.evaluator = evaluator
+            found = ComputedDefaults(of: table, evaluator)
+        }
+        computedDefaults[context.tableID] = .some(found)
+        return found
     }
 
     /// The finders of conflicting rows, one for each unique index of a table.

@@ -37,7 +37,30 @@ extension RowStore {
             else { continue }
             for (column, value) in zip(table.stored, try session.defaults(of: context, table))
             where row.image.columns[column.name] == nil { row.image.columns[column.name] = value }
+            if let values = table.key(of: row.image) {
+                row.image = try completed(
+                    row.image, of: RowID(key: key, context: context, table: table, values: values))
+            }
             try held.hold(key, row)
         }
+    }
+
+    /// Gives the image of a row the computed defaults that it lacks, because its table got the columns while
+    /// it was held. The journal says to which insert they belong.
+    func completed(_ image: RowImage, of row: RowID) throws -> RowImage {
+        guard let defaults = try session.computedDefaults(of: row.context) else { return image }
+        var missing = defaults.columns
+        for (index, column) in row.table.stored.enumerated() where image.columns[column.name] != nil {
+            missing.remove(index)
+        }
+        guard !missing.isEmpty,
+            let merged = try session.mergedRows(of: [row.key.table], among: [row.key], in: db)[row.key],
+            let insert = merged.insertOrder
+        else { return image }
+        var whole = image
+        for (index, value) in defaults.values(of: missing, for: insert) {
+            whole.columns[row.table.stored[index].name] = value
+        }
+        return whole
     }
 }

@@ -61,10 +61,12 @@ final class RowStore {
 
     /// Brings a row to what merging decided about a change.
     ///
-    /// - Parameter isLatest: False when a change of the row that is here is later.
+    /// - Parameters:
+    ///   - isLatest: False when a change of the row that is here is later.
+    ///   - defaults: Values that belong to the change although it does not carry them.
     func apply(
-        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, isLatest: Bool, key: TableKey,
-        context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
+        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, isLatest: Bool, defaults: [Int: Value],
+        key: TableKey, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let row = id(of: key, entry: entry, values: values) else {
             return try apply(
@@ -82,9 +84,12 @@ final class RowStore {
                 try held.release(key)
                 try remove(row)
             }
-            try write(
-                columns, isWhole: change.operation == .insert, isLatest: isLatest, row: row,
-                image: context.row(change, of: entry, values: values))
+            var (columns, image) = (columns, context.row(change, of: entry, values: values))
+            for (column, value) in defaults {
+                columns.insert(column)
+                image[column] = value
+            }
+            try write(columns, isWhole: change.operation == .insert, isLatest: isLatest, row: row, image: image)
         }
     }
 
@@ -260,6 +265,7 @@ final class RowStore {
     ///
     /// - Returns: The result code; `SQLITE_DONE` when the row was inserted.
     func insert(_ row: RowID, _ image: RowImage) throws -> Int32 {
+        let image = try completed(image, of: row)
         var mask = ColumnMask()
         var values: [Value] = []
         for (index, column) in row.table.stored.enumerated() {

@@ -143,7 +143,10 @@ struct ContentRepair {
             try store.remove(id)
             return .rebuilt
         }
-        guard let (image, columns) = try merged.latestImage(of: id.table, JournalValues(db)) else { return .right }
+        guard
+            let (image, columns) = try merged.latestImage(
+                of: id.table, JournalValues(db), defaults: session.computedDefaults(of: id.context))
+        else { return .right }
         let isUndisturbed = visible.map { row in
             image.indices.allSatisfy { index in image[index].map { $0 == row[index] } ?? true }
         }

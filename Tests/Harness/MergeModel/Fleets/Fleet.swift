@@ -8,7 +8,8 @@ import TestSupport
 ///
 /// Each value that a user writes is unique and begins with `user`. So it is known of each what became of it.
 /// Properties, when all machines have run all migrations and know the same:
-/// 1. All have the same rows, and the same ledger.
+/// 1. All have the same rows, and the same ledger. The machines of one release have the same rows also before,
+///    whenever they know the same.
 /// 2. Each value that a user wrote stands, or a user saw it and wrote over it, or it is in the ledger, or its
 ///    row was deleted by a user.
 /// 3. A row that a user deleted is gone.
@@ -62,6 +63,10 @@ struct Fleet {
         try write("INSERT INTO item SELECT value, 'first', 'first', 'first' FROM json_each('[1, 2, 3, 4]')", on: 0)
         try converge()
         for _ in 0..<(20 + random.below(50)) { try step() }
+        if random.chance(50) {
+            try converge()
+            try checkReleases()
+        }
         for machine in machines.indices {
             while machines[machine].release < migrations.count { try migrate(machine) }
         }
@@ -179,17 +184,28 @@ struct Fleet {
         var description: String { what }
     }
 
-    private func check() throws {
-        let tables = ["item"] + (migrations.contains(.seeds) ? ["team"] : [])
-        func content(_ machine: FleetMachine) throws -> [String] {
-            try tables.flatMap { table in
-                let names = machine.columns.filter { $0.table == table }.map(\.name).sorted()
-                return try machine.rows("SELECT id, \(names.joined(separator: ", ")) FROM \(table) ORDER BY id").map {
-                    row in
-                    "\(table) " + zip(["id"] + names, row).map { "\($0)=\($1.plain)" }.joined(separator: " ")
-                }
+    private func content(_ machine: FleetMachine) throws -> [String] {
+        try Set(machine.columns.map(\.table)).sorted().flatMap { table in
+            let names = machine.columns.filter { $0.table == table }.map(\.name).sorted()
+            return try machine.rows("SELECT id, \(names.joined(separator: ", ")) FROM \(table) ORDER BY id").map {
+                row in
+                "\(table) " + zip(["id"] + names, row).map { "\($0)=\($1.plain)" }.joined(separator: " ")
             }
         }
+    }
+
+    /// Compares the machines of one release, which know the same.
+    private func checkReleases() throws {
+        for (release, machines) in Dictionary(grouping: machines, by: \.release) {
+            let first = try content(machines[0])
+            for machine in machines.dropFirst() where try content(machine) != first {
+                throw Failure(
+                    what: "two machines of release \(release) differ:\n  \(first)\n  \(try content(machine))")
+            }
+        }
+    }
+
+    private func check() throws {
         let ledgers = try machines.map { machine in
             try machine.fixture.replica.read { db in
                 try ConflictEntry.all(db).map { entry in

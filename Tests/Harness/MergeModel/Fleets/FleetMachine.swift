@@ -40,21 +40,24 @@ final class FleetMachine {
     func rows(_ sql: String) throws -> [[Value]] { try program.rows(sql) }
 
     func migrate(_ migration: FleetMigration, at time: Int64) throws {
-        try run(migration == .rebuild ? rebuild() : migration.sql, at: time)
+        let isRebuild = migration == .rebuild || migration == .computedDefault
+        try run(isRebuild ? rebuild(adding: migration.column) : migration.sql, at: time)
         columns = columns.filter { $0 != migration.dropped } + [migration.column].compactMap { $0 }
         release += 1
     }
 
     /// The steps that SQLite's documentation recommends (https://sqlite.org/lang_altertable.html, section 7).
     /// The default stays: without it, nothing tells a value that was written from one that was not.
-    private func rebuild() throws -> String {
+    private func rebuild(adding added: FleetColumn?) -> String {
         let names = columns.filter { $0.table == "item" }.map(\.name)
-        let definitions =
-            (["id INTEGER PRIMARY KEY"] + names.map { $0 == "kind" ? "kind TEXT DEFAULT 'plain'" : "\($0) TEXT" })
-            .joined(separator: ", ")
+        let defaults = [
+            "kind": " DEFAULT 'plain'", "size": " NOT NULL DEFAULT 'none'",
+            "token": " NOT NULL DEFAULT (hex(randomblob(8)) || CURRENT_TIMESTAMP)",
+        ]
+        let definitions = (names + [added].compactMap { $0?.name }).map { "\($0) TEXT\(defaults[$0] ?? "")" }
         let list = (["id"] + names).joined(separator: ", ")
         return """
-            CREATE TABLE item_new(\(definitions), size TEXT NOT NULL DEFAULT 'none');
+            CREATE TABLE item_new(id INTEGER PRIMARY KEY, \(definitions.joined(separator: ", ")));
             INSERT INTO item_new(\(list)) SELECT \(list) FROM item;
             DROP TABLE item;
             ALTER TABLE item_new RENAME TO item

@@ -11,6 +11,8 @@ enum FleetMigration: String, CaseIterable, Sendable {
     case seeds
     /// Builds the table anew, with a column more.
     case rebuild
+    /// The same, with a default that SQLite computes for each row.
+    case computedDefault
     /// Drops a column and adds it again under the same name, without a contact in between.
     case reset
     /// Drops a column.
@@ -23,7 +25,7 @@ enum FleetMigration: String, CaseIterable, Sendable {
         case .renaming: "ALTER TABLE item RENAME COLUMN name TO title"
         case .seeds:
             "CREATE TABLE team(id INTEGER PRIMARY KEY, motto TEXT); INSERT INTO team VALUES(1, 'seed'), (2, 'seed'), (3, 'seed')"
-        case .rebuild: ""
+        case .rebuild, .computedDefault: ""
         case .reset: "ALTER TABLE item DROP COLUMN note; ALTER TABLE item ADD COLUMN note TEXT"
         case .removal: "ALTER TABLE item DROP COLUMN memo"
         }
@@ -37,6 +39,7 @@ enum FleetMigration: String, CaseIterable, Sendable {
         case .renaming: FleetColumn(table: "item", name: "title")
         case .seeds: FleetColumn(table: "team", name: "motto")
         case .rebuild: FleetColumn(table: "item", name: "size")
+        case .computedDefault: FleetColumn(table: "item", name: "token")
         case .reset, .removal: nil
         }
     }
