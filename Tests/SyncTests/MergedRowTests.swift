@@ -133,7 +133,8 @@ struct MergedRowTests {
                     if change.operation == .insert { columns["key"] = change.key[0] }
                     return ReferenceWrite(
                         origin: change.order.origin, version: change.version, stamp: change.order.stamp,
-                        life: change.life, operation: change.operation, isKeyChange: false, isMinted: false, row: id,
+                        life: change.life, operation: change.operation, isKeyChange: false, isMinted: false,
+                        isCovering: false, row: id,
                         columns: columns,
                         keyColumns: ["key"], known: change.known)
                 })

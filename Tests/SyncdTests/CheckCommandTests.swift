@@ -48,6 +48,25 @@ struct CheckCommandTests {
         #expect(try workspace.snapshot() == before)
     }
 
+    @Test("full-text indexes that triggers keep are named, and those whose triggers need their program")
+    func indexes() async throws {
+        let path = workspace.path("a.sqlite")
+        try RawConnection(path: path).run(
+            """
+            CREATE TABLE post (id TEXT PRIMARY KEY NOT NULL, body TEXT); CREATE VIRTUAL TABLE words USING fts5 (body);
+            CREATE TRIGGER a AFTER INSERT ON post BEGIN INSERT INTO words (rowid, body) VALUES (new.rowid, new.body); END;
+            CREATE TABLE place (id TEXT PRIMARY KEY NOT NULL, x); CREATE VIRTUAL TABLE box USING rtree (id, x0, x1);
+            CREATE TRIGGER b AFTER INSERT ON place BEGIN
+              INSERT INTO box VALUES (new.rowid, st_minx(new.x), st_maxx(new.x)); END;
+            """)
+        let before = try workspace.snapshot()
+        let outcome = try await Tool.run("check", path)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.lines.contains { $0.contains("also gets what peers write: words.") }, "\(outcome)")
+        #expect(outcome.lines.contains { $0.contains("lacks what peers write") && $0.contains(": box.") }, "\(outcome)")
+        #expect(try workspace.snapshot() == before)
+    }
+
     @Test("--json has every table, with its number of rows, and what asks for --accept")
     func json() async throws {
         let path = workspace.path("a.sqlite")

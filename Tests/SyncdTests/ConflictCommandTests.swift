@@ -101,6 +101,9 @@ struct ConflictCommandTests {
         let unknown = try await Tool.run("conflicts", a, "restore", "1", "77")
         #expect(unknown.status == 1 && unknown.errors.contains("no conflict 77"))
         #expect(try workspace.value(a, "SELECT name FROM person WHERE id = 'p1'") == "yours")
+        let given = try await Tool.run("conflicts", a, "restore", "1", "--as-new-row")
+        #expect(
+            given.status == 1 && given.errors.contains("does not choose the keys") && given.errors.contains("Hint: "))
         try workspace.execute(a, "DROP TABLE person")
         let gone = try await Tool.run("conflicts", a, "restore", "1")
         #expect(gone.status == 1 && gone.errors.contains("person") && gone.errors.contains("Hint: "))

@@ -86,6 +86,33 @@ struct InitCommandTests {
         #expect(try workspace.snapshot() == before)
     }
 
+    @Test("--references declares what no foreign key says, and names that are wrong leave the file unchanged")
+    func references() async throws {
+        let path = workspace.path("a.sqlite")
+        try workspace.execute(
+            path,
+            """
+            CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE word (w TEXT PRIMARY KEY NOT NULL);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, user_id INTEGER, word_id INTEGER REFERENCES user(id));
+            """)
+        let before = try workspace.snapshot()
+        for (argument, reason) in [
+            ("nothing.user_id=user", "no table"), ("note.nothing=user", "no column"), ("note.user_id=x", "no table"),
+            ("note.user_id=word", "does not choose"), ("note.word_id=note", "foreign key leads to user"),
+        ] {
+            let outcome = try await Tool.run("init", path, "--references", argument)
+            #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome)")
+            #expect(outcome.errors.contains("Hint: "), "\(outcome)")
+        }
+        #expect(try workspace.snapshot() == before)
+        let declared = try await Tool.run("init", path, "--references", "NOTE.User_id=user")
+        #expect(declared.lines.contains("Declared references: NOTE.User_id to user."), "\(declared)")
+        let again = try object(try await Tool.run("init", path, "--json"))
+        #expect((again["references"] as? [[String: String]])?.map { $0["parent"] } == ["user"])
+        let without = try object(try await Tool.run("init", path, "--json", "--references", "note.user_id="))
+        #expect((without["references"] as? [Any])?.isEmpty == true)
+    }
+
     @Test("a file without a trackable table is reported as such")
     func nothing() async throws {
         let path = workspace.path("a.sqlite")

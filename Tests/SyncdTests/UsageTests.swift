@@ -14,12 +14,14 @@ struct UsageTests {
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
             ["run", "x.sqlite", "--listen", "127.0.0.1:65536"], ["run", "x.sqlite", "--log-level", "loud"],
             ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"], ["uninit"],
-            ["init", "x.sqlite", "--policy", "t=best"],
+            ["init", "x.sqlite", "--policy", "t=best"], ["init", "x.sqlite", "--references", "t.c"],
+            ["init", "x.sqlite", "--references", "c=t"],
             ["init", "x.sqlite", "--renamed", "old"], ["run", "x.sqlite", "--conflict-days", "0"], ["run"], ["config"],
             ["config", "check"],
             ["clock", "x.sqlite", "accept"], ["clock", "x.sqlite", "repair", "84278008"],
             ["held", "x.sqlite", "--reason", "uniq"], ["conflicts", "x.sqlite", "restore"],
             ["conflicts", "x.sqlite", "restore", "1", "--table", "t"],
+            ["conflicts", "x.sqlite", "dismiss", "1", "--as-new-row"], ["conflicts", "x.sqlite", "--as-new-row"],
             ["conflicts", "x.sqlite", "dismiss", "1", "--state", "all"],
         ])
     func usage(arguments: [String]) async throws {

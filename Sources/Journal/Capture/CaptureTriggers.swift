@@ -33,7 +33,7 @@ struct CaptureTriggers {
     }
 
     /// The version of the triggers' text. Files with another one get new triggers at the next contact.
-    static let generation: Int64 = 2
+    static let generation: Int64 = 3
 
     static func namePrefix(tableID: Int64) -> String { "\(JournalSchema.prefix)_\(tableID)_" }
 
@@ -131,7 +131,7 @@ struct CaptureTriggers {
     /// insert. It is set only when the insert follows, so the pair is always complete.
     private var keyChange: Trigger {
         let columns = keys.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
-        let source = keys.map { "t.\(SQLText.quote(identifier: $0.name)) IS NEW.\(SQLText.quote(identifier: $0.name))" }
+        let source = zip(keys, table.keyTerms).map { "t.\($1) IS NEW.\(SQLText.quote(identifier: $0.name))" }
         let row = "\(quotedTable) AS t WHERE \(source.joined(separator: " AND "))"
         let deleteOld =
             "INSERT INTO \(JournalSchema.prefix) (shape, op, stamp, mask, \(valueColumns(table.keyCount))) "

@@ -32,6 +32,7 @@ struct ExpectedRows {
 
     /// The rows by key, deleted ones included.
     private(set) var rows: [Key: Row] = [:]
+    private let hasKeySpellings: Bool
 
     /// Reads the journal.
     ///
@@ -45,6 +46,7 @@ struct ExpectedRows {
         _ table: TableInspection, id: Int64, fresh: Set<Int>, renamed: [Int: String], form: StoredForm,
         through end: Int64? = nil, _ db: Database
     ) throws {
+        hasKeySpellings = table.hasKeySpellings
         let reader = try JournalReader(db)
         let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
         var space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
@@ -92,8 +94,16 @@ struct ExpectedRows {
         row.merged.add(
             RowChange(
                 order: WriteOrder(stamp: change.stamp, origin: change.origin ?? own), version: change.version,
-                known: change.known, life: change.life, operation: change.operation, key: [], cells: cells))
+                known: change.known, life: change.life, operation: change.operation,
+                key: hasKeySpellings ? try key(of: change, form) : [], cells: cells))
         if isNewLife { row.key = Array(change.keyValues) }
+    }
+
+    /// The hashes of the key as the change spells it.
+    private func key(of change: JournalEntry, _ form: StoredForm) throws -> [Int] {
+        try change.keyValues.enumerated().map { index, value in
+            try (change.isLocal ? value : form.stored(value, in: index)).hashValue
+        }
     }
 
     /// How rows here show the changes of one shape.

@@ -13,6 +13,10 @@ package struct FileCheck: Sendable {
         case brokenReferences
         /// Tables whose keys SQLite generates, so that two machines can generate the same.
         case mintedKeys
+        /// Indexes that triggers keep, and that merging keeps in the same way.
+        case keptIndexes
+        /// Indexes whose triggers need a function of the program, so that they lack what others write.
+        case staleIndexes
 
         package var name: String {
             switch self {
@@ -20,6 +24,8 @@ package struct FileCheck: Sendable {
             case .rowsWithoutKey: "rows_without_key"
             case .brokenReferences: "broken_references"
             case .mintedKeys: "minted_keys"
+            case .keptIndexes: "kept_indexes"
+            case .staleIndexes: "stale_indexes"
             }
         }
 
@@ -28,14 +34,17 @@ package struct FileCheck: Sendable {
             switch self {
             case .untracked(let cause): cause.losesRows
             case .rowsWithoutKey, .brokenReferences: true
-            case .mintedKeys: false
+            case .mintedKeys, .keptIndexes, .staleIndexes: false
             }
         }
 
         /// The order in which findings are listed: first those that ask.
         static let all: [Kind] =
             TableRefusal.Cause.allCases.filter(\.losesRows).map(Kind.untracked)
-            + [.rowsWithoutKey, .brokenReferences, .mintedKeys, .untracked(.migrationNotes)]
+            + [
+                .rowsWithoutKey, .brokenReferences, .staleIndexes, .mintedKeys, .keptIndexes,
+                .untracked(.migrationNotes),
+            ]
     }
 
     package struct Finding: Sendable {
@@ -65,7 +74,7 @@ package struct FileCheck: Sendable {
 
     /// - Parameter db: A connection as ``TableInspection/missing(_:)`` wants it.
     init(_ request: InitializeRequest, _ db: Database) throws {
-        isReplica = try db.tableExists("_journal_replica")
+        isReplica = try Identity.isThere(db)
         let policy =
             try isReplica
             ? TrackingPolicy(db).updated(by: request) : TrackingPolicy(ofNewReplica: request, db)
@@ -92,7 +101,31 @@ package struct FileCheck: Sendable {
         for other in try TableInspection.untrackable(db, policy: policy) {
             found[.untracked(other.cause), default: []].append(Table(name: other.table, count: nil, missing: nil))
         }
+        let merged = Set(tracked.map(SQLText.foldedName))
+        for (kind, indexes) in try FileCheck.indexes(
+            of: tables.filter { merged.contains(SQLText.foldedName($0.name)) }, db)
+        {
+            found[kind] = indexes.map { Table(name: $0, count: nil, missing: nil) }
+        }
         findings = Kind.all.compactMap { kind in found[kind].map { Finding(kind: kind, tables: $0) } }
+    }
+}
+
+extension FileCheck {
+    /// Returns the indexes that triggers of the tables keep, by name: those that merging can keep, and the
+    /// others.
+    private static func indexes(of tables: [TableInspection], _ db: Database) throws -> [(Kind, [String])] {
+        let triggers = Dictionary(grouping: try IndexTrigger.all(db)) { SQLText.foldedName($0.table) }
+        guard !triggers.isEmpty, let connection = db.sqliteConnection else { return [] }
+        _ = tandem_enable_triggers(connection, 1)
+        defer { _ = tandem_enable_triggers(connection, 0) }
+        var indexes: [Kind: Set<String>] = [:]
+        for table in tables {
+            guard let triggers = triggers[SQLText.foldedName(table.name)] else { continue }
+            let kind = try table.compilesTriggers(db) ? Kind.keptIndexes : .staleIndexes
+            indexes[kind, default: []].formUnion(triggers.flatMap(\.indexes))
+        }
+        return indexes.map { ($0.key, $0.value.sorted()) }
     }
 }
 

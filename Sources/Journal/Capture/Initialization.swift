@@ -51,7 +51,7 @@ enum Initialization {
         let tables = try TableInspection.all(db)
         let existing = try checkNames(of: request, among: tables, db)
         var before: TrackingPolicy?
-        if try db.tableExists("_journal_replica") {
+        if try Identity.isThere(db) {
             before = try TrackingPolicy(db)
             try update(request, db)
         } else {
@@ -111,6 +111,7 @@ enum Initialization {
         _ request: InitializeRequest, _ db: Database, _ fingerprint: FileFingerprint?
     ) throws {
         try checkContent(db)
+        try JournalLeftovers(db).remove(db)
         let local = MigrationTables.excluded(unless: request.tables ?? [])
         for (_, sql) in Array(JournalSchema.tables) + JournalSchema.indexes { try db.execute(sql: sql) }
         try db.execute(

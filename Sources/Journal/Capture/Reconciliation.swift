@@ -235,6 +235,11 @@ struct Reconciliation {
             if writer == .program, !(updated + contested).isEmpty { found.inserts.append(.insert(row, entry)) }
             return
         }
+        if scope.comparesRows, let spelled = expected?.merged.key, !spelled.isEmpty,
+            spelled != row.prefix(table.keyCount).map(\.hashValue)
+        {
+            found.inserts.append(.respelling(row, entry))
+        }
         if !updated.isEmpty { found.updates.append(.update(row, columns: updated, entry)) }
         if !contested.isEmpty {
             found.contested.append(
@@ -247,11 +252,10 @@ struct Reconciliation {
     /// Removes rows that are not the table's own. No change says so.
     private func remove(_ keys: [[Value]]) throws {
         guard !keys.isEmpty else { return }
-        let condition = table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) IS ?" }
         try db.withoutTriggersAndForeignKeys {
             let delete = try RawStatement(
                 db,
-                "DELETE FROM \(SQLText.quote(identifier: table.name)) WHERE \(condition.joined(separator: " AND "))")
+                "DELETE FROM \(SQLText.quote(identifier: table.name)) WHERE \(table.keyCondition("IS ?"))")
             for key in keys {
                 for (index, value) in key.enumerated() { try delete.bind(value, at: Int32(index + 1)) }
                 try delete.run()

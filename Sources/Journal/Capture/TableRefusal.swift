@@ -12,6 +12,8 @@ package struct TableRefusal: Error, Sendable, Hashable {
         case virtualTable = "virtual_table"
         /// The name is one of Tandem's own.
         case reservedName = "reserved_name"
+        /// Two names of tables or columns are one text in two Unicode forms.
+        case ambiguousNames = "ambiguous_names"
 
         // MARK: - Tables that stay local by a decision, or have no rows of their own
 
@@ -33,7 +35,7 @@ package struct TableRefusal: Error, Sendable, Hashable {
         /// True when the file has rows that do not replicate although nobody decided so.
         package var losesRows: Bool {
             switch self {
-            case .noPrimaryKey, .tooManyColumns, .needsProgram, .virtualTable, .reservedName: true
+            case .noPrimaryKey, .tooManyColumns, .needsProgram, .virtualTable, .reservedName, .ambiguousNames: true
             case .excluded, .notNamed, .migrationNotes, .olderName, .view, .derivedTable, .shadowTable, .new: false
             }
         }

@@ -7,7 +7,7 @@ extension TableInspection {
     ///
     /// - Throws: Errors of SQLite.
     package static func untrackable(_ db: Database) throws -> [CaptureReport.Untracked] {
-        let isReplica = try db.tableExists("_journal_replica")
+        let isReplica = try Identity.isThere(db)
         return try untrackable(db, policy: isReplica ? TrackingPolicy(db) : nil)
     }
 
@@ -23,13 +23,14 @@ extension TableInspection {
                   AND (type <> 'table' OR name LIKE '\\_journal\\_%' ESCAPE '\\')
                 ORDER BY name
                 """)
+        let kept = Set(try IndexTrigger.all(db).flatMap(\.indexes).map(SQLText.foldedName))
         let virtual = rows.filter { ($0["type"] as String) == "virtual" }.map { $0["name"] as String }
         var untrackable: [CaptureReport.Untracked] = []
         for row in rows {
             let name: String = row["name"]
             guard
                 let refusal = refusal(
-                    untrackable: name, type: row["type"], sql: row["sql"] ?? "", virtual: virtual)
+                    untrackable: name, type: row["type"], sql: row["sql"] ?? "", virtual: virtual, kept: kept)
             else { continue }
             let decided = policy?.refusal(of: name).flatMap { $0.cause == .excluded ? $0 : nil }
             untrackable.append(CaptureReport.Untracked(table: name, decided ?? refusal))
@@ -51,13 +52,14 @@ extension TableInspection {
     ///   - type: The type that `pragma_table_list` reports.
     ///   - sql: The statement that creates it.
     ///   - virtual: The names of the virtual tables.
+    ///   - kept: The folded names of those that triggers keep as indexes of other tables.
     /// - Returns: Why the table cannot be tracked; nil for a table of Tandem.
     private static func refusal(
-        untrackable name: String, type: String, sql: String, virtual: [String]
+        untrackable name: String, type: String, sql: String, virtual: [String], kept: Set<String>
     ) -> TableRefusal? {
         switch type {
         case "view": return TableRefusal(.view, "it is a view, which has no rows of its own")
-        case "virtual" where VirtualTable(sql: sql).isDerived:
+        case "virtual" where VirtualTable(sql: sql).isDerived || kept.contains(SQLText.foldedName(name)):
             return TableRefusal(.derivedTable, "it is an index of other rows, which each machine keeps for itself")
         case "virtual":
             return TableRefusal(.virtualTable, "it is a virtual table, whose content stays on this machine")

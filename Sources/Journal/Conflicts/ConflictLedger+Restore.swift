@@ -50,6 +50,21 @@ extension ConflictLedger {
     // MARK: - One entry
 
     private func restore(_ conflict: ConflictEntry) throws {
+        let table = try table(of: conflict)
+        let target = try RestoreTarget(conflict, table: table, db)
+        let lost = try conflict.lost.map { (index: try target.place(of: $0.column), value: $0.value) }
+        guard try !isOfAnother(conflict, table) else {
+            throw JournalError(
+                .refused,
+                "Conflict \(conflict.id) cannot be restored in its place: SQLite has given its key to another row",
+                hint: "--as-new-row restores it under a new key.")
+        }
+        if try target.update(lost) { return }
+        try target.insert(lostRow(of: conflict, in: target))
+    }
+
+    /// The table of a conflict that can be restored.
+    func table(of conflict: ConflictEntry) throws -> TableInspection {
         guard conflict.kind != .rekeyed else {
             throw JournalError(
                 .refused, "Conflict \(conflict.id) lost nothing but its key: both rows are there",
@@ -63,9 +78,11 @@ extension ConflictLedger {
                 "Conflict \(conflict.id) cannot be restored: there is no tracked table \(conflict.table)",
                 hint: "Create or track the table again, or dismiss the conflict.")
         }
-        let target = try Target(conflict, table: table, db)
-        let lost = try conflict.lost.map { (index: try target.place(of: $0.column), value: $0.value) }
-        if try target.update(lost) { return }
+        return table
+    }
+
+    /// The columns of the row as the writer of the losing change had it, with the values that lost.
+    func lostRow(of conflict: ConflictEntry, in target: RestoreTarget) throws -> [Int: Value] {
         guard let loser = try reader.entry(at: conflict.lostSeq) else {
             throw JournalError(.corrupt, "The journal no longer holds the change that conflict \(conflict.id) is about")
         }
@@ -75,8 +92,8 @@ extension ConflictLedger {
         for (column, value) in try RowHistory(db: db, reader: reader).columns(after: loser) {
             if let index = target.index(of: column) { row[index] = value }
         }
-        for (index, value) in lost { row[index] = value }
-        try target.insert(row)
+        for column in conflict.lost { row[try target.place(of: column.column)] = column.value }
+        return row
     }
 
     func known(_ id: Int64) throws -> ConflictEntry {
@@ -87,6 +104,7 @@ extension ConflictLedger {
         return entry
     }
 
+    /// Marks an entry as handled.
     func close(_ conflict: ConflictEntry, _ state: ConflictEntry.State, time: Double) throws -> ConflictEntry {
         try db.execute(
             sql: "UPDATE _journal_conflicts SET state = ?, closed = ? WHERE id = ?",
@@ -96,7 +114,7 @@ extension ConflictLedger {
 }
 
 /// The row that a restore writes.
-private struct Target {
+struct RestoreTarget {
     let conflict: ConflictEntry
     let table: TableInspection
     let key: [Value]
@@ -119,7 +137,7 @@ private struct Target {
                 key.first { SQLText.foldedName($0.column) == SQLText.foldedName(column.name) }?.value
             }
         }
-        if let moved = conflict.movedTo.map(ordered), try Target.exists(moved, in: table, db) {
+        if let moved = conflict.movedTo.map(ordered), try RestoreTarget.exists(moved, in: table, db) {
             key = moved
             isMoved = true
         } else {
@@ -144,11 +162,12 @@ private struct Target {
 
     /// - Returns: False when there is no such row.
     func update(_ columns: [(index: Int, value: Value)]) throws -> Bool {
-        guard try Target.exists(key, in: table, db) else { return false }
+        guard try RestoreTarget.exists(key, in: table, db) else { return false }
         guard !columns.isEmpty else { return true }
         let assignments = columns.map { "\(name($0.index)) = ?" }.joined(separator: ", ")
         try run(
-            "UPDATE \(quotedTable) SET \(assignments) WHERE \(Target.keyCondition(table))", columns.map(\.value) + key)
+            "UPDATE \(quotedTable) SET \(assignments) WHERE \(RestoreTarget.keyCondition(table))",
+            columns.map(\.value) + key)
         return true
     }
 
@@ -173,14 +192,27 @@ private struct Target {
                 + "VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))", key + others.compactMap { columns[$0] })
     }
 
+    /// Inserts a row without its key.
+    ///
+    /// - Returns: The key that SQLite chose.
+    func insertNew(_ columns: [Int: Value]) throws -> Int64 {
+        let others = columns.keys.filter { $0 >= table.keyCount }.sorted()
+        let marks = others.map { _ in "?" }.joined(separator: ", ")
+        try run(
+            others.isEmpty
+                ? "INSERT INTO \(quotedTable) DEFAULT VALUES"
+                : "INSERT INTO \(quotedTable) (\(others.map(name).joined(separator: ", "))) VALUES (\(marks))",
+            others.compactMap { columns[$0] })
+        return db.lastInsertedRowID
+    }
+
     // MARK: - Pieces
 
     private var quotedTable: String { SQLText.quote(identifier: table.name) }
     private func name(_ index: Int) -> String { SQLText.quote(identifier: table.stored[index].name) }
 
     private static func keyCondition(_ table: TableInspection) -> String {
-        table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }.joined(
-            separator: " AND ")
+        table.keyCondition()
     }
 
     private static func exists(_ key: [Value], in table: TableInspection, _ db: Database) throws -> Bool {

@@ -10,9 +10,25 @@ extension Replica {
     /// - Throws: ``JournalError``; the file is then unchanged.
     @discardableResult
     public func restoreConflicts(_ ids: [Int64], time: Double) throws -> [ConflictEntry] {
+        try restoring { try ConflictLedger($0).restore(ids, time: time) }
+    }
+
+    /// Restores entries of the conflict ledger as rows of their own, all of them or none; see
+    /// ``ConflictLedger/restoreAsNewRows(_:time:)``.
+    ///
+    /// - Parameters:
+    ///   - ids: The ids of the entries (``ConflictEntry/id``).
+    ///   - time: The current time, in seconds since 1970.
+    /// - Throws: ``JournalError``; the file is then unchanged.
+    @discardableResult
+    public func restoreConflictsAsNewRows(_ ids: [Int64], time: Double) throws -> [RestoredRow] {
+        try restoring { try ConflictLedger($0).restoreAsNewRows(ids, time: time) }
+    }
+
+    private func restoring<T>(_ body: (GRDB.Database) throws -> T) throws -> T {
         try refreshDerivedState()
         do {
-            return try write { try ConflictLedger($0).restore(ids, time: time) }
+            return try write(body)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             // SQLite checks a deferred foreign key at the end of the transaction.
             throw JournalError(

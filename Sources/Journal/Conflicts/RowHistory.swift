@@ -32,6 +32,17 @@ struct RowHistory {
         return zip(space.names, cells).compactMap { name, cell in cell.map { (column: name, value: $0) } }
     }
 
+    /// Returns the latest insert of the greatest life among the changes of the key of `entry`; nil when there
+    /// is none.
+    func latestInsert(ofKeyLike entry: JournalEntry) throws -> JournalEntry? {
+        let own = reader.identity.origin
+        return try reader.entries(at: positions(ofKeyLike: entry)).values
+            .filter { $0.operation == .insert && $0.key == entry.key }
+            .max {
+                ($0.life, $0.stamp, $0.origin ?? own) < ($1.life, $1.stamp, $1.origin ?? own)
+            }
+    }
+
     /// Returns the positions of all entries whose key may equal that of `entry`. SQL's comparison finds at
     /// least the keys that ``Key`` considers equal.
     private func positions(ofKeyLike entry: JournalEntry) throws -> [Int64] {

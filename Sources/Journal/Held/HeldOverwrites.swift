@@ -9,8 +9,11 @@ import GRDB
 /// again, or written the substitute itself. The journal shows it, and ``DerivedState`` visits each local
 /// entry once.
 ///
-/// A key change is written as a delete and an insert of the row as its table shows it, with the
-/// substitutes. So the values that these stand for follow as a change of this machine: ``finish(_:)``.
+/// A key change is written as a delete and an insert of the row as its table shows it, with the substitutes.
+/// So the values that these stand for follow as a change of this machine: ``finish(_:)``.
+///
+/// An insert whose key SQLite chose makes a row besides the held one (``CoveringInserts``). The held row
+/// comes back under another key when the claims on the key are settled.
 ///
 /// Other held rows may have given way to such a row. What the file notes in `_journal_replica.checked_held`
 /// is cleared, so that the next merge evaluates all held rows.
@@ -47,6 +50,10 @@ final class HeldOverwrites {
         }
         leaving = nil
         guard let held = try row(table: cursor.entry.table, key: key) else { return }
+        if cursor.isCovering {
+            try CoveringInserts.note(cursor.seq, db)
+            try CoveringInserts.renewClaims(db)
+        }
         // The first local entry of a row that its table does not show is an insert, which carries every
         // column.
         guard held.isShown, cursor.operation == .update || cursor.isKeyChange else { return try release(held.row.id) }
@@ -114,11 +121,10 @@ final class HeldOverwrites {
         var values = shape.columns.indices.map { written.column(Int32($0)) }
         guard let table = try TableInspection.named(shape.table, db), table.shape == shape else { return nil }
         // The present row: the program may have written it again.
-        let condition = shape.keyColumns.map { "\(SQLText.quote(identifier: $0)) IS ?" }.joined(separator: " AND ")
         let present = try RawStatement(
             db,
             "SELECT \(shape.columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")) FROM "
-                + "\(SQLText.quote(identifier: shape.table)) WHERE \(condition)")
+                + "\(SQLText.quote(identifier: shape.table)) WHERE \(table.keyCondition("IS ?"))")
         for column in 0..<shape.keyCount { try present.bind(values[column], at: Int32(column + 1)) }
         guard try present.step() else { return nil }
         var columns: [Int] = []

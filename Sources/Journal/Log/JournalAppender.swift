@@ -110,6 +110,7 @@ package final class JournalAppender {
         for change in changes { floor = max(floor, change.stamp) }
         for (offset, change) in changes.enumerated() where change.isMinted {
             try MintedMarks.mark(first + Int64(offset), shape: shapes[change.shape].id, db)
+            if change.isCovering { try CoveringInserts.note(first + Int64(offset), db) }
         }
         self.current = current
         return first

@@ -22,6 +22,7 @@ final class JournalCursor {
     private let isLocal: Bool
     private let sealedSeq: Int64
     private let marks: MintedMarks
+    private let covering: CoveringInserts
 
     private(set) var seq: Int64 = 0
     private(set) var entry: ShapeRegistry.Entry
@@ -31,6 +32,8 @@ final class JournalCursor {
     private(set) var endsTransaction = false
     /// As in ``Change/isMinted``.
     private(set) var isMinted = false
+    /// As in ``Change/isCovering``.
+    private(set) var isCovering = false
 
     /// - Parameters:
     ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run
@@ -66,6 +69,7 @@ final class JournalCursor {
         try statement.bind(start, at: 1)
         try statement.bind(run.endSeq, at: 2)
         marks = try MintedMarks(db, from: start)
+        covering = CoveringInserts(db, from: start)
         self.run = run
         self.registry = registry
         self.lives = lives
@@ -125,6 +129,7 @@ final class JournalCursor {
             stamp = Stamp(rawValue: statement.int64(5))
             life = writtenLife
         }
+        isCovering = try isMinted && takesHeldKey()
         return true
     }
 
@@ -191,6 +196,14 @@ final class JournalCursor {
         let key = TableKey(table: entry.table, key: key)
         let written = try lives.life(of: key)
         return fold.life(after: operation, on: key, written: written)
+    }
+
+    private func takesHeldKey() throws -> Bool {
+        guard isLocal, seq > sealedSeq else { return try covering.contains(seq) }
+        let key = key
+        // The held row is alive. A row that another entry has deleted since is a local one.
+        return try fold.lives[TableKey(table: entry.table, key: key)] == nil
+            && covering.isHeld(table: entry.table, key: key)
     }
 
     private func damage(_ what: String) -> JournalError {

@@ -30,8 +30,8 @@ public struct JournalEntry: Sendable {
     public let values: [Value]
     /// The canonical bytes of the primary key, for comparing rows.
     public let key: Key
-    /// What the writer wrote in columns in which ``values`` has the new key of a row, by column of ``shape``: see
-    /// ``WrittenValues``.
+    /// What the writer wrote in columns in which ``values`` has the new key of a row, by column of ``shape``:
+    /// see ``WrittenValues``.
     package let written: [Int: Value]
     /// As in ``Change/endsTransaction``.
     public let endsTransaction: Bool
@@ -39,6 +39,8 @@ public struct JournalEntry: Sendable {
     public let isKeyChange: Bool
     /// As in ``Change/isMinted``.
     public let isMinted: Bool
+    /// As in ``Change/isCovering``.
+    public let isCovering: Bool
 
     /// The values of the primary key, in key order.
     public var keyValues: ArraySlice<Value> { values.prefix(shape.keyCount) }
@@ -199,7 +201,7 @@ public struct JournalReader {
             operation: cursor.operation, life: cursor.life,
             stamp: cursor.stamp, mask: mask, values: values, key: cursor.key,
             written: try written?.values(at: cursor.seq) ?? [:], endsTransaction: cursor.endsTransaction,
-            isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted)
+            isKeyChange: cursor.isKeyChange, isMinted: cursor.isMinted, isCovering: cursor.isCovering)
     }
 }
 
@@ -241,7 +243,7 @@ private struct BatchBuilder {
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
                 values: start..<batch.values.count, endsTransaction: endsTransaction, isKeyChange: cursor.isKeyChange,
-                isMinted: cursor.isMinted))
+                isMinted: cursor.isMinted, isCovering: cursor.isCovering))
         if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
             batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known
         {

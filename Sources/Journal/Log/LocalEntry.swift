@@ -18,6 +18,12 @@ package struct LocalEntry {
             shape: shape, operation: .insert, values: row, columns: Array(shape.shape.keyCount..<row.count))
     }
 
+    /// An insert of a living row that only spells its key anew, by a text that the key's collation takes for
+    /// the same.
+    static func respelling(_ row: [Value], _ shape: ShapeRegistry.Entry) -> LocalEntry {
+        LocalEntry(shape: shape, operation: .insert, values: row, columns: [])
+    }
+
     /// - Parameter columns: The columns besides the key that were changed, ascending; not empty.
     package static func update(_ row: [Value], columns: [Int], _ shape: ShapeRegistry.Entry) -> LocalEntry {
         LocalEntry(shape: shape, operation: .update, values: row, columns: columns)
@@ -35,8 +41,10 @@ package struct LocalEntry {
     package func append(_ db: Database) throws {
         var names = ["shape", "op"]
         var bound: [Value] = [.integer(shape.id), .integer(operation.rawValue)]
-        if operation == .update {
-            let mask = columns.reduce(into: ColumnMask()) { $0.insert($1) }
+        let isPart = operation == .insert && shape.shape.keyCount + columns.count < shape.shape.columns.count
+        if operation == .update || isPart {
+            let carried = isPart ? Array(0..<shape.shape.keyCount) + columns : columns
+            let mask = carried.reduce(into: ColumnMask()) { $0.insert($1) }
             for (word, bits) in mask.words.enumerated() {
                 names.append(JournalSchema.maskColumn(word))
                 bound.append(.integer(Int64(bitPattern: bits)))

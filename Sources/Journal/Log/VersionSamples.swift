@@ -39,6 +39,15 @@ extension JournalReader {
             table: cursor.entry.wireName, operation: cursor.operation, stamp: cursor.stamp, values: values)
     }
 
+    /// Returns where a version is; nil when the journal does not have it.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed run; errors of SQLite.
+    package func witness(of origin: OriginID, version: Int64) throws -> EntryWitness? {
+        guard let run = try runs.run(of: origin, holding: version) else { return nil }
+        let seq = run.seq(of: version)
+        return try EntryWitness.stamp(at: seq, db).map { EntryWitness(seq: seq, stamp: $0) }
+    }
+
     /// Returns samples of the history of `origin` that this file has, newest first: the newest version up to
     /// `limit`, then versions at distances that double, and version 1. At most 64.
     ///
@@ -114,5 +123,24 @@ package enum ChangeDigest {
         Checksum.append(tag, to: &hash)
         append(UInt64(bytes.count), to: &hash)
         for byte in bytes.prefix(bytesPerValue) { Checksum.append(byte, to: &hash) }
+    }
+}
+
+/// An entry as one process saw it. When it is no longer there, another program has put an older state of the
+/// file in its place, for example by SQLite's backup API.
+package struct EntryWitness: Sendable {
+    fileprivate let seq: Int64
+    /// `_journal.stamp`: the time of the capture, or the stamp of a received entry.
+    fileprivate let stamp: Value
+
+    /// True while the file has the entry.
+    ///
+    /// - Throws: Errors of SQLite.
+    package func isThere(_ db: Database) throws -> Bool { try EntryWitness.stamp(at: seq, db) == stamp }
+
+    fileprivate static func stamp(at seq: Int64, _ db: Database) throws -> Value? {
+        let statement = try RawStatement(db, "SELECT stamp FROM _journal WHERE seq = ?")
+        try statement.bind(seq, at: 1)
+        return try statement.step() ? statement.column(0) : nil
     }
 }

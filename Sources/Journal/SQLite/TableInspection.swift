@@ -11,7 +11,10 @@ package struct TableInspection: Sendable, Hashable {
         package let declaredType: String
         /// The collation by which the column compares text, BINARY by default.
         package let collation: String
-        /// The position in the primary key, from 1 on; 0 for a column that is not part of it.
+        /// The collation by which the primary key compares the column, where that is another one:
+        /// `PRIMARY KEY (k COLLATE NOCASE)`. nil otherwise.
+        package let keyCollation: String?
+        /// The position in the key (``KeyIndex``), from 1 on; 0 for a column that is not part of it.
         package let keyPosition: Int
         /// True when the column is declared NOT NULL.
         package let isNotNull: Bool
@@ -105,7 +108,24 @@ package struct TableInspection: Sendable, Hashable {
 
     /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY.
     package var keyCollations: [KeyCollation] {
-        stored.prefix(keyCount).map { KeyCollation(rawValue: $0.collation.uppercased()) ?? .binary }
+        stored.prefix(keyCount).map {
+            KeyCollation(rawValue: ($0.keyCollation ?? $0.collation).uppercased()) ?? .binary
+        }
+    }
+
+    /// The key columns in SQL, in key order, as the primary key compares them.
+    package var keyTerms: [String] {
+        stored.prefix(keyCount).map { column in
+            let name = SQLText.quote(identifier: column.name)
+            return column.keyCollation.map { "\(name) COLLATE \(SQLText.quote(identifier: $0))" } ?? name
+        }
+    }
+
+    /// SQL that is true for the row with a key.
+    ///
+    /// - Parameter comparison: What follows each column, with a parameter.
+    package func keyCondition(_ comparison: String = "= ?") -> String {
+        keyTerms.map { "\($0) \(comparison)" }.joined(separator: " AND ")
     }
 
     /// True when keys with different content can denote one row: texts that the collation considers equal, or
@@ -156,18 +176,19 @@ extension TableInspection {
     }
 
     private init(_ db: Database, name: String, isWithoutRowid: Bool, isStrict: Bool) throws {
-        let columns = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, type, "notnull", pk, hidden, dflt_value FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
-                """,
-            arguments: [name]
-        ).map { row in
+        let rows = try Row.fetchAll(db, sql: TableInspection.columnsSQL, arguments: [name])
+        let index = try KeyIndex(db, table: name, columns: rows)
+        let columns = try rows.map { row in
             let column: String = row["name"]
             let hidden: Int = row["hidden"]
+            let collation = try TableInspection.collation(db, table: name, column: column)
+            let position = index.columns.firstIndex { SQLText.foldedName($0.name) == SQLText.foldedName(column) }
+            // The rowid has no index, and no collation.
+            let keyCollation = index.name == nil ? nil : position.map { index.columns[$0].collation }
             return Column(
-                name: column, declaredType: row["type"],
-                collation: try TableInspection.collation(db, table: name, column: column), keyPosition: row["pk"],
+                name: column, declaredType: row["type"], collation: collation,
+                keyCollation: keyCollation?.uppercased() == collation.uppercased() ? nil : keyCollation,
+                keyPosition: position.map { $0 + 1 } ?? 0,
                 isNotNull: row["notnull"], isGenerated: hidden == 2 || hidden == 3, defaultSQL: row["dflt_value"])
         }
         let key = columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
@@ -179,11 +200,13 @@ extension TableInspection {
         self.stored = key + columns.filter { $0.keyPosition == 0 && !$0.isGenerated }
         // The declared type does not show it: INTEGER PRIMARY KEY DESC is no alias
         // (https://sqlite.org/lang_createtable.html, section 5).
-        let hasKeyIndex = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'main') WHERE origin = 'pk')", arguments: [name]
-        )
-        hasRowidKey = !isWithoutRowid && key.count == 1 && hasKeyIndex == false
+        hasRowidKey = !isWithoutRowid && index.isPrimary && key.count == 1 && index.name == nil
     }
+
+    /// The columns of a table.
+    static let columnsSQL = """
+        SELECT name, type, "notnull", pk, hidden, dflt_value FROM pragma_table_xinfo(?, 'main') WHERE hidden <> 1 ORDER BY cid
+        """
 
     private static func collation(_ db: Database, table: String, column: String) throws -> String {
         var collation: UnsafePointer<CChar>?

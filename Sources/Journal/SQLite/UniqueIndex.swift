@@ -47,18 +47,19 @@ package struct UniqueIndex: Sendable, Hashable {
 }
 
 extension UniqueIndex {
-    /// Returns the unique indexes of `table` except that of its primary key, by name.
+    /// Returns the unique indexes of `table` except that of its key (``KeyIndex``), by name.
     ///
     /// - Throws: Errors of SQLite.
     package static func all(_ db: Database, table: String) throws -> [UniqueIndex] {
-        try Row.fetchAll(
+        let key = try KeyIndex.name(db, table: table)
+        return try Row.fetchAll(
             db,
             sql: """
                 SELECT l.name, m.sql FROM pragma_index_list(?, 'main') AS l LEFT JOIN main.sqlite_master AS m
                   ON m.type = 'index' AND m.name = l.name
-                WHERE l."unique" AND l.origin <> 'pk' ORDER BY l.name
+                WHERE l."unique" AND l.name IS NOT ? ORDER BY l.name
                 """,
-            arguments: [table]
+            arguments: [table, key]
         ).map { row in
             let name: String = row["name"]
             let definition = (row["sql"] as String?).map { IndexDefinition(sql: $0) }

@@ -22,6 +22,21 @@ public struct Identity: Sendable, Hashable {
     /// replica recognizes its own address among its peers.
     public let instance: [UInt8]?
 
+    /// True when the file is a replica, or was one whose identity is damaged.
+    ///
+    /// - Throws: Errors of SQLite.
+    static func isThere(_ db: Database) throws -> Bool {
+        guard try db.tableExists("_journal_replica") else { return false }
+        let hasRow = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_replica)") ?? false
+        return try hasRow || hasHistory(db)
+    }
+
+    /// False for the empty tables of a file that was made from the schema of a replica.
+    private static func hasHistory(_ db: Database) throws -> Bool {
+        guard try db.tableExists("_journal_runs") else { return true }
+        return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM _journal_runs)") ?? true
+    }
+
     /// Reads the identity.
     ///
     /// - Throws: ``JournalError``: `notAReplica` when the file has no journal, `unsupportedFormat` when a
@@ -32,6 +47,7 @@ public struct Identity: Sendable, Hashable {
             let row = try Row.fetchOne(
                 db.cachedStatement(sql: "SELECT * FROM _journal_replica WHERE id = 1"))
         else {
+            guard try Identity.hasHistory(db) else { throw JournalError.notAReplica }
             throw JournalError(
                 .corrupt, "The journal's identity row is missing", hint: "Restore the file from a peer or a backup.")
         }

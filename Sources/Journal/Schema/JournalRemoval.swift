@@ -27,13 +27,15 @@ extension Replica {
         from path: String, discarding: Bool = false, options: Options = Options()
     ) throws -> JournalRemoval {
         do {
-            guard try hasJournal(path, options, mayRollBack: true) else { throw JournalError.notAReplica }
+            let isReplica = try hasJournal(path, options, mayRollBack: true)
             var configuration = Replica.configuration(options)
             configuration.readonly = false
             configuration.foreignKeysEnabled = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             var removal = try queue.writeWithoutTransaction { db in
-                let removal = try Replica.transaction(db) { db, _ in try remove(db, discarding) }
+                let removal = try Replica.transaction(db) { db, _ in
+                    try isReplica ? remove(db, discarding) : removeLeftovers(db)
+                }
                 // Only the last connection to a file can end WAL.
                 _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
                 return removal
@@ -44,6 +46,15 @@ extension Replica {
         } catch {
             throw JournalError(error, operation: "Removing the journal from \(path)")
         }
+    }
+
+    /// Removes what a tool has left that dropped the journal's tables.
+    private static func removeLeftovers(_ db: Database) throws -> JournalRemoval {
+        let leftovers = try JournalLeftovers(db)
+        guard !leftovers.isEmpty else { throw JournalError.notAReplica }
+        var removal = JournalRemoval()
+        (removal.triggers, removal.tables) = try leftovers.remove(db)
+        return removal
     }
 
     private static func remove(_ db: Database, _ discarding: Bool) throws -> JournalRemoval {

@@ -103,6 +103,7 @@ package enum JournalSchema {
           shape INTEGER NOT NULL
         ) STRICT
         """,
+        "_journal_covers": "CREATE TABLE _journal_covers (seq INTEGER PRIMARY KEY) STRICT",
         "_journal_claims": """
         CREATE TABLE _journal_claims (
           seq INTEGER PRIMARY KEY,
@@ -155,6 +156,14 @@ package enum JournalSchema {
         CREATE TABLE _journal_policies (
           name TEXT PRIMARY KEY NOT NULL COLLATE NOCASE,
           policy TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """,
+        "_journal_references": """
+        CREATE TABLE _journal_references (
+          tbl TEXT NOT NULL COLLATE NOCASE,
+          column TEXT NOT NULL COLLATE NOCASE,
+          parent TEXT NOT NULL,
+          PRIMARY KEY (tbl, column)
         ) STRICT, WITHOUT ROWID
         """,
         "_journal_ledger": """

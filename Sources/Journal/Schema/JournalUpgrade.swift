@@ -13,7 +13,8 @@ enum JournalUpgrade {
             // each time.
             statement = try db.cachedStatement(
                 sql: """
-                    SELECT format != ? OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = '_journal_settled'),
+                    SELECT format != ? OR 3 > (SELECT count(*) FROM sqlite_master
+                        WHERE name IN ('_journal_settled', '_journal_covers', '_journal_references')),
                       checked_held, (SELECT dropped FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
@@ -45,8 +46,8 @@ enum JournalUpgrade {
         }
         let added: Set = [
             "_journal_conflicts_by_key", "_journal_held_by_reason", "_journal_ledger", "_journal_clocks",
-            "_journal_policies", "_journal_names",
-            "_journal_settled", "_journal_minted", "_journal_claims", "_journal_written",
+            "_journal_policies", "_journal_references", "_journal_names",
+            "_journal_settled", "_journal_minted", "_journal_covers", "_journal_claims", "_journal_written",
         ]
         for (name, sql) in Array(JournalSchema.tables) + JournalSchema.indexes where added.contains(name) {
             let isThere = try Bool.fetchOne(

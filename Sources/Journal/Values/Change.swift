@@ -42,10 +42,15 @@ public struct Change: Hashable, Sendable {
     /// a new row, so it never merges with another insert of the key; see `docs/CONFLICTS.md`.
     public var isMinted: Bool
 
+    /// True for an insert with ``isMinted`` whose key a row had that was held in the writer's file. The
+    /// writer had merged that row, and no program could see it.
+    public var isCovering: Bool
+
     /// Creates a change. ``ChangeBatch/checkInvariants()`` checks whether it fits its batch.
     public init(
         shape: Int, operation: Operation, life: Int64, stamp: Stamp, mask: ColumnMask, values: Range<Int>,
-        endsTransaction: Bool, isKeyChange: Bool = false, isMinted: Bool = false
+        endsTransaction: Bool, isKeyChange: Bool = false, isMinted: Bool = false,
+        isCovering: Bool = false
     ) {
         self.shape = shape
         self.operation = operation
@@ -56,6 +61,7 @@ public struct Change: Hashable, Sendable {
         self.endsTransaction = endsTransaction
         self.isKeyChange = isKeyChange
         self.isMinted = isMinted
+        self.isCovering = isCovering
     }
 }
 

@@ -48,6 +48,28 @@ extension Database {
         }
     }
 
+    /// Writes lost values as rows of their own, beside the rows that won. Restores all of the entries, or
+    /// none.
+    ///
+    /// SQLite chooses the keys of the new rows, so their tables must have a key that it can choose (`Int64`).
+    /// Columns that did not lose have the values that the writer of the losing change had. Inside a
+    /// transaction, the write is a part of that transaction.
+    ///
+    /// - Parameter ids: `ConflictEntry.id`.
+    /// - Returns: The entries as they are now, each with the key of its new row.
+    /// - Throws: ``StoreError``: `unknownConflict`; `missingTable` and `missingColumn` when the schema has
+    ///   changed since the conflict; `constraint` when the schema refuses the row. Nothing is changed then.
+    @discardableResult
+    public func restoreConflictsAsNewRows(_ ids: [Int64]) throws -> [RestoredRow] {
+        let time = Date().timeIntervalSince1970
+        return try closing { context in
+            try context.confirm()
+            let restored = try ConflictLedger(context.db).restoreAsNewRows(ids, time: time)
+            try context.absorb()
+            return restored
+        }
+    }
+
     /// Marks entries as dismissed. Their values stay, and they can still be restored.
     ///
     /// - Returns: The entries as they are now.

@@ -11,9 +11,11 @@ extension Rekeying {
         let registry = try ShapeRegistry(db)
         let due = Backfill.due(registry, session: session).filter { session.domains.tables[$0] != nil }
         let isEmpty = try MintedClaims.isEmpty(db)
-        guard !due.isEmpty || !isEmpty else { return }
+        let missing = try MintedClaims.missing(db)
+        guard !due.isEmpty || !isEmpty || !missing.isEmpty else { return }
         let meanings = try KeyMeanings(db, domains: session.domains)
-        let found = try due.isEmpty ? [] : addClaims(in: due, to: meanings, db)
+        var found = try due.isEmpty ? [] : addClaims(in: due, to: meanings, db)
+        found.formUnion(try addRows(coveredAt: missing, to: meanings, session, db))
         let isOutdated = try !isEmpty && MintedClaims.State(db)?.basis != session.mintedBasis
         guard !found.isEmpty || isOutdated else { return }
         let contested = PolicyResolver(db, session: session, functions: functions)
@@ -25,15 +27,33 @@ extension Rekeying {
         try rows.updateVisibility(all: true)
     }
 
-    /// Finds the contested keys of whole tables.
+    /// Finds the rows whose keys SQLite chose again here while they were held.
+    ///
+    /// - Parameter seqs: The positions of the inserts that took the keys.
+    private static func addRows(
+        coveredAt seqs: [Int64], to meanings: KeyMeanings, _ session: ApplySession, _ db: Database
+    ) throws -> Set<KeyMeanings.Name> {
+        guard !seqs.isEmpty else { return [] }
+        let inserts = try JournalReader(db).entries(at: seqs).values.filter {
+            session.domains.tables[$0.tableID] != nil
+        }
+        guard !inserts.isEmpty else { return [] }
+        let keys = Set(inserts.map { TableKey(table: $0.tableID, key: $0.key) })
+        return try addClaims(in: Set(inserts.map(\.tableID)), of: keys, to: meanings, db)
+    }
+
+    /// Finds the contested keys of tables.
+    ///
+    /// - Parameter keys: The keys to look at; nil for all.
     private static func addClaims(
-        in tables: Set<Int64>, to meanings: KeyMeanings, _ db: Database
+        in tables: Set<Int64>, of keys: Set<TableKey>? = nil, to meanings: KeyMeanings, _ db: Database
     ) throws -> Set<KeyMeanings.Name> {
         let reader = try JournalReader(db)
         var positions: [TableKey: [Int64]] = [:]
         try reader.scan(tables: tables) { change in
             guard change.operation == .insert, change.shape.shape.keyCount == 1 else { return }
-            positions[TableKey(table: change.shape.table, key: change.key), default: []].append(change.seq)
+            let row = TableKey(table: change.shape.table, key: change.key)
+            if keys?.contains(row) ?? true { positions[row, default: []].append(change.seq) }
         }
         var found: Set<KeyMeanings.Name> = []
         for (row, seqs) in positions where seqs.count > 1 {
@@ -58,9 +78,14 @@ extension Rekeying {
 }
 
 extension KeyMeanings.Insert {
-    /// True for two concurrent inserts of one key, unless both keys were given.
+    /// True for two concurrent inserts of one key, unless both keys were given, and when one took the key of
+    /// the other while that was held.
     func contests(_ other: KeyMeanings.Insert) -> Bool {
         guard claim.seq != other.claim.seq, isMinted || other.isMinted else { return false }
-        return !writer.saw(other.writer) && !other.writer.saw(writer)
+        switch (writer.saw(other.writer), other.writer.saw(writer)) {
+        case (false, false): return true
+        case (true, _): return isCovering
+        case (false, true): return other.isCovering
+        }
     }
 }

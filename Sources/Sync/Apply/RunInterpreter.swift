@@ -48,14 +48,17 @@ final class RunInterpreter {
         guard !session.domains.isEmpty else { return nil }
         // Most runs meet no change of their tables that their writer had not seen.
         let isReached = part.entries.map { !concurrent.reaches(inTable: $0.table).isEmpty }
+        let hasCovering = Set(part.range.filter { batch.changes[$0].isCovering }.map { batch.changes[$0].shape })
         let mayContest = part.entries.indices.map { index in
             let entry = part.entries[index]
-            return entry.shape.keyCount == 1 && (isReached[index] || meanings.has(entry.table))
+            return entry.shape.keyCount == 1
+                && (isReached[index] || hasCovering.contains(index) || meanings.has(entry.table))
                 && linked(entry).first.map { $0.column == 0 && $0.domain == entry.table } == true
         }
         guard mayContest.contains(true) else { return nil }
         var found: Set<KeyMeanings.Name> = []
         var reader: JournalReader?
+        var held = try hasCovering.isEmpty ? [:] : heldInserts(part, batch)
         for index in part.range
         where batch.changes[index].operation == .insert && mayContest[batch.changes[index].shape] {
             let change = batch.changes[index]
@@ -66,14 +69,18 @@ final class RunInterpreter {
             let isReached = isReached[change.shape]
             let insert = KeyMeanings.Insert(
                 claim: .init(seq: part.seq(at: index), table: entry.table, key: key, moved: nil),
-                writer: part.writer(at: index), stamp: change.stamp, isMinted: change.isMinted, shape: entry,
+                writer: part.writer(at: index), stamp: change.stamp, isMinted: change.isMinted,
+                isCovering: change.isCovering, shape: entry,
                 columns: columns(of: change, batch, keyCount: entry.shape.keyCount))
-            var rivals: [KeyMeanings.Insert] = []
+            var rivals = (held[name] ?? []).filter { other in !known.contains { $0.claim.seq == other.claim.seq } }
+            // A later insert of the part may take the key of this row.
+            held[name]?.append(insert)
             if isReached {
                 let seqs = concurrent.unseenWrites(
                     table: entry.table, key: Key([.integer(key)]), registry: registry
-                ).filter { other in other.operation == .insert && !known.contains { $0.claim.seq == other.seq } }
-                    .map(\.seq)
+                ).filter { other in
+                    other.operation == .insert && !(known + rivals).contains { $0.claim.seq == other.seq }
+                }.map(\.seq)
                 if !seqs.isEmpty {
                     let current = try reader ?? JournalReader(db)
                     reader = current
@@ -126,6 +133,27 @@ final class RunInterpreter {
     }
 
     // MARK: - Pieces
+
+    /// The inserts in the journal of the keys that inserts of the part took while their rows were held.
+    private func heldInserts(_ part: Part, _ batch: ChangeBatch) throws -> [KeyMeanings.Name: [KeyMeanings.Insert]] {
+        var found: [KeyMeanings.Name: [KeyMeanings.Insert]] = [:]
+        for index in part.range where batch.changes[index].isCovering {
+            let change = batch.changes[index]
+            guard let key = KeyMeanings.number(batch.values[change.values.lowerBound]) else { continue }
+            found[KeyMeanings.Name(domain: part.entries[change.shape].table, key: key)] = []
+        }
+        let reader = try JournalReader(db)
+        let isWanted = { (_: OriginID, _: Int64, _: VersionVector) in true }
+        try reader.scanEntries(tables: Set(found.keys.map(\.domain)), ofRuns: isWanted) { entry in
+            guard entry.operation == .insert, let shape = reader.registry[entry.shapeID],
+                let key = entry.values.first.flatMap(KeyMeanings.number),
+                found[KeyMeanings.Name(domain: entry.tableID, key: key)] != nil
+            else { return }
+            found[KeyMeanings.Name(domain: entry.tableID, key: key)]?.append(
+                try .init(.init(seq: entry.seq, table: entry.tableID, key: key, moved: nil), entry, shape, reader))
+        }
+        return found
+    }
 
     private func linked(_ entry: ShapeRegistry.Entry) -> [(column: Int, domain: Int64)] {
         if let known = columns[entry.id] { return known }

@@ -11,6 +11,8 @@ final class IdentityKeeper: Sendable {
         /// The entry of the current origin that the record holds and that the file was found to fit; nil
         /// before the first check.
         var published: PublicationRecord.Entry?
+        /// Where the file has it; nil while that is not known.
+        var witness: EntryWitness?
         var lastRekey: NewIdentity.Outcome?
     }
 
@@ -36,7 +38,7 @@ final class IdentityKeeper: Sendable {
     // MARK: - Evidence in the file's surroundings
 
     /// Evidence that this is not the file for which its origin was created; nil when there is none. While
-    /// nothing is published, it costs two file lookups and two short queries.
+    /// nothing is published, it costs two file lookups and three short queries.
     ///
     /// - Throws: ``SyncError/Code/storage`` when another file was moved to the path of the open one.
     func evidence(time: Double) throws -> NewIdentity? {
@@ -47,7 +49,7 @@ final class IdentityKeeper: Sendable {
                 hint: "Restart the program, so that it opens the file that is there now.")
         }
         let entries = try record.entries()
-        let verified = state.withLock { $0.published }
+        let (verified, witness) = state.withLock { ($0.published, $0.witness) }
         let identity = try replica.identity()
         guard let bound = identity.fingerprint else {
             try replica.write { try FileBinding.bind($0, to: present) }
@@ -57,16 +59,21 @@ final class IdentityKeeper: Sendable {
             return NewIdentity(
                 .copied, of: identity.origin, shared: try sharedByRecord(entries, identity.origin), time: time)
         }
-        guard let newest = entries.last, newest != verified else { return nil }
+        guard let newest = entries.last else { return nil }
+        // A program can put an older state into the open file.
+        if newest == verified, try newest.version == 0 || witness.map({ try replica.read($0.isThere) }) ?? false {
+            return nil
+        }
         guard let entry = entries.last(where: { $0.origin == identity.origin }) else {
             // The record belongs to another file that was here before, or to an origin before the current
             // one.
             return nil
         }
-        let (head, digest) = try replica.read { db in
+        let (head, digest, found) = try replica.read { db in
             let reader = try JournalReader(db)
             return (
-                reader.vector()[entry.origin], try reader.digest(of: entry.origin, version: entry.version)
+                reader.vector()[entry.origin], try reader.digest(of: entry.origin, version: entry.version),
+                try reader.witness(of: entry.origin, version: entry.version)
             )
         }
         if entry.version > head { return NewIdentity(.rolledBack, of: entry.origin, time: time) }
@@ -75,7 +82,10 @@ final class IdentityKeeper: Sendable {
         }
         // The file has an origin that it had replaced already, so it is an older copy.
         if entry != newest { return NewIdentity(.rolledBack, of: entry.origin, shared: entry.version, time: time) }
-        state.withLock { $0.published = entry }
+        state.withLock { state in
+            state.published = entry
+            state.witness = found
+        }
         return nil
     }
 
@@ -101,16 +111,20 @@ final class IdentityKeeper: Sendable {
     /// Records that changes up to `entry` are about to be sent to a peer. The record is on the disk when this
     /// returns.
     ///
+    /// - Parameter witness: Where the file has the entry; nil when that is not known.
     /// - Throws: ``SyncError/Code/busy`` when the replica has another origin by now: what was read before
     ///   must be read again.
-    func willPublish(_ entry: PublicationRecord.Entry) throws {
+    func willPublish(_ entry: PublicationRecord.Entry, at witness: EntryWitness? = nil) throws {
         guard !hasPublished(entry.origin, through: entry.version) else { return }
         guard try replica.identity().origin == entry.origin else {
             throw SyncError(.busy, "The replica has taken a new identity; the exchange starts over")
         }
         guard opened != nil else { return }
         try record.raise(to: entry)
-        state.withLock { $0.published = entry }
+        state.withLock { state in
+            state.published = entry
+            state.witness = witness
+        }
     }
 
     /// Records a new origin after the old one. A file that has the old origin later is then known to be an
@@ -118,6 +132,7 @@ final class IdentityKeeper: Sendable {
     func note(_ outcome: NewIdentity.Outcome) throws {
         state.withLock { state in
             state.published = nil
+            state.witness = nil
             state.lastRekey = outcome
         }
         guard opened != nil else { return }

@@ -11,14 +11,17 @@ package struct ClockReport: Sendable {
         /// The deferred changes; nil when the origin is not deferred.
         package let hold: DeferredOrigin?
         /// How far the first deferred stamp lies ahead of this machine's clock, in milliseconds; negative
-        /// once its time has come. nil when the origin is not deferred, or only waits for changes that its
-        /// writer had merged.
+        /// once its time has come. nil when the origin is not deferred, only waits for changes that its
+        /// writer had merged, or contradicts itself.
         package let aheadMilliseconds: Int64?
         /// When the origin was deferred, in seconds since 1970; nil when it is not.
         package let since: Double?
         /// How much further ahead than other origins an operator allows this one to be, in milliseconds; 0
         /// for no further.
         package let allowedMilliseconds: Int64
+
+        /// True when no history can have produced the first deferred change, so that no clock can help.
+        package var isContradictory: Bool { hold?.isContradictory ?? false }
     }
 
     /// How far the stamp of the next local write will lie ahead of this machine's clock, in milliseconds; 0
@@ -51,7 +54,9 @@ package struct ClockReport: Sendable {
                 let hold = holds[origin]
                 return Origin(
                     origin: origin, hold: hold,
-                    aheadMilliseconds: hold?.stamp.map { $0.milliseconds - now.milliseconds }, since: row["since"],
+                    aheadMilliseconds: hold.flatMap { hold in
+                        hold.isContradictory ? nil : hold.stamp.map { $0.milliseconds - now.milliseconds }
+                    }, since: row["since"],
                     allowedMilliseconds: row["allowed_ms"])
             }
     }
@@ -67,12 +72,20 @@ package enum ClockDecision {
     /// time has come.
     ///
     /// - Parameter now: The time by this machine's clock.
-    /// - Throws: ``JournalError`` with `unknownOrigin` when one of the origins is not deferred. The
-    ///   transaction must be rolled back then.
+    /// - Throws: ``JournalError``: `unknownOrigin` when one of the origins is not deferred, `refused` when
+    ///   one contradicts itself. The transaction must be rolled back then.
     package static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
         let holds = try DeferredOrigins(db)
         for origin in origins {
             guard let hold = holds[origin] else { throw unknown(origin) }
+            guard !hold.isContradictory else {
+                throw JournalError(
+                    .refused,
+                    "\(origin) contradicts itself from its version \(hold.firstVersion) on, and no clock can help: its "
+                        + "stamps fall, or a row has more lives than its changes can make",
+                    hint: "Restore that machine from a peer, under a new identity; `syncd clock reset` asks for its "
+                        + "changes again.")
+            }
             // The allowance is a difference, because a clock that is ahead stays ahead by as much. Origins
             // that wait only for this one become due together with it.
             let ahead = hold.stamp.map { $0.milliseconds - now.milliseconds } ?? 0

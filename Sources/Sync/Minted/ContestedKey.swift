@@ -10,18 +10,23 @@ package struct KeyClaim: Sendable {
     package let known: VersionVector
     /// As in `Change.isMinted`.
     package let isMinted: Bool
+    /// As in `Change.isCovering`.
+    package let isCovering: Bool
     /// The table as all machines call it.
     package let table: String
-    /// The values besides the key, by folded column name. A reference is named by the row that its writer meant.
+    /// The values besides the key, by folded column name. A reference is named by the row that its writer
+    /// meant.
     package let image: [String: Value]
 
     package init(
-        order: WriteOrder, version: Int64, known: VersionVector, isMinted: Bool, table: String, image: [String: Value]
+        order: WriteOrder, version: Int64, known: VersionVector, isMinted: Bool, isCovering: Bool = false,
+        table: String, image: [String: Value]
     ) {
         self.order = order
         self.version = version
         self.known = known
         self.isMinted = isMinted
+        self.isCovering = isCovering
         self.table = table
         self.image = image
     }
@@ -59,7 +64,9 @@ package struct ChangeWriter: Sendable {
 ///    as well, because a program that gives the key means the same thing by it.
 /// 3. Of concurrent rows, one keeps the key: that of a given key, else the earliest. Each other one gets a
 ///    key of its own (``newKey(table:key:origin:version:)``).
-/// 4. A change means the row that the key had on its writer's machine: the latest that kept the key among the
+/// 4. A row that was held on a machine where SQLite chose its key again gets a key of its own, whoever gave
+///    it the first one: the programs of that machine have seen the new row only.
+/// 5. A change means the row that the key had on its writer's machine: the latest that kept the key among the
 ///    inserts that the writer had seen.
 package struct ContestedKey: Sendable {
     package let key: Int64
@@ -106,6 +113,12 @@ package struct ContestedKey: Sendable {
     /// The rows among `roots` that do not keep the key, each with its new key.
     private static func moved(_ roots: [Int], _ claims: [KeyClaim], key: Int64) -> [Int: Int64] {
         guard roots.count > 1 else { return [:] }
+        // A covering insert saw fewer inserts than there are here, so this ends.
+        let covered = roots.filter { claims[$0].isCovering }.compactMap { root -> Int? in
+            let seen = roots.filter { $0 != root && claims[root].writer.saw(claims[$0]) }
+            let moved = ContestedKey.moved(seen, claims, key: key)
+            return seen.last { moved[$0] == nil }
+        }
         // The earliest claim of the row that each root belongs to.
         var rows = Dictionary(uniqueKeysWithValues: roots.map { ($0, $0) })
         func row(_ root: Int) -> Int {
@@ -120,17 +133,20 @@ package struct ContestedKey: Sendable {
             }
         }
         let given = Set(roots.filter { !claims[$0].isMinted }.map(row))
+        let gone = Set(covered.map(row))
         func isStronger(_ a: Int, _ b: Int) -> Bool {
             guard given.contains(a) == given.contains(b) else { return given.contains(a) }
             return a < b
         }
         var moved: Set<Int> = []
         for (place, a) in roots.enumerated() {
-            for b in roots[(place + 1)...] where row(a) != row(b) && areConcurrent(claims[a], claims[b]) {
+            for b in roots[(place + 1)...]
+            where row(a) != row(b) && areConcurrent(claims[a], claims[b]) && gone.isDisjoint(with: [row(a), row(b)]) {
                 moved.insert(isStronger(row(a), row(b)) ? row(b) : row(a))
             }
         }
         moved.subtract(given)
+        moved.formUnion(gone)
         return roots.reduce(into: [:]) { result, root in
             guard moved.contains(row(root)) else { return }
             let first = claims[row(root)]

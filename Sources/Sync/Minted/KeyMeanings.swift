@@ -17,6 +17,7 @@ final class KeyMeanings {
         let writer: ChangeWriter
         let stamp: Stamp
         let isMinted: Bool
+        let isCovering: Bool
         /// Of the writer's shape, named as this file names the table.
         let shape: ShapeRegistry.Entry
         /// The values by the shape's columns, without the key.
@@ -156,13 +157,14 @@ final class KeyMeanings {
     private func claim(_ insert: Insert) -> KeyClaim {
         KeyClaim(
             order: insert.order, version: insert.writer.version, known: insert.writer.known,
-            isMinted: insert.isMinted, table: insert.shape.wireName, image: image(insert))
+            isMinted: insert.isMinted, isCovering: insert.isCovering, table: insert.shape.wireName, image: image(insert)
+        )
     }
 
     /// The values of an insert, with a digest of the row that it means in place of each reference.
     ///
-    /// It depends on the inserts only that the writer had seen, so it ends, and never changes its answer to whether two
-    /// inserts are equal because of a later one.
+    /// It depends on the inserts only that the writer had seen, so it ends, and never changes its answer to
+    /// whether two inserts are equal because of a later one.
     private func image(_ insert: Insert) -> [String: Value] {
         if let known = images[insert.claim.seq] { return known }
         let domains = Dictionary(
@@ -235,7 +237,7 @@ extension KeyMeanings.Insert {
         }
         self.init(
             claim: claim, writer: ChangeWriter(entry, own: reader.identity.origin), stamp: entry.stamp,
-            isMinted: entry.isMinted, shape: shape, columns: columns)
+            isMinted: entry.isMinted, isCovering: entry.isCovering, shape: shape, columns: columns)
     }
 }
 

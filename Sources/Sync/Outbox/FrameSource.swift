@@ -68,7 +68,7 @@ struct FrameSource: Sendable {
     func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
         try await blocking {
             try replica.refreshDerivedState()
-            var head: PublicationRecord.Entry?
+            var head: (entry: PublicationRecord.Entry, witness: EntryWitness?)?
             let portion = try replica.read { db in
                 var portion = Portion(have: have)
                 let reader = try JournalReader(db)
@@ -92,7 +92,7 @@ struct FrameSource: Sendable {
                 if portion.have[own] > have[own] { head = try unpublishedHead(reader) }
                 return portion
             }
-            if let head { try keeper?.willPublish(head) }
+            if let head { try keeper?.willPublish(head.entry, at: head.witness) }
             return portion
         }
     }
@@ -113,12 +113,17 @@ struct FrameSource: Sendable {
     }
 
     /// The newest change of this replica, if the publication record does not cover it yet.
-    private func unpublishedHead(_ reader: JournalReader) throws -> PublicationRecord.Entry? {
+    private func unpublishedHead(
+        _ reader: JournalReader
+    ) throws -> (entry: PublicationRecord.Entry, witness: EntryWitness?)? {
         let own = reader.identity.origin
         let version = reader.vector()[own]
         guard let keeper, !keeper.hasPublished(own, through: version),
             let digest = try reader.digest(of: own, version: version)
         else { return nil }
-        return PublicationRecord.Entry(origin: own, version: version, digest: digest)
+        return try (
+            PublicationRecord.Entry(origin: own, version: version, digest: digest),
+            reader.witness(of: own, version: version)
+        )
     }
 }

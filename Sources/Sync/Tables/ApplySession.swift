@@ -41,10 +41,12 @@ final class ApplySession {
     /// The rows from which ``policies`` were made.
     private let policyRows: [Row]
     let claims: ClaimReader
+    private let indexTriggers: IndexTriggers
 
     init(_ db: Database) throws {
         self.db = db
         claims = ClaimReader(db)
+        try IndexTriggers.drop(db)
         schemaVersion = try ApplySession.schemaVersion(db)
         origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
@@ -59,6 +61,7 @@ final class ApplySession {
         inspections = Dictionary(
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
         foreignKeys = try ForeignKeyMap(db, tables: tables)
+        indexTriggers = try IndexTriggers(db, tables: tables)
         policyRows = try ApplySession.policyRows(db)
         claimState = try MintedClaims.State(db)
         let policies = try MergePolicies(db, names: names)
@@ -68,7 +71,8 @@ final class ApplySession {
                 tables.first { SQLText.foldedName($0.name) == SQLText.foldedName(entry.shape.table) }.map {
                     (entry.table, $0)
                 }
-            }, foreignKeys: foreignKeys, mints: { !policies.isSet($0.name) })
+            }, foreignKeys: foreignKeys, declared: try DeclaredReference.all(db), names: names,
+            mints: { !policies.isSet($0.name) })
         checked = Set(
             try String.fetchAll(
                 db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND upper(sql) LIKE '%CHECK%'"
@@ -145,7 +149,7 @@ final class ApplySession {
 
     func writer(of context: TableContext, _ table: TableInspection) -> RowWriter {
         if let writer = writers[context.tableID] { return writer }
-        let writer = RowWriter(db, table: table)
+        let writer = RowWriter(db, table: table, indexes: indexTriggers)
         writers[context.tableID] = writer
         return writer
     }
@@ -226,10 +230,15 @@ final class ApplySession {
 
     func hasCheck(_ table: TableInspection) -> Bool { checked.contains(SQLText.foldedName(table.name)) }
 
-    /// The rows of `_journal_policies`; a change of them does not change the schema version.
+    /// The rows of `_journal_policies` and `_journal_references`; a change of them does not change the schema
+    /// version.
     private static func policyRows(_ db: Database) throws -> [Row] {
         try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT name, policy FROM _journal_policies ORDER BY name"))
+            db.cachedStatement(
+                sql: """
+                    SELECT name, NULL, policy FROM _journal_policies
+                    UNION ALL SELECT tbl, column, parent FROM _journal_references ORDER BY 1, 2
+                    """))
     }
 
     private static func schemaVersion(_ db: Database) throws -> Int64 {

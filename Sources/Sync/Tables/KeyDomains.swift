@@ -19,10 +19,22 @@ struct KeyDomains {
 
     /// - Parameters:
     ///   - tables: The captured tables with their ids.
+    ///   - declared: The references that are no foreign keys.
+    ///   - names: The names of the tables.
     ///   - mints: False for a table whose keys are natural, so that equal keys mean one row.
-    init(tables: [(id: Int64, table: TableInspection)], foreignKeys: ForeignKeyMap, mints: (TableInspection) -> Bool) {
+    init(
+        tables: [(id: Int64, table: TableInspection)], foreignKeys: ForeignKeyMap, declared: [DeclaredReference],
+        names: TableNames, mints: (TableInspection) -> Bool
+    ) {
         let byName = Dictionary(
             tables.map { (SQLText.foldedName($0.table.name), $0) }, uniquingKeysWith: { first, _ in first })
+        let byAnyName = Dictionary(
+            tables.map { (names.folded($0.table.name), $0.table) }, uniquingKeysWith: { first, _ in first })
+        func declaredParent(_ column: String, _ table: TableInspection) -> TableInspection? {
+            declared.first {
+                names.folded($0.table) == names.folded(table.name) && SQLText.foldedName($0.column) == column
+            }.flatMap { byAnyName[names.folded($0.parent)] }
+        }
         func domain(of column: String, in table: TableInspection, visited: Set<String>) -> Int64? {
             let name = SQLText.foldedName(table.name)
             let column = SQLText.foldedName(column)
@@ -35,6 +47,11 @@ struct KeyDomains {
                     let found = domain(
                         of: key.parentColumns[place], in: parent, visited: visited.union(["\(name).\(column)"]))
                 else { continue }
+                return found
+            }
+            if let parent = declaredParent(column, table), let key = parent.stored.first?.name,
+                let found = domain(of: key, in: parent, visited: visited.union(["\(name).\(column)"]))
+            {
                 return found
             }
             let isMinted =

@@ -7,6 +7,8 @@ import Journal
 /// the statements override it.
 final class RowWriter {
     private let db: Database
+    /// The indexes that triggers keep; nil where there are none.
+    private let indexes: IndexTriggers?
     private let table: TableInspection
     private let quotedTable: String
     private let keyCondition: String
@@ -21,12 +23,12 @@ final class RowWriter {
     /// Below SQLite's own limit (https://sqlite.org/limits.html, point 9).
     private static let mostParameters = 16_000
 
-    init(_ db: Database, table: TableInspection) {
+    init(_ db: Database, table: TableInspection, indexes: IndexTriggers? = nil) {
         self.db = db
+        self.indexes = indexes
         self.table = table
         quotedTable = SQLText.quote(identifier: table.name)
-        keyCondition = table.stored.prefix(table.keyCount).map { "\(SQLText.quote(identifier: $0.name)) = ?" }
-            .joined(separator: " AND ")
+        keyCondition = table.keyCondition()
     }
 
     // MARK: - One row
@@ -38,7 +40,7 @@ final class RowWriter {
         let statement = try inserts[mask] ?? prepareInsert(of: mask, rows: 1, or: "ABORT")
         inserts[mask] = statement
         try statement.bindBorrowed(values, from: 1)
-        return try checked(statement.runForResult())
+        return try run(statement)
     }
 
     /// The statement that updates the columns of `mask`, for ``update(_:values:key:)`` and
@@ -61,7 +63,7 @@ final class RowWriter {
         let statement = try update(of: mask)
         try statement.bindBorrowed(values[...], from: 1)
         try statement.bindBorrowed(key[...], from: Int32(1 + values.count))
-        let code = try checked(statement.runForResult())
+        let code = try run(statement)
         return (code, code == SQLITE_DONE && statement.changesCount > 0)
     }
 
@@ -71,7 +73,7 @@ final class RowWriter {
     func run(_ update: RawStatement, values: ArraySlice<Value>, keyCount: Int) throws -> Bool {
         try update.bindBorrowed(values.dropFirst(keyCount), from: 1)
         try update.bindBorrowed(values.prefix(keyCount), from: Int32(1 + values.count - keyCount))
-        return try checked(update.runForResult()) == SQLITE_DONE && update.changesCount > 0
+        return try run(update) == SQLITE_DONE && update.changesCount > 0
     }
 
     /// Deletes the row with the key `key`.
@@ -81,8 +83,7 @@ final class RowWriter {
         let statement = try deletion ?? RawStatement(db, "DELETE FROM \(quotedTable) WHERE \(keyCondition)")
         deletion = statement
         for (index, value) in key.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
-        try statement.run()
-        return statement.changesCount > 0
+        return try run(statement) == SQLITE_DONE && statement.changesCount > 0
     }
 
     /// The visible row with the key `key`, in the order of ``TableInspection/stored``; nil when there is
@@ -113,7 +114,7 @@ final class RowWriter {
         let statement = try batchInserts[width] ?? prepareInsert(of: ColumnMask(all: width), rows: rows, or: "FAIL")
         batchInserts[width] = statement
         try statement.bindBorrowed(values, from: 1)
-        return try checked(statement.runForResult()) == SQLITE_DONE
+        return try run(statement) == SQLITE_DONE
     }
 
     // MARK: - Pieces
@@ -131,6 +132,15 @@ final class RowWriter {
     private func makeSelection() throws -> RawStatement {
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         return try RawStatement(db, "SELECT \(columns) FROM \(quotedTable) WHERE \(keyCondition)")
+    }
+
+    /// Runs a statement. When it finds an index damaged, it runs again after the index was built anew.
+    private func run(_ statement: RawStatement) throws -> Int32 {
+        var code = statement.runForResult()
+        if code == ResultCode.SQLITE_CORRUPT_VTAB.rawValue, try indexes?.rebuild(table: table.name) == true {
+            code = statement.runForResult()
+        }
+        return try checked(code)
     }
 
     /// Returns success and constraint failures. Throws for everything else (no space, damage, interruption),

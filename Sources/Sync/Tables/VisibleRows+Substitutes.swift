@@ -5,8 +5,9 @@ extension VisibleRows {
     /// Gives shown rows substitutes for soft parents that are not shown, and their merged values for parents
     /// that are shown.
     ///
-    /// - Returns: False when a constraint refuses a row with its substitute and the row was taken out. Its
-    ///   keys are hard from then on, and the evaluation has to start over.
+    /// - Returns: False when a row was taken out and the evaluation has to start over: a constraint refuses
+    ///   the row with its substitute, and its keys are hard from then on, or the substitute refers to a row
+    ///   that is not shown.
     func substitute() throws -> Bool {
         for row in softRows.values.sorted(by: { $0.key < $1.key }) {
             let writer = store.session.writer(of: row.context, row.table)
@@ -29,6 +30,11 @@ extension VisibleRows {
                     let values = try foreignKeys.reference(key, row: { merged[$0] }),
                     try !foreignKeys.parentExists(key, values: values)
                 else { continue }
+                // The evaluation may have taken out the row that the substitute refers to.
+                if involved[row.key] == nil, try !isSatisfied(softly: key) {
+                    try startOver(with: row, merged: merged)
+                    return false
+                }
                 for (column, value) in zip(key.childColumns, substitutes) {
                     target[column] = value
                     substituted.columns[row.table.stored[column].name] = merged[column]
@@ -36,7 +42,8 @@ extension VisibleRows {
                 detail = self.detail(of: key)
             }
             if try !write(target, over: visible, of: row) {
-                try harden(row, merged: merged)
+                try startOver(with: row, merged: merged)
+                involved[row.key]?.isHardened = true
                 return false
             }
             if substituted.columns.isEmpty {
@@ -67,9 +74,9 @@ extension VisibleRows {
         return try writer.update(mask, values: values, key: row.values).code == SQLITE_DONE
     }
 
-    /// Takes a row out of its table because it cannot be stored with substitutes, and undoes the evaluation
-    /// that counted on it.
-    private func harden(_ row: RowStore.RowID, merged: [Value]) throws {
+    /// Takes a row out of its table because it cannot be stored with the present substitutes, and undoes the
+    /// evaluation that counted on it.
+    private func startOver(with row: RowStore.RowID, merged: [Value]) throws {
         for (key, member) in involved where shown.contains(key) {
             try takeOut([member])
             try store.held.release(key)
@@ -80,7 +87,6 @@ extension VisibleRows {
             try store.held.release(row.key)
             involved[row.key] = Member(row: row, image: RowImage(merged, of: row.table))
         }
-        involved[row.key]?.isHardened = true
         softRows[row.key] = nil
     }
 }

@@ -38,7 +38,9 @@ struct TableRows {
         self.db = db
         shape = TableShape(table: own.table, columns: columns, keyCount: own.keyCount)
         collations = tracked.collations
-        key = own.keyColumns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ")
+        key = zip(own.keyColumns, tracked.collations).map { column, collation in
+            SQLText.quote(identifier: column) + (collation == .binary ? "" : " COLLATE \(collation.rawValue)")
+        }.joined(separator: ", ")
         select =
             "SELECT " + columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."
             + SQLText.quote(identifier: own.table)

@@ -99,6 +99,7 @@ struct BatchDecoder {
         let valueCount: Int
         let isKeyChange: Bool
         let isMinted: Bool
+        let isCovering: Bool
     }
 
     private func kinds(shapes: [TableShape]) throws(WireError) -> [Kind] {
@@ -118,11 +119,12 @@ struct BatchDecoder {
             guard !kind.minted || operation == .insert && shape.keyCount == 1 else {
                 throw .malformed("a minted key without its insert")
             }
+            guard !kind.covering || kind.minted else { throw .malformed("a key of a held row that was not minted") }
             var count = shape.keyCount
             mask.forEach { if $0 >= shape.keyCount { count += 1 } }
             return Kind(
                 shape: index, operation: operation, mask: mask, valueCount: count, isKeyChange: kind.keyChange,
-                isMinted: kind.minted)
+                isMinted: kind.minted, isCovering: kind.covering)
         }
     }
 
@@ -144,7 +146,8 @@ struct BatchDecoder {
                 Change(
                     shape: kind.shape, operation: kind.operation, life: kind.operation.usualLife,
                     stamp: Stamp(rawValue: stamp), mask: kind.mask, values: value..<(value + kind.valueCount),
-                    endsTransaction: false, isKeyChange: kind.isKeyChange, isMinted: kind.isMinted))
+                    endsTransaction: false, isKeyChange: kind.isKeyChange, isMinted: kind.isMinted,
+                    isCovering: kind.isCovering))
             value += kind.valueCount
         }
         guard value == valueCount else { throw .malformed("values are left over") }

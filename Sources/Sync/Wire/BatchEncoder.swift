@@ -8,6 +8,7 @@ struct BatchEncoder {
         let mask: ColumnMask
         let isKeyChange: Bool
         let isMinted: Bool
+        let isCovering: Bool
     }
 
     private(set) var message = Tandem_V1_ChangeBatch()
@@ -65,13 +66,13 @@ struct BatchEncoder {
         for change in changes {
             if let latest, latest.kind.shape == change.shape, latest.kind.operation == change.operation,
                 latest.kind.mask == change.mask, latest.kind.isKeyChange == change.isKeyChange,
-                latest.kind.isMinted == change.isMinted
+                latest.kind.isMinted == change.isMinted, latest.kind.isCovering == change.isCovering
             {
                 positions.append(latest.position)
             } else {
                 let kind = Kind(
                     shape: change.shape, operation: change.operation, mask: change.mask,
-                    isKeyChange: change.isKeyChange, isMinted: change.isMinted)
+                    isKeyChange: change.isKeyChange, isMinted: change.isMinted, isCovering: change.isCovering)
                 let position = kinds[kind] ?? UInt32(truncatingIfNeeded: kinds.count)
                 if Int(position) == kinds.count {
                     kinds[kind] = position
@@ -128,5 +129,6 @@ extension Tandem_V1_ChangeBatch.Kind {
         mask = change.mask.isEmpty ? [] : change.mask.words
         keyChange = change.isKeyChange
         minted = change.isMinted
+        covering = change.isCovering
     }
 }

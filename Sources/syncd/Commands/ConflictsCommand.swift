@@ -9,7 +9,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         abstract: "Show, restore or dismiss values that lost against a concurrent change.",
         usage: """
             syncd conflicts <db> [filters] [--json]
-            syncd conflicts <db> restore <id> ...
+            syncd conflicts <db> restore <id> ... [--as-new-row]
             syncd conflicts <db> dismiss <id> ...
             syncd conflicts <db> dismiss --all [filters]
             """,
@@ -35,6 +35,9 @@ struct ConflictsCommand: AsyncParsableCommand {
     @Flag(help: "With dismiss: all conflicts that match the filters.")
     var all = false
 
+    @Flag(help: "With restore: write what lost as a row of its own, under a key that SQLite chooses.")
+    var asNewRow = false
+
     @Flag(help: "One JSON object per line.")
     var json = false
 
@@ -42,8 +45,10 @@ struct ConflictsCommand: AsyncParsableCommand {
         let (_, action, ids) = try order()
         guard let action else {
             guard !all else { throw ValidationError("--all goes with dismiss.") }
+            guard !asNewRow else { throw ValidationError("--as-new-row goes with restore.") }
             return
         }
+        guard !asNewRow || action == .restore else { throw ValidationError("--as-new-row goes with restore only.") }
         guard all else {
             guard !ids.isEmpty else { throw ValidationError("Which conflicts? Give their numbers.") }
             // Ignoring the filters would suggest that they had excluded some of the numbers.
@@ -58,6 +63,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         let (path, action, ids) = try order()
         switch action {
         case nil: try list(path)
+        case .restore where asNewRow: try restoreAsNewRows(path, ids)
         case .restore: try change(path, "Restored") { try $0.restoreConflicts(ids, time: Date().timeIntervalSince1970) }
         case .dismiss:
             let filter = filter
@@ -102,6 +108,20 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
         if !json { Console.line(count == 0 ? "No conflicts." : ConsoleText.count(count, "conflict") + ".") }
         try replica.closeReader()
+    }
+
+    private func restoreAsNewRows(_ path: String, _ ids: [Int64]) throws {
+        let replica = try Replica.open(at: path)
+        let result = Result { try replica.restoreConflictsAsNewRows(ids, time: Date().timeIntervalSince1970) }
+        try replica.close()
+        for restored in try result.get() {
+            let conflict = restored.conflict
+            Console.line(
+                json
+                    ? conflict.json(newKey: restored.key).text
+                    : "Restored conflict \(conflict.id) as a new row: \(ConsoleText.printable(conflict.table)) \(restored.key)."
+            )
+        }
     }
 
     private func change(_ path: String, _ done: String, _ body: (Replica) throws -> [ConflictEntry]) throws {

@@ -44,6 +44,13 @@ struct InitCommand: AsyncParsableCommand {
     var policies: [TablePolicy] = []
 
     @Option(
+        name: .customLong("references"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A column that holds keys of another table without a foreign key, so that it follows when a row gets another key: CHILD.COLUMN=PARENT; the same on every machine. CHILD.COLUMN= takes it back. May be given several times.",
+            valueName: "child.column=parent"))
+    var references: [ReferenceArgument] = []
+
+    @Option(
         name: .customLong("renamed"), parsing: .singleValue,
         help: ArgumentHelp(
             "A table that is renamed here; it keeps exchanging with machines that know the old name. Declare it before you rename the table. May be given several times, older names first.",
@@ -66,22 +73,23 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try checkPolicies()
+        try checkNames()
         let request = InitializeRequest(
             tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
             cluster: cluster)
         let check = try await checked(request)
         let (replica, report) = try await journal(request)
-        if !policies.isEmpty {
+        if !policies.isEmpty || !references.isEmpty {
             try replica.write { db in
                 for chosen in policies { try MergePolicy.set(chosen.policy, table: chosen.table, db) }
+                for reference in references { try reference.apply(db) }
             }
         }
         let outcome = try replica.read { db in
             try InitOutcome(
                 path: database.path, identity: Identity(db), tracked: report.tracked,
                 untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db),
-                check: check)
+                references: DeclaredReference.all(db), check: check)
         }
         try replica.close()
         if json {
@@ -126,8 +134,8 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     /// Runs before anything is written, so that a misspelt name leaves the file unchanged.
-    private func checkPolicies() throws {
-        guard !policies.isEmpty else { return }
+    private func checkNames() throws {
+        guard !policies.isEmpty || !references.isEmpty else { return }
         let replica = try Replica.reading(database.path)
         defer { try? replica.close() }
         for chosen in policies where try replica.read({ try TableInspection.named(chosen.table, $0) }) == nil {
@@ -135,6 +143,7 @@ struct InitCommand: AsyncParsableCommand {
                 "--policy names \(chosen.table), which is no table of \(database.path)",
                 hint: "Check the name; `.tables` in the sqlite3 shell lists them.")
         }
+        for reference in references { try replica.read { try reference.check(database.path, $0) } }
     }
 }
 

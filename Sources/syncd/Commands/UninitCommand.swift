@@ -24,9 +24,7 @@ struct UninitCommand: ParsableCommand {
 
     func run() throws {
         // The lock file would be left beside a file that is no replica.
-        do {
-            _ = try Replica.reading(database.path).identity()
-        } catch let error as JournalError where error.code == .notAReplica {
+        guard try hasJournal() else {
             throw Failure("The database has no change journal", hint: "There is nothing to take out of it")
         }
         let lock = try FileLock(database: database.path, for: .maintenance)
@@ -49,6 +47,18 @@ struct UninitCommand: ParsableCommand {
                 ? "Another program has the file open, so it stays in WAL mode: PRAGMA journal_mode = DELETE ends it."
                 : "Its journal mode is \(removal.journalMode), SQLite's default; VACUUM gives the journal's space back."
         )
+    }
+
+    /// True for a replica, and for a file in which a tool that drops unknown tables has left the triggers.
+    /// The file is closed again: the last connection ends WAL.
+    private func hasJournal() throws -> Bool {
+        let replica = try Replica.reading(database.path)
+        do {
+            _ = try replica.identity()
+            return true
+        } catch let error as JournalError where error.code == .notAReplica {
+            return try replica.read { try !JournalLeftovers($0).isEmpty }
+        }
     }
 }
 

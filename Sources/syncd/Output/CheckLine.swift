@@ -82,6 +82,8 @@ extension FileCheck.Finding {
                 + " content on this machine"
         case .untracked(.reservedName):
             tables("has a name", "have names") + " of Tandem's own and cannot replicate"
+        case .untracked(.ambiguousNames):
+            tables("has", "have") + " names that differ only in their Unicode form (NFC and NFD), and cannot replicate"
         case .untracked(.migrationNotes):
             tables("notes", "note") + " what a migration tool has done to this file, and stays local"
         case .untracked(let cause):
@@ -95,6 +97,12 @@ extension FileCheck.Finding {
         case .mintedKeys:
             "SQLite generates the keys of \(ConsoleText.count(tables.count, "table")) when an INSERT omits them, "
                 + "and two machines can generate the same: the later one of two such rows gets another key"
+        case .keptIndexes:
+            ConsoleText.count(tables.count, "index that triggers keep also gets", "indexes that triggers keep also get")
+                + " what peers write"
+        case .staleIndexes:
+            ConsoleText.count(tables.count, "index lacks", "indexes lack")
+                + " what peers write, because triggers keep it by functions that only the program has"
         }
     }
 
@@ -104,12 +112,15 @@ extension FileCheck.Finding {
         case .untracked(.tooManyColumns): "Split them, or leave them local with --exclude"
         case .untracked(.needsProgram): "Replace what the schema uses, or leave them local with --exclude"
         case .untracked(.virtualTable): "--exclude says that they may stay local, as an index that each machine builds"
-        case .untracked(.reservedName): "Rename them, or leave them local with --exclude"
+        case .untracked(.ambiguousNames), .untracked(.reservedName): "Rename them, or leave them local with --exclude"
         case .untracked(.migrationNotes): "Migrate each machine on its own"
         case .untracked: "--table includes them"
         case .rowsWithoutKey: "Give them a key"
         case .brokenReferences: "`PRAGMA foreign_key_check` names them: delete them, or add what they refer to"
-        case .mintedKeys: "Declare what refers to them as foreign keys, or give each row a random 64-bit or UUID key"
+        case .keptIndexes: "Other effects of triggers replicate by themselves"
+        case .staleIndexes: "Build it again in the program after exchanges, or use functions of SQLite"
+        case .mintedKeys:
+            "Declare what refers to them, as foreign keys or with --references, or give each row a random 64-bit or UUID key"
         }
     }
 }

@@ -11,6 +11,7 @@ extension ClockReport.Origin {
             "first_version": .optional(hold) { .integer($0.firstVersion) },
             "changes": .integer(heldChanges),
             "ahead_ms": .optional(aheadMilliseconds) { .integer($0) },
+            "contradicts_itself": .bool(isContradictory),
             "builds_on": .optional(hold?.cause) { .string($0.description) },
             "since": .optional(since) { .string(ConsoleText.time(Date(timeIntervalSince1970: $0))) },
             "allowed_ms": .integer(allowedMilliseconds),
@@ -22,7 +23,7 @@ extension ClockReport.Origin {
     var text: String {
         HeldBackText(
             origin: origin.description, firstVersion: hold?.firstVersion, changes: heldChanges,
-            ahead: aheadMilliseconds, cause: hold?.cause?.description,
+            ahead: aheadMilliseconds, isContradictory: isContradictory, cause: hold?.cause?.description,
             since: since.map { ConsoleText.time(Date(timeIntervalSince1970: $0)) }, allowed: allowedMilliseconds
         ).text
     }
@@ -35,6 +36,8 @@ struct HeldBackText {
     let firstVersion: Int64?
     let changes: Int64
     let ahead: Int64?
+    /// True when no history can have produced its changes.
+    let isContradictory: Bool
     /// The origin whose changes the writer had seen.
     let cause: String?
     let since: String?
@@ -46,6 +49,7 @@ struct HeldBackText {
             parts.append(
                 "\(ConsoleText.count(changes, "change")) held back from version \(ConsoleText.number(firstVersion)) on")
             if let ahead { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
+            if isContradictory { parts.append("contradicts itself: falling stamps, or an impossible life") }
             if let cause { parts.append("built on changes of \(OriginID(hex: cause)?.short ?? cause)") }
             if let since { parts.append("since \(since)") }
         }

@@ -5,7 +5,10 @@ import Sync
 // An entry of the conflict ledger, in the output of `syncd conflicts` and on the dashboard.
 
 extension ConflictEntry {
-    var json: JSONValue {
+    var json: JSONValue { json(newKey: nil) }
+
+    /// - Parameter newKey: The key of the row that a restore has added; nil when it has added none.
+    func json(newKey: Int64?) -> JSONValue {
         .object([
             "id": .integer(id),
             "table": .string(table),
@@ -25,6 +28,7 @@ extension ConflictEntry {
             "kept_time": .string(ConsoleText.time(milliseconds: keptStamp.milliseconds)),
             "time": .string(ConsoleText.time(Date(timeIntervalSince1970: time))),
             "closed_time": .optional(closedTime) { .string(ConsoleText.time(Date(timeIntervalSince1970: $0))) },
+            "new_key": .optional(newKey) { .integer($0) },
         ])
     }
 
@@ -66,6 +70,7 @@ extension ConflictEntry {
     /// What the winning change did to a column that it did not write.
     private var outcome: String {
         if let movedTo { return "(moved to \(movedTo.map(\.value.shown).joined(separator: ", ")))" }
+        if kind == .rekeyed { return "(kept by the other row)" }
         return keptOperation == .delete ? "(deleted)" : "(inserted again)"
     }
 

@@ -10,6 +10,8 @@ struct InitOutcome: Sendable {
     let untracked: [CaptureReport.Untracked]
     /// By folded name of the table. A table without an entry merges by column.
     let policies: [String: MergePolicy]
+    /// The references that are no foreign keys.
+    let references: [DeclaredReference]
     /// What was found in the file before.
     let check: FileCheck
 
@@ -32,6 +34,10 @@ struct InitOutcome: Sendable {
                     ])
                 }),
             "untracked": .array(untracked.map(\.json)),
+            "references": .array(
+                references.map {
+                    .object(["table": .string($0.table), "column": .string($0.column), "parent": .string($0.parent)])
+                }),
             "findings": .array(check.findings.map(\.json)),
         ])
     }
@@ -44,6 +50,10 @@ struct InitOutcome: Sendable {
         } else {
             lines.append(ConsoleText.count(tracked.count, "table is", "tables are") + " tracked:")
             lines.append(InitOutcome.indented(tracked.map { [$0.table, describe($0)] }))
+        }
+        if !references.isEmpty {
+            let list = references.map { "\($0.table).\($0.column) to \($0.parent)" }.joined(separator: ", ")
+            lines.append(ConsoleText.printable("Declared references: \(list)."))
         }
         for table in tracked {
             guard let warning = table.replacement else { continue }

@@ -94,6 +94,7 @@ struct StatusText {
         HeldBackText(
             origin: string(origin["origin"]) ?? "", firstVersion: number(origin["first_version"]),
             changes: number(origin["changes"]) ?? 0, ahead: number(origin["ahead_ms"]),
+            isContradictory: origin["contradicts_itself"] as? Bool ?? false,
             cause: string(origin["builds_on"]), since: string(origin["since"]),
             allowed: number(origin["allowed_ms"]) ?? 0
         ).text

@@ -51,6 +51,25 @@ struct WrongClockTests {
         #expect(report.origins.map(\.origin) == [cluster.origin(0), cluster.origin(1)])
     }
 
+    @Test("an origin that contradicts itself is called that, is not ahead, and cannot be accepted")
+    func contradiction() throws {
+        let cluster = try ClockedCluster(1, schema: Self.schema)
+        let origin = OriginID(high: 8, low: 8)
+        try cluster[0].write { db in
+            try DeferredOrigins.record(
+                DeferredOrigin(origin: origin, firstVersion: 3, lastVersion: 4, stamp: DeferredOrigin.never), time: 1,
+                db)
+        }
+        let report = try cluster.clocks(seenBy: 0)
+        #expect(report.origins.map(\.isContradictory) == [true])
+        #expect(report.origins.map(\.aheadMilliseconds) == [nil])
+        let error = #expect(throws: JournalError.self) {
+            try cluster[0].write { try ClockDecision.accept([origin], now: Stamp(milliseconds: cluster.now), $0) }
+        }
+        #expect(error?.code == .refused && error?.message.contains("contradicts itself") == true)
+        #expect(try cluster.clocks(seenBy: 0).origins.map(\.allowedMilliseconds) == [0])
+    }
+
     @Test("a change with a sane stamp that builds on a held-back change waits with it")
     func builtOnHeldBack() throws {
         let cluster = try ClockedCluster(2, schema: Self.schema)

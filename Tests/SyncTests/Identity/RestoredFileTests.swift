@@ -47,6 +47,27 @@ struct RestoredFileTests {
     }
 
     @Test(
+        "restored into the open file by SQLite's backup API: noticed at the next contact, however much was written since",
+        arguments: [0, 1, 2, 5])
+    func underDaemon(written: Int) async throws {
+        let fleet = try Fleet(2)
+        try fleet.write(0)
+        try await fleet.sync(0, 1)
+        let backup = fleet.directory.file("backup")
+        try fleet[0].backUp(to: backup)
+        let lost = try [fleet.write(0), fleet.write(0)]
+        try await fleet.sync(0, 1)
+        let origin = try fleet[0].origin
+        try DatabaseQueue(path: backup).backup(to: DatabaseQueue(path: fleet[0].path))
+        let new = try (0..<written).map { _ in try fleet.write(0) }
+        try await fleet.sync(0, 1)
+        #expect(try fleet[0].origin != origin)
+        try await fleet.converge()
+        try fleet.expectEverywhere(lost + new)
+        for machine in fleet.machines { #expect(try machine.conflicts() == 0) }
+    }
+
+    @Test(
         "restored, and then met by a peer that knows less: changes that were sent then and changes that were lost are both kept"
     )
     func afterTalking() async throws {

@@ -522,6 +522,9 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     /// an insert: SQLite chose the key, a single column of shape
     var minted: Bool = false
 
+    /// minted: a row had the key that was held in the writer's file
+    var covering: Bool = false
+
     var unknownFields = SwiftProtobuf.UnknownStorage()
 
     init() {}
@@ -1507,7 +1510,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Shape: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = Tandem_V1_ChangeBatch.protoMessageName + ".Kind"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0\u{1}minted\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}shape\0\u{1}operation\0\u{1}mask\0\u{3}key_change\0\u{1}minted\0\u{1}covering\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1520,6 +1523,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
       case 3: try { try decoder.decodeRepeatedUInt64Field(value: &self.mask) }()
       case 4: try { try decoder.decodeSingularBoolField(value: &self.keyChange) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.minted) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.covering) }()
       default: break
       }
     }
@@ -1541,6 +1545,9 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if self.minted != false {
       try visitor.visitSingularBoolField(value: self.minted, fieldNumber: 5)
     }
+    if self.covering != false {
+      try visitor.visitSingularBoolField(value: self.covering, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1550,6 +1557,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
     if lhs.mask != rhs.mask {return false}
     if lhs.keyChange != rhs.keyChange {return false}
     if lhs.minted != rhs.minted {return false}
+    if lhs.covering != rhs.covering {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -237,7 +237,7 @@ extension ReferenceWrite: CustomStringConvertible {
     package var description: String {
         let values = columns.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.plain)" }.joined(separator: " ")
         return
-            "\(name) \(isMinted ? "minted " : "")\(operation) \(row.table) \(hex(row.key)) life \(life) at \(stamp.plain): \(values); saw \(known)"
+            "\(name) \(isMinted ? "minted " : "")\(isCovering ? "covering " : "")\(operation) \(row.table) \(hex(row.key)) life \(life) at \(stamp.plain): \(values); saw \(known)"
     }
 }
 

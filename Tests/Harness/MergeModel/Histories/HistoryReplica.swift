@@ -208,7 +208,7 @@ extension ReferenceWrite {
                 return ReferenceWrite(
                     origin: run.origin, version: run.firstVersion + Int64(index - run.changes.lowerBound),
                     stamp: change.stamp, life: change.life, operation: change.operation,
-                    isKeyChange: change.isKeyChange, isMinted: change.isMinted,
+                    isKeyChange: change.isKeyChange, isMinted: change.isMinted, isCovering: change.isCovering,
                     row: ReferenceRowID(
                         table: shape.table, key: Key(batch.key(of: change), collations: collations).bytes),
                     columns: columns, keyColumns: Set(shape.keyColumns), known: run.known)

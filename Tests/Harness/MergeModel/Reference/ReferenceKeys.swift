@@ -30,16 +30,23 @@ package final class ReferenceKeys {
     package init(_ all: [ReferenceWrite], schema: ReferenceSchema) {
         self.all = all
         self.schema = schema
-        guard all.contains(where: \.isMinted) else {
+        let tables = Dictionary(uniqueKeysWithValues: schema.tables.map { ($0.name, $0) })
+        let inserts =
+            all.contains(where: \.isMinted)
+            ? Dictionary(
+                grouping: all.filter { $0.operation == .insert && tables[$0.row.table]?.mints == true }, by: \.row)
+            : [:]
+        guard !inserts.isEmpty else {
             writes = all
             return
         }
-        let inserts = Dictionary(
-            grouping: all.filter { $0.operation == .insert && domain(of: $0.row.table, column: 0) == $0.row.table },
-            by: \.row)
         for (row, inserts) in inserts where ReferenceKeys.number(row.key) != nil {
+            guard domain(of: row.table, column: 0) == row.table else { continue }
             let contesting = inserts.filter { a in
-                inserts.contains { (a.isMinted || $0.isMinted) && a.isConcurrent(with: $0) }
+                inserts.contains { b in
+                    (a.isMinted || b.isMinted) && a.isConcurrent(with: b) || a.isCovering && a.saw(b)
+                        || b.isCovering && b.saw(a)
+                }
             }
             guard !contesting.isEmpty, let key = ReferenceKeys.number(row.key) else { continue }
             claims[row] = contesting
@@ -62,14 +69,19 @@ package final class ReferenceKeys {
         }
     }
 
-    /// True when the row has changes that were written under another key, or lost some that were written under its
-    /// own.
+    /// True when the row has changes that were written under another key, or lost some that were written
+    /// under its own.
     func isContested(_ row: ReferenceRowID) -> Bool { contested.contains(row) }
 
     private lazy var contested = Set(
         zip(all, writes).flatMap { $0.row == $1.row ? [] : [$0.row, $1.row] })
 
     // MARK: - Rows
+
+    /// The rows among `roots` whose key SQLite chose again while they were held.
+    private func covered(among roots: [ReferenceWrite]) -> [[ReferenceWrite]] {
+        roots.filter(\.isCovering).compactMap { root(seenBy: $0, among: roots) }.map { row(of: $0, among: roots) }
+    }
 
     /// A minted insert makes a row. An insert with a given key goes on with a row that its writer had seen.
     private func isRoot(_ write: ReferenceWrite, among claims: [ReferenceWrite]) -> Bool {
@@ -134,16 +146,20 @@ package final class ReferenceKeys {
 
     private func findMoved(_ root: ReferenceWrite, among roots: [ReferenceWrite]) -> Int64? {
         let own = row(of: root, among: roots)
-        guard own.allSatisfy(\.isMinted), let earliest = own.min(by: { $0.isEarlier(than: $1) }),
-            let number = ReferenceKeys.number(root.row.key)
+        guard let earliest = own.min(by: { $0.isEarlier(than: $1) }), let number = ReferenceKeys.number(root.row.key)
         else { return nil }
+        let covered = covered(among: roots)
         let isBeaten = roots.contains { other in
-            guard !own.contains(other), own.contains(where: { $0.isConcurrent(with: other) }) else { return false }
+            guard !own.contains(other), own.contains(where: { $0.isConcurrent(with: other) }),
+                !covered.contains(where: { $0.contains(other) })
+            else { return false }
             let rival = row(of: other, among: roots)
             return !rival.allSatisfy(\.isMinted)
                 || rival.min { $0.isEarlier(than: $1) }?.isEarlier(than: earliest) ?? false
         }
-        guard isBeaten else { return nil }
+        guard covered.contains(where: { $0.contains(root) }) || own.allSatisfy(\.isMinted) && isBeaten else {
+            return nil
+        }
         return ContestedKey.newKey(
             table: root.row.table, key: number, origin: earliest.origin, version: earliest.version)
     }

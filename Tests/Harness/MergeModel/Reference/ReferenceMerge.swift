@@ -17,6 +17,8 @@ package struct ReferenceWrite: Hashable, Sendable {
     let isKeyChange: Bool
     /// True for an insert whose key SQLite chose.
     let isMinted: Bool
+    /// True for a minted insert whose key a row had that was held on the writer's machine.
+    let isCovering: Bool
     package var row: ReferenceRowID
     /// The values that the change carries. Only an insert has the key columns.
     package var columns: [String: Value]
