@@ -42,9 +42,14 @@ package final class MergeConnection: Sendable {
         try queue.writeWithoutTransaction { db in
             try place.check()
             var result: T?
-            try db.inTransaction(.immediate) {
-                result = try body(db)
-                return .commit
+            do {
+                try db.inTransaction(.immediate) {
+                    result = try body(db)
+                    return .commit
+                }
+            } catch {
+                checkpointer.afterFailure(db, error)
+                throw error
             }
             try place.check()
             checkpointer.afterCommit(db)

@@ -163,6 +163,7 @@ public final class Replica: Sendable {
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
             let outcome = Result { try Replica.transaction(db, body) }
             if !enforcingForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
+            if case .failure(let error) = outcome { checkpointer?.afterFailure(db, error) }
             let result = try outcome.get()
             checkpointer?.afterCommit(db)
             return result

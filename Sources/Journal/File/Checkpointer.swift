@@ -67,6 +67,16 @@ final class Checkpointer: Sendable {
         return walSize < JournalLimits.walBytesPerRestart
     }
 
+    /// Gives the log's room back to the disk after a write that failed because the disk is full.
+    ///
+    /// The log is then the largest file that Tandem can shorten. A later try of the same write may succeed
+    /// without any help. Nothing happens after another error, or when the log cannot be copied either.
+    func afterFailure(_ db: Database, _ error: any Error) {
+        let code = (error as? DatabaseError)?.extendedResultCode.rawValue ?? (error as? JournalError)?.sqliteCode
+        guard let code, SQLiteFailure(code: code).meaning == .full, !db.isInsideTransaction else { return }
+        shorten(db, .truncate)
+    }
+
     /// Copies the log without a lock that writers need, and restarts or truncates it unless
     /// ``CheckpointSchedule/isHeld(_:)``.
     private func shorten(_ db: Database, _ mode: Checkpoint.Mode) {

@@ -2,7 +2,8 @@
 
   space        A tmpfs of 512 KiB to 4 MiB is filled by a program or by another file. Commits fail with a
                sentence and leave nothing half done, reads work, and the daemon confirms nothing to its peer.
-               When there is room again, it continues by itself.
+               When there is room again, it continues by itself. When the write-ahead log holds the room, the
+               daemon shortens the log, and needs no other room.
   size         The same with RLIMIT_FSIZE on a running daemon; the signal of that limit must not end it.
   descriptors  With few of them, the daemon refuses to start with a sentence, or serves. Idle connections do
                not end it.
@@ -27,7 +28,7 @@ from writers import written_rows
 
 PARTS = ("space", "size", "descriptors", "memory")
 FLOORS = {
-    "space": {"disks": 4, "resumed": 8, "refused by full disks": 8}, "size": {"file-size limits": 3},
+    "space": {"disks": 4, "resumed": 8, "refused by full disks": 8, "room found in the log": 4}, "size": {"file-size limits": 3},
     "descriptors": {"refused for descriptors": 3, "served with few descriptors": 3},
     "memory": {"exchanges with enough memory": 2, "exchanges without": 2},
 }
@@ -138,13 +139,16 @@ class DiskFull(Campaign):
         self.insert(first, 10)
         self.insert(second, 10)
         wait_until_equal([first, second])
-        # Another file takes the room.
+        self.room_in_the_log(first, second, ballast)
+        # Another file takes the room, and the log has none to give back.
+        self.shorten_log(first)
         self.take_room(ballast)
         self.try_all(first, second)
         os.unlink(ballast)
         self.resumed(first, second)
         # A program takes the room in the database itself. A quarter of the disk is ballast, which can be
         # freed.
+        self.shorten_log(first)
         self.take_room(ballast, kib * 256)
         self.fill(first)
         self.take_room(ballast + "2")
@@ -154,6 +158,28 @@ class DiskFull(Campaign):
         self.resumed(first, second)
         for replica in (first, second):
             replica.daemon.stop()
+
+    def room_in_the_log(self, first, second, ballast):
+        """Checks that the daemon finds the room that the write-ahead log holds."""
+        self.shorten_log(first)
+        db = first.connect()
+        for _ in range(8):
+            db.execute("UPDATE shared SET hits = hits + 1 WHERE id = 1")
+        db.close()
+        self.take_room(ballast)
+        # The database itself may need some new pages for the log's content.
+        os.truncate(ballast, max(0, os.path.getsize(ballast) - 4 * 4096))
+        self.insert(second, 10)
+        wait_until_equal([first, second], 90)
+        self.count("room found in the log")
+        os.unlink(ballast)
+
+    def shorten_log(self, replica):
+        """Copies the log to the database and truncates it, so that the daemon cannot find room there."""
+        db = replica.connect()
+        busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        db.close()
+        self.expect(not busy, "a checkpoint cannot run")
 
     def no_room_for_a_journal(self, place):
         # A file that is not a replica yet, and no room to make it one.
