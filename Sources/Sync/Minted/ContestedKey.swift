@@ -65,7 +65,8 @@ package struct ChangeWriter: Sendable {
 /// 3. Of concurrent rows, one keeps the key: that of a given key, else the earliest. Each other one gets a
 ///    key of its own (``newKey(table:key:origin:version:)``).
 /// 4. A row that was held on a machine where SQLite chose its key again gets a key of its own, whoever gave
-///    it the first one: the programs of that machine have seen the new row only.
+///    it the first one: the programs of that machine have seen the new row only. The rows that had left the
+///    key there before stay away from it, although the row that they lost it to is gone.
 /// 5. A change means the row that the key had on its writer's machine: the latest that kept the key among the
 ///    inserts that the writer had seen.
 package struct ContestedKey: Sendable {
@@ -114,10 +115,10 @@ package struct ContestedKey: Sendable {
     private static func moved(_ roots: [Int], _ claims: [KeyClaim], key: Int64) -> [Int: Int64] {
         guard roots.count > 1 else { return [:] }
         // A covering insert saw fewer inserts than there are here, so this ends.
-        let covered = roots.filter { claims[$0].isCovering }.compactMap { root -> Int? in
+        let left = roots.filter { claims[$0].isCovering }.flatMap { root -> [Int] in
             let seen = roots.filter { $0 != root && claims[root].writer.saw(claims[$0]) }
             let moved = ContestedKey.moved(seen, claims, key: key)
-            return seen.last { moved[$0] == nil }
+            return seen.filter { moved[$0] != nil } + [seen.last { moved[$0] == nil }].compactMap(\.self)
         }
         // The earliest claim of the row that each root belongs to.
         var rows = Dictionary(uniqueKeysWithValues: roots.map { ($0, $0) })
@@ -133,7 +134,7 @@ package struct ContestedKey: Sendable {
             }
         }
         let given = Set(roots.filter { !claims[$0].isMinted }.map(row))
-        let gone = Set(covered.map(row))
+        let gone = Set(left.map(row))
         func isStronger(_ a: Int, _ b: Int) -> Bool {
             guard given.contains(a) == given.contains(b) else { return given.contains(a) }
             return a < b

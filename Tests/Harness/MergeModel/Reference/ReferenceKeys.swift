@@ -78,9 +78,15 @@ package final class ReferenceKeys {
 
     // MARK: - Rows
 
-    /// The rows among `roots` whose key SQLite chose again while they were held.
-    private func covered(among roots: [ReferenceWrite]) -> [[ReferenceWrite]] {
-        roots.filter(\.isCovering).compactMap { root(seenBy: $0, among: roots) }.map { row(of: $0, among: roots) }
+    /// The rows among `roots` whose key SQLite chose again while they were held, and those that had lost the
+    /// key on that machine.
+    private func left(among roots: [ReferenceWrite]) -> [[ReferenceWrite]] {
+        roots.filter(\.isCovering).flatMap { write in
+            let seen = roots.filter { write.saw($0) }
+            return
+                (seen.filter { moved($0, among: seen) != nil } + [root(seenBy: write, among: roots)].compactMap(\.self))
+                .map { row(of: $0, among: roots) }
+        }
     }
 
     /// A minted insert makes a row. An insert with a given key goes on with a row that its writer had seen.
@@ -148,16 +154,16 @@ package final class ReferenceKeys {
         let own = row(of: root, among: roots)
         guard let earliest = own.min(by: { $0.isEarlier(than: $1) }), let number = ReferenceKeys.number(root.row.key)
         else { return nil }
-        let covered = covered(among: roots)
+        let left = left(among: roots)
         let isBeaten = roots.contains { other in
             guard !own.contains(other), own.contains(where: { $0.isConcurrent(with: other) }),
-                !covered.contains(where: { $0.contains(other) })
+                !left.contains(where: { $0.contains(other) })
             else { return false }
             let rival = row(of: other, among: roots)
             return !rival.allSatisfy(\.isMinted)
                 || rival.min { $0.isEarlier(than: $1) }?.isEarlier(than: earliest) ?? false
         }
-        guard covered.contains(where: { $0.contains(root) }) || own.allSatisfy(\.isMinted) && isBeaten else {
+        guard left.contains(where: { $0.contains(root) }) || own.allSatisfy(\.isMinted) && isBeaten else {
             return nil
         }
         return ContestedKey.newKey(
