@@ -44,6 +44,8 @@ package struct ReferenceModel {
                 broken.append("\(write.name) has no later stamp than \(later.name), which it had seen")
             }
             guard write.known.entries.allSatisfy({ latest[$0.origin, default: 0] >= $0.version }) else { return broken }
+            // A replica without the table does not tell which rows moved there.
+            guard schema.table(write.row.table) != nil else { return broken }
             // A key means what it meant on the writer's machine. That is computed for each writer, so only in the short
             // histories of `merge-random`.
             guard !keys.isContested(write.row) || writes.count <= ReferenceModel.shortHistory else { return broken }
