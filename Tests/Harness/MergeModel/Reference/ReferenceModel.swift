@@ -49,10 +49,11 @@ package struct ReferenceModel {
             // A key means what it meant on the writer's machine. That is computed for each writer, so only in the short
             // histories of `merge-random`.
             guard !keys.isContested(write.row) || writes.count <= ReferenceModel.shortHistory else { return broken }
-            let meant =
-                keys.isContested(write.row) ? ReferenceKeys(seen + [write], schema: schema).writes : seen + [write]
-            let row = meant.last?.row
-            let before = meant.dropLast().filter { $0.row == row }.map(\.life).max() ?? 1
+            // An insert that took a held row's key goes on with the life of that row, which then leaves the key.
+            let here = write.isCovering ? seen : seen + [write]
+            let meant = keys.isContested(write.row) ? ReferenceKeys(here, schema: schema).writes : here
+            let row = write.isCovering ? write.row : meant.last?.row
+            let before = zip(here, meant).filter { $0 != write && $1.row == row }.map(\.1.life).max() ?? 1
             let isAlive = before % 2 == 1
             let expected =
                 switch write.operation {
