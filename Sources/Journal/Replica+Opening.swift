@@ -123,7 +123,10 @@ extension Replica {
                 }
             }
             try queue.close()
-            return (try Replica(path: path, options: options), report)
+            let replica = try Replica(path: path, options: options)
+            // Copies of a file are often made right after its rows were journalled.
+            if report.tracked.contains(where: { $0.adoptedRows > 0 }) { try replica.publishHead() }
+            return (replica, report)
         } catch {
             throw JournalError(error, operation: "Making \(path) a replica")
         }

@@ -61,6 +61,8 @@ public final class Replica: Sendable {
     public let isReadOnly: Bool
     /// False for a file without a journal, which only ``reading(_:options:)`` opens.
     public let hasJournal: Bool
+    /// False for a replica in memory, and for one that is open for reading only.
+    package var isFile: Bool { checkpointer != nil }
     /// nil for databases without a log to checkpoint: in memory, and read-only.
     private let checkpointer: Checkpointer?
     /// nil in memory and read-only.

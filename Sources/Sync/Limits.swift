@@ -164,6 +164,27 @@ public struct Limits: Sendable, Hashable {
     /// milliseconds.
     public var quietMilliseconds: Int64 = 2_000
 
+    // MARK: Snapshots
+
+    /// The size of a snapshot's parts, in bytes.
+    public var snapshotPartBytes = 1 << 20
+
+    /// A snapshot that is older than this is made anew for the next receiver, in milliseconds, unless one is
+    /// in use.
+    public var snapshotAgeMilliseconds: Int64 = 600_000
+
+    /// How long a snapshot counts as in use after a request, in milliseconds.
+    public var snapshotUseMilliseconds: Int64 = 60_000
+
+    /// How long a snapshot is kept after the last request, in milliseconds.
+    public var snapshotIdleMilliseconds: Int64 = 600_000
+
+    /// Parts of a snapshot that a receiver requests at the same time.
+    public var snapshotPartsAtOnce = 4
+
+    /// Failures of one part in a row after which a clone ends.
+    public var snapshotPartFailures = 6
+
     // MARK: Identity
 
     /// Ceiling: samples of the receiver's history in a hello.

@@ -92,6 +92,7 @@ public final class Replicator: Sendable {
     /// A failure of one peer is retried with backoff, appears in ``status()`` and does not delay other peers.
     public func run() async {
         await warnOfOwnClock()
+        endpoint.snapshots.removeLeftovers()
         await keepRecords { try $0.beginFollowing() }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followed.run() }

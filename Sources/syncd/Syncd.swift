@@ -16,8 +16,9 @@ struct Syncd: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             CheckCommand.self, InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
-            ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self, RekeyCommand.self,
-            UninitCommand.self, ConfigCommand.self,
+            ShowCommand.self, ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self,
+            CloneCommand.self, BackupCommand.self, RestoreCommand.self, RekeyCommand.self, UninitCommand.self,
+            ConfigCommand.self,
         ])
 
     /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).

@@ -130,7 +130,7 @@ enum Initialization {
     }
 
     /// - Throws: ``JournalError/Code/corrupt`` when SQLite finds damage.
-    private static func checkContent(_ db: Database) throws {
+    static func checkContent(_ db: Database) throws {
         guard try !isChecked(db, "PRAGMA quick_check(1000000)") else { return }
         // A table that only its own program can read stops the check of the whole file, so each table is
         // checked separately.

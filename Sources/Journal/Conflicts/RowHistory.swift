@@ -67,7 +67,7 @@ struct RowHistory {
 extension JournalEntry {
     /// The change in the form that ``MergedRow`` needs; nil when its primary key is not that of the column
     /// space.
-    fileprivate func rowChange(in translation: ColumnSpace.Translation, own: OriginID) -> RowChange<Value>? {
+    func rowChange(in translation: ColumnSpace.Translation, own: OriginID) -> RowChange<Value>? {
         guard translation.hasSameKey else { return nil }
         var cells: [(column: Int, cell: Value)] = []
         var next = shape.keyCount

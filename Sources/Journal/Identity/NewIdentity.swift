@@ -24,6 +24,10 @@ package struct NewIdentity: Sendable, Hashable {
         case cloned
         /// An operator requested it.
         case manual
+        /// The file was made as a new replica, from a snapshot of another one.
+        case created
+        /// The file was made from a backup.
+        case restored
     }
 
     /// The result of taking a new identity.
@@ -82,7 +86,8 @@ package struct NewIdentity: Sendable, Hashable {
         let reader = try JournalReader(db)
         let head = reader.vector()[origin]
         let merged = try mergedByOthers(reader)
-        let common = max(0, min(max(shared, merged), mostKept, head))
+        let published = try PublishedHead.read(origin, db)
+        let common = max(0, min(max(shared, merged, published), mostKept, head))
         let whole = try wholeTransactions(upTo: common, head: head, reader)
         // A replica that had merged a version had received it as the end of a transaction, marked or not. The
         // cut must not lie below such a version: a change that was overwritten elsewhere by a writer that

@@ -36,7 +36,8 @@ package enum JournalSchema {
           checked_keys TEXT,
           triggers INTEGER NOT NULL DEFAULT 0,
           claims TEXT,
-          checked_held TEXT
+          checked_held TEXT,
+          published TEXT
         ) STRICT
         """,
         "_journal": """

@@ -15,7 +15,7 @@ enum JournalUpgrade {
                 sql: """
                     SELECT format != ? OR 3 > (SELECT count(*) FROM sqlite_master
                         WHERE name IN ('_journal_settled', '_journal_covers', '_journal_references')),
-                      checked_held, (SELECT dropped FROM _journal_tables LIMIT 1)
+                      published, (SELECT dropped FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -35,7 +35,7 @@ enum JournalUpgrade {
         try addColumns(
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
-                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT",
+                "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT", "published TEXT",
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)

@@ -20,8 +20,8 @@ extension Database {
     /// Copies the database to another file while it is in use. The copy shows one consistent state, whatever
     /// is written during the backup (https://sqlite.org/backup.html).
     ///
-    /// The copy has the identity of this replica: use it to restore this replica, not to create a second one.
-    /// To create another replica, let `syncd` copy one from a peer.
+    /// The copy is read through before it gets its name. It is a single file that any SQLite opens. `syncd
+    /// restore` makes a replica of it again; `syncd clone` makes a further replica from a running one.
     ///
     /// ```swift
     /// try db.backup(to: "/backups/people.sqlite") { print("\(Int($0.fraction * 100)) %") }
@@ -71,25 +71,12 @@ extension Database {
     private func copy(
         to path: String, _ pagesPerStep: Int, _ progress: @escaping (BackupProgress) throws -> Void
     ) throws {
-        var configuration = Configuration()
-        if let unlock = options.unlock { configuration.prepareDatabase { try unlock(Connection(grdb: $0)) } }
-        let target = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? target.close() }
-        // GRDB ignores an error of the last step, because the copy is complete then.
-        var refusal: (any Error)?
-        try replica.withConnections { connections in
-            try connections.backup(to: target, pagesPerStep: CInt(clamping: max(1, pagesPerStep))) { step in
-                do {
-                    try progress(
-                        BackupProgress(completedPages: step.completedPageCount, totalPages: step.totalPageCount))
-                } catch {
-                    refusal = error
-                    throw error
-                }
-            }
+        var copy = DatabaseCopy(to: path)
+        copy.pagesPerStep = pagesPerStep
+        _ = try copy.run(of: replica) { step in
+            try progress(BackupProgress(completedPages: step.completedPages, totalPages: step.totalPages))
         }
-        if let refusal { throw refusal }
-        try target.close()
+        try DatabaseCopy.verify(path, unlock: replica.options.unlock)
     }
 
     /// Deletes a database file with its log and its lock file. No process may have it open.

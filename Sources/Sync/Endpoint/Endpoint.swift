@@ -12,6 +12,9 @@ public struct Endpoint: Sendable {
     /// The replicas whose pulls are waiting here for news.
     package let pulls: WaitingPullers
 
+    /// The copy of the file that new replicas are made from.
+    let snapshots: SnapshotKeeper
+
     /// - Parameters:
     ///   - changes: Returns a stream that yields when the file may have changed; see ``FileWatch``.
     package init(
@@ -24,6 +27,7 @@ public struct Endpoint: Sendable {
         self.clock = clock
         self.changes = changes
         pulls = WaitingPullers(clock: clock)
+        snapshots = SnapshotKeeper(replica: replica, limits: limits, clock: clock)
     }
 
     /// Answers with this replica's origin and what it knows. The replica takes a new identity first, if what

@@ -4,7 +4,7 @@ import Journal
 public struct LocalTransport: Transport {
     /// The name of the peer: the path of its file, unless another name was given.
     public let name: String
-    private let endpoint: Endpoint
+    let endpoint: Endpoint
     /// True for a file without a daemon. Each contact then brings its tables up to date first: rows that
     /// programs wrote in violation of constraints are held, and held rows that can be shown return, before a
     /// peer reads or compares them.

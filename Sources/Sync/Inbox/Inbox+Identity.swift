@@ -118,6 +118,8 @@ extension NewIdentity.Reason {
             "A peer holds other changes under the same versions of this replica: there is a copy of its file"
         case .cloned: "A peer has the identity of this replica: one file is a copy of the other"
         case .manual: "A new identity was asked for"
+        case .created: "The file was made from a snapshot of another replica"
+        case .restored: "The file was made from a backup"
         }
     }
 }

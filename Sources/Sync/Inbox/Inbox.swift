@@ -84,7 +84,7 @@ package final class Inbox: Sendable {
         keeper = IdentityKeeper(replica: replica)
         peers = PeerRecords(replica: replica, limits: limits, wallClock: wallClock)
         connection = try replica.openMergeConnection()
-        try Inbox.syncLog(of: replica)
+        try replica.syncLog()
         try ensureOwnIdentity()
     }
 

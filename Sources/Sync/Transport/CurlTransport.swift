@@ -9,7 +9,7 @@ public final class CurlTransport: Transport {
     public let name: String
     private let url: String
     private let configuration: PeerConfiguration
-    private let limits: Limits
+    let limits: Limits
     private let pool = CurlPool()
 
     /// - Throws: ``SyncError/Code/configuration`` when the peer is not an HTTP address.

@@ -45,12 +45,22 @@ public enum WireHTTP {
     public static let pushPath = "/v1/push"
     /// `POST` of a ``DigestRequest``; the answer is a ``DigestReply``.
     public static let digestPath = "/v1/digest"
+    /// `GET` of a ``SnapshotAnswer``.
+    public static let snapshotPath = "/v1/snapshot"
+    /// `GET` of a part of a snapshot, with the query `id`, `part` and `encoding`.
+    public static let snapshotPartPath = "/v1/snapshot/part"
 
     /// The media type of a body that is one protobuf message.
     public static let messageType = "application/x-protobuf"
 
     /// The media type of a body that is a stream of frames.
     public static let framesType = "application/vnd.tandem.frames"
+
+    /// The media type of JSON.
+    public static let jsonType = "application/json"
+
+    /// The media type of a part of a snapshot.
+    public static let partType = "application/octet-stream"
 
     /// True when the value of a `Content-Type` header names `type`, with or without parameters.
     public static func matches(_ header: String?, _ type: String) -> Bool {

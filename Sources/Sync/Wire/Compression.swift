@@ -9,6 +9,12 @@ public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
     /// zstd (RFC 8878).
     case zstd = 3
 
+    /// The encoding with the name `none`, `gzip` or `zstd`; nil for another one.
+    public init?(name: String) {
+        guard let known = PayloadEncoding.allCases.first(where: { "\($0)" == name }) else { return nil }
+        self = known
+    }
+
     /// Compresses `bytes`; the result needs no other data to be decompressed.
     ///
     /// - Throws: ``WireError/Code/malformed`` only when the library is out of memory.

@@ -26,6 +26,12 @@ struct LogCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only changes after this position in the journal.", valueName: "seq"))
     var since: Int64 = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "Only changes that were written by that time, such as 2026-11-21 or 2026-11-21T08:40:19Z.",
+            valueName: "time"))
+    var at: TimeArgument?
+
     @Flag(help: "Keep printing new changes as they are committed, until interrupted.")
     var follow = false
 
@@ -38,7 +44,7 @@ struct LogCommand: AsyncParsableCommand {
 
     func run() async throws {
         let replica = try Replica.openReader(at: database.path)
-        let filter = LogFilter(table: try table.map { try replica.knownTable($0) }, key: key)
+        let filter = LogFilter(table: try table.map { try replica.knownTable($0) }, key: key, until: at?.stamp)
         // Watch first, then read: otherwise a commit between the two would be missed.
         let watch = follow ? try FileWatch(path: database.path) : nil
         defer { watch?.stop() }
@@ -75,8 +81,11 @@ struct LogCommand: AsyncParsableCommand {
 struct LogFilter: Sendable {
     let table: String?
     let key: String?
+    /// The latest stamp to show; nil for all.
+    var until: Stamp?
 
     func accepts(_ entry: JournalEntry) -> Bool {
+        if let until, entry.stamp > until { return false }
         // An entry spells the name of its table as its writer spelled it.
         if let table, SQLText.foldedName(entry.shape.table) != SQLText.foldedName(table) { return false }
         return key.map { KeyPattern(text: $0).matches(entry.keyValues.map(JSONValue.init)) } ?? true

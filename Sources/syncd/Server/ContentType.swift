@@ -6,6 +6,8 @@ enum ContentType {
     static let message = WireHTTP.messageType
     /// A stream of frames.
     static let frames = WireHTTP.framesType
+    /// A part of a snapshot.
+    static let part = WireHTTP.partType
     static let json = "application/json"
     static let html = "text/html; charset=utf-8"
     static let metrics = "text/plain; version=0.0.4; charset=utf-8"
@@ -16,7 +18,7 @@ enum ContentType {
         switch action {
         case .hello, .pull, .digest: message
         case .push: frames
-        case .status, .metrics, .health, .dashboard: nil
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: nil
         }
     }
 }

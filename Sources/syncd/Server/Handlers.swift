@@ -24,6 +24,8 @@ struct Handlers: Sendable {
         case .digest:
             let endpoint = replicator.endpoint
             return Handlers.answer(try await endpoint.digest(body: try await body(of: request, action)))
+        case .snapshot: return try await snapshot()
+        case .snapshotPart: return try await snapshotPart(request)
         case .status:
             let report = try await report(countingRows: true)
             return Handlers.answer(report.json.text, type: ContentType.json)
@@ -64,6 +66,26 @@ struct Handlers: Sendable {
         } catch {
             throw SyncError(error)
         }
+    }
+
+    private func snapshot() async throws -> Response {
+        let body = try await replicator.endpoint.snapshot().jsonBody()
+        return Handlers.answer(String(decoding: body, as: UTF8.self), type: ContentType.json)
+    }
+
+    private func snapshotPart(_ request: Request) async throws -> Response {
+        let query = request.uri.queryParameters
+        guard let id = query["id"], let index = query["part"].flatMap({ Int($0) }),
+            let encoding = PayloadEncoding(name: query["encoding"].map { String($0) } ?? "none")
+        else {
+            throw SyncError(
+                .invalid, "The request does not name a part of a snapshot",
+                hint: "Its query is id=ID&part=NUMBER, and encoding=zstd, gzip or none.")
+        }
+        let bytes = try await replicator.endpoint.part(index, of: String(id), encoding: encoding)
+        return Response(
+            status: .ok, headers: [.contentType: ContentType.part],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
     /// Reads the whole body of a request that is one message.

@@ -6,7 +6,7 @@ import Sync
 struct Route: Sendable, Hashable {
     /// What the route does.
     enum Action: String, Sendable, CaseIterable {
-        case hello, pull, push, digest
+        case hello, pull, push, digest, snapshot, snapshotPart
         case status, metrics, health, dashboard
     }
 
@@ -31,6 +31,8 @@ struct Route: Sendable, Hashable {
         Route(method: .post, path: WireHTTP.pullPath, action: .pull, access: .peer),
         Route(method: .post, path: WireHTTP.pushPath, action: .push, access: .peer),
         Route(method: .post, path: WireHTTP.digestPath, action: .digest, access: .peer),
+        Route(method: .get, path: WireHTTP.snapshotPath, action: .snapshot, access: .peer),
+        Route(method: .get, path: WireHTTP.snapshotPartPath, action: .snapshotPart, access: .peer),
         Route(method: .get, path: "/v1/status", action: .status, access: .reader),
         Route(method: .get, path: "/metrics", action: .metrics, access: .reader),
         Route(method: .get, path: "/healthz", action: .health, access: .anyone),

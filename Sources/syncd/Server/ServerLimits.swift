@@ -42,7 +42,8 @@ struct ServerLimits: Sendable {
         switch action {
         case .pull: pulls
         case .push, .digest: bodies
-        case .hello, .status, .metrics, .health, .dashboard: 64
+        case .snapshotPart: snapshotParts
+        case .hello, .snapshot, .status, .metrics, .health, .dashboard: 64
         }
     }
 
@@ -53,6 +54,9 @@ struct ServerLimits: Sendable {
     /// table.
     var bodies = 16
 
+    /// Parts of snapshots under way at a time. Each is in memory.
+    var snapshotParts = 16
+
     /// Of these, requests of one address: half, as with connections.
     func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
@@ -60,8 +64,8 @@ struct ServerLimits: Sendable {
     func seconds(for action: Route.Action) -> Int64 {
         switch action {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
-        case .push: Int64(messages.requestSeconds)
-        case .hello, .digest, .status, .metrics, .health, .dashboard: shortRequestSeconds
+        case .push, .snapshotPart: Int64(messages.requestSeconds)
+        case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard: shortRequestSeconds
         }
     }
 
@@ -70,7 +74,7 @@ struct ServerLimits: Sendable {
         switch action {
         case .push: messages.streamBodyBytes
         case .hello, .pull, .digest: messages.messageBytes
-        case .status, .metrics, .health, .dashboard: 0
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: 0
         }
     }
 }

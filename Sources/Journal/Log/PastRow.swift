@@ -1,0 +1,120 @@
+import GRDB
+
+/// A row as the changes up to a time make it, by the stamps of the changes: what all machines had written by
+/// then, also what reached this file later.
+package struct PastRow: Sendable {
+    /// A column of the row, with the change that wrote it.
+    package struct Column: Sendable {
+        package let name: String
+        package let value: Value
+        /// When the value was written, and by whom.
+        package let order: WriteOrder
+    }
+
+    /// The primary key, in key order.
+    package let key: [(name: String, value: Value)]
+    /// False for a row that was deleted by then.
+    package let isAlive: Bool
+    /// The columns besides the key that a change carries; none for a deleted row.
+    package let columns: [Column]
+    /// The latest of the changes.
+    package let last: WriteOrder
+}
+
+/// The rows of one table that ``JournalEntry`` values make, one after another.
+struct PastRows {
+    private struct Row {
+        var merged: MergedRow<Value>
+        var last: WriteOrder
+    }
+
+    private let own: OriginID
+    private let policy: MergePolicy
+    private let keyCount: Int
+    private var space: ColumnSpace
+    private var rows: [Key: Row] = [:]
+
+    init(_ table: TableInspection, policy: MergePolicy, own: OriginID) {
+        self.own = own
+        self.policy = policy
+        keyCount = table.keyCount
+        space = ColumnSpace(columns: table.stored.map(\.name), keyCount: table.keyCount)
+    }
+
+    /// Adds a change. One whose key has other columns than the table's belongs to no row of it.
+    mutating func add(_ entry: JournalEntry) {
+        guard let change = entry.rowChange(in: space.translation(of: entry.shape), own: own) else { return }
+        var row = rows[entry.key] ?? Row(merged: MergedRow(policy: policy), last: change.order)
+        row.merged.add(change)
+        row.last = max(row.last, change.order)
+        rows[entry.key] = row
+    }
+
+    /// The rows that have a change, deleted ones included, by key.
+    var all: [Key: PastRow] {
+        rows.mapValues { row in
+            let merged = row.merged
+            // Where a function decides, the latest change of each column stands.
+            let cells = merged.row() ?? merged.latestCells
+            let columns = zip(space.names, zip(cells, merged.winners)).compactMap { name, cell -> PastRow.Column? in
+                guard let value = cell.0, let winner = cell.1 else { return nil }
+                return PastRow.Column(name: name, value: value, order: winner.order)
+            }
+            return PastRow(
+                key: zip(space.names.prefix(keyCount), merged.key).map { (name: $0, value: $1) },
+                isAlive: merged.isAlive, columns: merged.isAlive ? columns : [], last: row.last)
+        }
+    }
+}
+
+extension JournalReader {
+    /// Returns the row with a key as it was at a time.
+    ///
+    /// - Parameters:
+    ///   - table: A tracked table's name in this file.
+    ///   - until: Changes with a later stamp do not count.
+    ///   - isWanted: Returns true for the key of the row.
+    /// - Returns: nil when no change of the row is that old.
+    /// - Throws: ``JournalError``: `unknownTable` for a table that is not tracked here, `invalid` for a time
+    ///   before the oldest change of the journal, `corrupt`; errors of SQLite.
+    package func row(
+        of table: String, until: Stamp, isWanted: ([Value]) -> Bool
+    ) throws -> PastRow? {
+        guard let tracked = registry.tracked(table: table),
+            let inspection = try TableInspection.named(tracked.shape.table, db)
+        else {
+            throw JournalError(
+                .unknownTable, "The table \(table) is not tracked",
+                hint: "`syncd status` lists the tables that are, and why others are not.")
+        }
+        let policy = try MergePolicies(db, names: registry.names)[inspection.name]
+        var rows = PastRows(inspection, policy: policy, own: identity.origin)
+        var oldest = Stamp(rawValue: .max)
+        try forEachEntry { entry in
+            oldest = min(oldest, entry.stamp)
+            guard entry.tableID == tracked.table, entry.stamp <= until, isWanted(Array(entry.keyValues)) else { return }
+            rows.add(entry)
+        }
+        try checkReach(of: until, oldest)
+        return rows.all.values.max { $0.last < $1.last }
+    }
+
+    /// - Throws: ``JournalError/Code/invalid`` for a time before the oldest change.
+    func checkReach(of time: Stamp, _ oldest: Stamp) throws {
+        guard time < oldest else { return }
+        throw JournalError(
+            .invalid, oldest.rawValue == .max ? "The journal has no changes" : "The history of the file begins later",
+            hint: "`syncd log` shows its first change; a backup may reach further back.")
+    }
+
+    /// Calls `body` with all entries, oldest first.
+    func forEachEntry(_ body: (JournalEntry) throws -> Void) throws {
+        var position: Int64 = 0
+        while true {
+            let entries = try entries(after: position, limit: 4_096)
+            guard let last = entries.last else { return }
+            position = last.seq
+            for entry in entries { try body(entry) }
+        }
+    }
+}
