@@ -22,7 +22,9 @@ struct UsageTests {
             ["held", "x.sqlite", "--reason", "uniq"], ["conflicts", "x.sqlite", "restore"],
             ["conflicts", "x.sqlite", "restore", "1", "--table", "t"],
             ["conflicts", "x.sqlite", "dismiss", "1", "--as-new-row"], ["conflicts", "x.sqlite", "--as-new-row"],
-            ["conflicts", "x.sqlite", "dismiss", "1", "--state", "all"],
+            ["conflicts", "x.sqlite", "dismiss", "1", "--state", "all"], ["clone", "x.sqlite"], ["backup", "x.sqlite"],
+            ["restore", "x.sqlite"], ["restore", "x.sqlite", "y.sqlite", "--at", "noon"], ["show", "x.sqlite", "t"],
+            ["show", "x.sqlite", "t", "1", "--at", "yesterday"], ["log", "x.sqlite", "--at", "soon"],
         ])
     func usage(arguments: [String]) async throws {
         let before = try workspace.snapshot()
@@ -45,6 +47,7 @@ struct UsageTests {
     func contract() async throws {
         let commands = [
             "check", "init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit",
+            "show", "clone", "backup", "restore",
         ]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")

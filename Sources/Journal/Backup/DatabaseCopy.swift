@@ -69,7 +69,8 @@ package struct DatabaseCopy: Sendable {
         }
         try target.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
-            if let head, isPublished, try db.columns(in: "_journal_replica").contains(where: { $0.name == "published" }) {
+            if let head, isPublished, try db.columns(in: "_journal_replica").contains(where: { $0.name == "published" })
+            {
                 try PublishedHead.write(head.origin, head.version, db)
             }
         }

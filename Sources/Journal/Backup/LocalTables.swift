@@ -48,7 +48,8 @@ package enum LocalTables {
                     throw error
                 }
                 throw JournalError(
-                    .refused, "The rows of \(tables.joined(separator: ", ")) cannot be left out of the copy: \(missing)",
+                    .refused,
+                    "The rows of \(tables.joined(separator: ", ")) cannot be left out of the copy: \(missing)",
                     hint: "Include the tables (`syncd init --table`), or copy the file by hand.")
             }
             return tables

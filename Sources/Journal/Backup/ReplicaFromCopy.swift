@@ -18,7 +18,8 @@ package enum ReplicaFromCopy {
     /// - Throws: ``JournalError``: `corrupt`, `unsupportedFormat` for a copy that this release cannot read;
     ///   `invalid` when `path` exists; `readOnly`; errors of SQLite. Nothing has the name `path` then.
     package static func publish(
-        _ partial: String, as path: String, reason: NewIdentity.Reason, time: Double, files: any FileSystem = SystemFiles()
+        _ partial: String, as path: String, reason: NewIdentity.Reason, time: Double,
+        files: any FileSystem = SystemFiles()
     ) throws -> NewIdentity.Outcome? {
         let queue = try DatabaseQueue(path: partial, configuration: Replica.configuration(Replica.Options()))
         defer { try? queue.close() }

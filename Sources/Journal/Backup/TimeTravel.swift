@@ -64,7 +64,10 @@ struct TimeTravel {
     private func insert(_ row: PastRow, into table: TableInspection, _ db: Database) throws -> Bool {
         let stored = Set(table.stored.map { SQLText.foldedName($0.name) })
         let values =
-            row.key + row.columns.map { (name: $0.name, value: $0.value) }.filter { stored.contains(SQLText.foldedName($0.name)) }
+            row.key
+            + row.columns.map { (name: $0.name, value: $0.value) }.filter {
+                stored.contains(SQLText.foldedName($0.name))
+            }
         let names = values.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let marks = values.map { _ in "?" }.joined(separator: ", ")
         let statement = try RawStatement(

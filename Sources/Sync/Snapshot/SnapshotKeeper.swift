@@ -79,7 +79,8 @@ final class SnapshotKeeper: Sendable {
         }
         guard let found else {
             throw SyncError(
-                .notFound, "The snapshot is no longer here", hint: "Ask for a new one; equal parts need not be sent again.")
+                .notFound, "The snapshot is no longer here",
+                hint: "Ask for a new one; equal parts need not be sent again.")
         }
         guard found.manifest.parts.indices.contains(index) else {
             throw SyncError(.notFound, "The snapshot has no part \(index)")
@@ -125,7 +126,9 @@ final class SnapshotKeeper: Sendable {
             note(completed: progress.completedPages, of: progress.totalPages)
         }
         _ = try LocalTables.empty(path, unlock: replica.options.unlock)
-        guard let identity = content.identity else { throw JournalError(.notAReplica, "The database has no change journal") }
+        guard let identity = content.identity else {
+            throw JournalError(.notAReplica, "The database has no change journal")
+        }
         let file = try PartFile.reading(path)
         let bytes = try file.size()
         let size = limits.snapshotPartBytes

@@ -52,6 +52,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
         Console.line(
             "\(ConsoleText.printable(destination)) has all of \(ConsoleText.printable(database.path)): "
-                + "\(ConsoleText.count(content.bytes, "byte")), read through, in \(ConsoleText.number(milliseconds)) ms.")
+                + "\(ConsoleText.count(content.bytes, "byte")), read through, in \(ConsoleText.number(milliseconds)) ms."
+        )
     }
 }

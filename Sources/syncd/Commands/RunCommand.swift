@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import Sync
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,6 +30,12 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "A peer to follow, http://host:port or https://host:port; may be given several times.", valueName: "url"))
     var peers: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A peer to clone the database from, with the token of --token-file, when there is no file yet.",
+            valueName: "url"))
+    var cloneFrom: String?
 
     @Option(
         help: ArgumentHelp(
@@ -97,7 +104,23 @@ struct RunCommand: AsyncParsableCommand {
         flags.logLevel = logLevel
         flags.conflictDays = conflictDays
         flags.conflictsPerRow = conflictsPerRow
-        let daemon = try Daemon(ConfigurationSource(flags: flags, file: config))
+        let source = ConfigurationSource(flags: flags, file: config)
+        if let cloneFrom { try await clone(from: cloneFrom, source) }
+        let daemon = try Daemon(source)
         try await daemon.run()
+    }
+
+    /// Makes the database from a peer when there is none, with the token and the TLS files of that peer in the
+    /// configuration, or those of the daemon.
+    private func clone(from address: String, _ source: ConfigurationSource) async throws {
+        try PeerConfiguration.checkScheme(of: address)
+        let settings = try source.settings(Credentials(environment: ProcessInfo.processInfo.environment))
+        guard access(settings.database, F_OK) != 0 else { return }
+        let known = try PeerConfiguration(
+            address, token: try settings.token.map { try BearerToken($0.secret) },
+            tls: TLSFiles(authorities: tlsAuthority))
+        let peer = settings.peers.first { $0.address == known.address } ?? known
+        let report = try await CloneCommand.clone(peer, to: settings.database, cluster: nil)
+        for line in report.lines(path: settings.database) { Console.line(line) }
     }
 }

@@ -7,7 +7,8 @@ struct TimeArgument: ExpressibleByArgument, Sendable {
     let stamp: Stamp
 
     init?(argument: String) {
-        guard let seconds = ConsoleText.parseTime(argument), let milliseconds = Int64(exactly: (seconds * 1_000).rounded()),
+        guard let seconds = ConsoleText.parseTime(argument),
+            let milliseconds = Int64(exactly: (seconds * 1_000).rounded()),
             milliseconds >= 0
         else { return nil }
         stamp = Stamp(rawValue: Stamp(milliseconds: milliseconds).rawValue | 0xFFFF)

@@ -10,7 +10,8 @@ extension Restoring.Outcome {
             return "\(path) is replica \(identity.new); it was \(identity.old). Peers bring what came after the backup."
         case .tables(let stamp, let rows, let refused):
             let time = ConsoleText.time(milliseconds: stamp.milliseconds)
-            let rest = refused == 0 ? "" : " \(ConsoleText.count(refused, "row")) do not fit the constraints and are left out."
+            let rest =
+                refused == 0 ? "" : " \(ConsoleText.count(refused, "row")) do not fit the constraints and are left out."
             return "\(path) has the tables as they were at \(time): \(ConsoleText.count(rows, "row")) differ from the "
                 + "source. It is no replica.\(rest)"
         }

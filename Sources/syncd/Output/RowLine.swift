@@ -21,7 +21,8 @@ struct RowLine: Sendable {
         let name = "\(ConsoleText.printable(table)) [\(key)]"
         let last = "\(ConsoleText.time(milliseconds: row.last.stamp.milliseconds)) by \(writer(row.last))"
         guard row.isAlive else { return ["\(name) was deleted at \(last)."] }
-        let cells = row.key.map { [ConsoleText.printable($0.name), $0.value.shown, "key"] }
+        let cells =
+            row.key.map { [ConsoleText.printable($0.name), $0.value.shown, "key"] }
             + row.columns.map { column in
                 [
                     ConsoleText.printable(column.name), column.value.shown,

@@ -113,7 +113,9 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
     /// The size in bytes of the part with that index.
     func size(ofPart index: Int) -> Int { Int(min(Int64(partBytes), bytes - Int64(index) * Int64(partBytes))) }
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) }
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+    }
 }
 
 /// The answer to a request for a snapshot.

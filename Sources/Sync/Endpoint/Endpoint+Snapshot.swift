@@ -1,0 +1,38 @@
+extension LocalTransport: SnapshotSource {
+    /// As ``SnapshotSource/snapshot()``, by a call of ``Endpoint/snapshot()``.
+    ///
+    /// - Throws: ``SyncError``: as that, and for errors of the file.
+    public func snapshot() async throws -> SnapshotAnswer {
+        try await SyncError.wrapping { try await endpoint.snapshot() }
+    }
+
+    /// As ``SnapshotSource/part(_:of:size:)``, by a call of ``Endpoint/part(_:of:encoding:)``.
+    ///
+    /// - Throws: ``SyncError``: as that, and for errors of the file.
+    public func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
+        try await SyncError.wrapping { try await endpoint.part(index, of: id, encoding: .none) }
+    }
+}
+
+extension Endpoint {
+    /// Answers with the newest snapshot, or begins one.
+    ///
+    /// - Throws: ``SyncError``: `storage` when the copy cannot be written; errors of the file.
+    public func snapshot() async throws -> SnapshotAnswer { try await snapshots.answer() }
+
+    /// Returns a part of a snapshot, compressed as `encoding` says.
+    ///
+    /// - Throws: ``SyncError``: `notFound` for a snapshot that is gone and a part that it does not have;
+    ///   `storage` when the copy cannot be read.
+    public func part(_ index: Int, of id: String, encoding: PayloadEncoding) async throws -> [UInt8] {
+        let bytes = try await snapshots.part(index, of: id)
+        guard encoding != .none else { return bytes }
+        return try await blocking {
+            do {
+                return try encoding.compress(bytes)
+            } catch {
+                throw SyncError(wrapping: error)
+            }
+        }
+    }
+}
