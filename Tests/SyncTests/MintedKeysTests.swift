@@ -202,6 +202,41 @@ struct MintedKeysTests {
         try Self.expect([Self.all(of: "Ann"), Self.all(of: "Bob")], cluster)
     }
 
+    @Test("a machine that gets a column later still tells in its ledger that two equal rows lost their key")
+    func columnLater() throws {
+        let cluster = try Cluster(4, schema: "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT)")
+        for machine in 0...2 {
+            try cluster.executeLater(machine, "ALTER TABLE user ADD COLUMN mail TEXT")
+            try cluster.inboxes[machine].bringBackHeldRows()
+        }
+        try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Ann')")
+        for machine in 1...2 { try cluster.executeLater(machine, "INSERT INTO user(name) VALUES ('Bob')") }
+        try cluster.converge()
+        try cluster.executeLater(3, "ALTER TABLE user ADD COLUMN mail TEXT")
+        try cluster.inboxes[3].bringBackHeldRows()
+        try Self.expect(["Ann", "Bob"], cluster, "SELECT name FROM user ORDER BY name")
+        for machine in 0...3 {
+            let entries = try cluster[machine].read { try ConflictEntry.all($0) }
+            #expect(entries.map(\.kind) == [.rekeyed, .rekeyed], "machine \(machine)")
+        }
+    }
+
+    @Test("an insert that gives the new key of a row goes on with that row, also beside an equal one")
+    func givenNewKey() throws {
+        let cluster = try Cluster(4, schema: "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT)")
+        try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Ann')")
+        for machine in 1...2 { try cluster.executeLater(machine, "INSERT INTO user(name) VALUES ('Bob')") }
+        for machine in 0...1 { try cluster.pull(3, from: machine) }
+        let key = try cluster.text(3, "SELECT id FROM user WHERE name = 'Bob'")[0]
+        try cluster.executeLater(3, "DELETE FROM user WHERE id = \(key); INSERT INTO user VALUES (\(key), 'Bobby')")
+        for machine in 1...2 { try cluster.pull(0, from: machine) }
+        try cluster.pull(0, from: 3)
+        try Self.expect(["Ann", "Bobby"], cluster, "SELECT name FROM user ORDER BY name")
+        for machine in 0...3 {
+            #expect(try cluster.text(machine, "SELECT DISTINCT key FROM _journal_claims") == ["1"])
+        }
+    }
+
     @Test("peers get each change as its writer wrote it")
     func wire() throws {
         let cluster = try Cluster(3, schema: "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT)")

@@ -60,7 +60,7 @@ extension Rekeying {
             let entries = try reader.entries(at: seqs)
             let inserts = try seqs.compactMap { seq -> KeyMeanings.Insert? in
                 guard let entry = entries[seq], let shape = reader.registry[entry.shapeID],
-                    let key = KeyMeanings.number(entry.values[0])
+                    let key = entry.contestableKey
                 else { return nil }
                 return try .init(.init(seq: seq, table: row.table, key: key, moved: nil), entry, shape, reader)
             }
@@ -75,6 +75,12 @@ extension Rekeying {
         }
         return found
     }
+}
+
+extension JournalEntry {
+    /// The key that this insert may contest; nil when its row has another key here than its writer wrote. Such
+    /// a row has lost that key or means a row that did, and its new key is nobody's choice.
+    var contestableKey: Int64? { written[0] == nil ? values.first.flatMap(KeyMeanings.number) : nil }
 }
 
 extension KeyMeanings.Insert {

@@ -85,7 +85,7 @@ final class RunInterpreter {
                     let current = try reader ?? JournalReader(db)
                     reader = current
                     for (seq, other) in try current.entries(at: seqs).sorted(by: { $0.key < $1.key }) {
-                        guard let shape = current.registry[other.shapeID] else { continue }
+                        guard other.contestableKey != nil, let shape = current.registry[other.shapeID] else { continue }
                         rivals.append(
                             try .init(.init(seq: seq, table: entry.table, key: key, moved: nil), other, shape, current))
                     }
@@ -146,8 +146,7 @@ final class RunInterpreter {
         let isWanted = { (_: OriginID, _: Int64, _: VersionVector) in true }
         try reader.scanEntries(tables: Set(found.keys.map(\.domain)), ofRuns: isWanted) { entry in
             guard entry.operation == .insert, let shape = reader.registry[entry.shapeID],
-                let key = entry.values.first.flatMap(KeyMeanings.number),
-                found[KeyMeanings.Name(domain: entry.tableID, key: key)] != nil
+                let key = entry.contestableKey, found[KeyMeanings.Name(domain: entry.tableID, key: key)] != nil
             else { return }
             found[KeyMeanings.Name(domain: entry.tableID, key: key)]?.append(
                 try .init(.init(seq: entry.seq, table: entry.tableID, key: key, moved: nil), entry, shape, reader))
