@@ -187,7 +187,9 @@ let package = Package(
                 "Store", "Sync", "Journal", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            // Programs that MisuseTests hands to the compiler.
+            exclude: ["Correct", "Misuse"]),
         // For `make sanitize STRESS=1`: Store alone, so that a build for the sanitizer is small.
         .executableTarget(name: "store-stress", dependencies: ["Store"], path: "Tests/Harness/StoreStress"),
         .testTarget(

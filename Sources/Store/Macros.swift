@@ -50,14 +50,14 @@ public macro Column(_ name: String) = #externalMacro(module: "StoreMacros", type
 ///   - name: The column's name.
 ///   - coding: How the value is stored, such as ``DateAsMilliseconds``.
 @attached(peer)
-public macro Column<Coding: ColumnCoding>(_ name: String, as coding: Coding.Type) =
+public macro Column<Coding>(_ name: String, as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
 /// Stores a property with another coding of its value.
 ///
 /// - Parameter coding: How the value is stored, such as ``DateAsMilliseconds``.
 @attached(peer)
-public macro Column<Coding: ColumnCoding>(as coding: Coding.Type) =
+public macro Column<Coding>(as coding: Coding.Type) =
     #externalMacro(module: "StoreMacros", type: "PropertyMarkerMacro")
 
 /// Shows a raw value that no case of the property's enum has as `value`, so that a value of a newer release

@@ -11,22 +11,37 @@ import SwiftSyntaxBuilder
 /// such as `column` or `row`.
 struct LiveModelExpansion {
     let model: ModelDeclaration
+    /// The place of a property in the source, for messages of the compiler about its type.
+    let place: PropertyPlace
 
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = [DeclSyntax(stringLiteral: fields)]
         if model.keys.count > 1 { members.append(DeclSyntax(stringLiteral: compositeKey)) }
-        members.append(contentsOf: model.columnDeclarations.map { DeclSyntax(stringLiteral: $0) })
+        members.append(DeclSyntax(stringLiteral: refusedInitializer))
+        members.append(contentsOf: model.columnDeclarations(place).map { DeclSyntax(stringLiteral: $0) })
         members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
         return members
     }
 
     private var access: String { model.access }
 
+    /// What `Person(id: 1, name: "x")` is told. Only the model's own module sees it, because an internal property may
+    /// have a type that others must not see.
+    private var refusedInitializer: String {
+        let parameters = model.properties.map { "\($0.name): Optional<\($0.type)> = nil" }.joined(separator: ", ")
+        return """
+            @available(*, unavailable, message: "objects are made by '\(model.name).create(in: db) { $0.… = … }'")
+            init(\(parameters)) { preconditionFailure("unavailable") }
+            """
+    }
+
     // MARK: - The stored part
 
     private var plumbing: [String] {
         var declarations: [String] = []
-        if model.keys.count == 1 { declarations.append("\(access)typealias ID = \(model.keyType)") }
+        if model.keys.count == 1 {
+            declarations.append("\(access)typealias ID = \(model.keys[0].isKnown ? model.keyType : "Fields.ID")")
+        }
         declarations.append(model.schemaDeclaration)
         declarations.append("let _storage: Store.ModelStorage<Fields>")
         declarations.append(
@@ -88,7 +103,7 @@ struct LiveModelExpansion {
         let names = model.keys.map(\.name)
         return """
             \(access)struct ID: Store.ModelKey {
-            \(lines(model.keys) { "    \(access)var \($0.name): \($0.type)" })
+            \(lines(model.keys) { place.mark($0, "    \(access)var \($0.name): \($0.keyType)") })
                 \(access)init(\(model.keys.map { "\($0.name): \($0.type)" }.joined(separator: ", "))) {
             \(lines(names) { "        self.\($0) = \($0)" })
                 }
@@ -108,8 +123,8 @@ struct LiveModelExpansion {
         let columns = Array(model.columns.enumerated())
         return """
             \(access)struct Fields: Store.ModelFields {
-                \(access)typealias ID = \(model.keys.count == 1 ? model.keyType : "\(model.name).ID")
-            \(lines(columns) { "    \(property($0.element, at: $0.offset))" })
+            \(keyAlias)
+            \(lines(columns) { property($0.element, at: $0.offset) })
             \(lines(model.transients) { "    \($0.access)var \($0.name): \($0.type)\(initialValue($0))" })
                 \(access)private(set) var _unset = Store.ColumnSet(\(unset))
                 \(access)init() {}
@@ -152,9 +167,6 @@ struct LiveModelExpansion {
         let columns = Array(model.columns.enumerated())
         let keySource = model.mintsKey ? "\n    \(access)static var _keySource: Store.KeySource { .rowid }" : ""
         return """
-                \(access)static var _storage: [Store.ColumnStorage] {
-                    [\(model.columns.map(storage).joined(separator: ", "))]
-                }
                 \(access)static var _columns: [any Store.FieldColumn] {
                     let columns = \(model.name).columns
                     return [\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", "))]
@@ -174,14 +186,21 @@ struct LiveModelExpansion {
             """
     }
 
-    private func storage(_ property: ModelProperty) -> String {
-        property.coding.map { "\($0).columnStorage" } ?? "(\(property.type)).columnStorage"
+    /// The declaration of the key's type in `Fields`.
+    private var keyAlias: String {
+        guard model.keys.count == 1, let key = model.keys.first else {
+            return "    \(access)typealias ID = \(model.name).ID"
+        }
+        return place.mark(key, "    \(access)typealias ID = \(key.keyType)")
     }
 
     private func property(_ property: ModelProperty, at position: Int) -> String {
-        let declaration = "\(property.access)var \(property.name): \(property.type)"
+        let isOnlyKey = property.isKey && model.keys.count == 1
+        let type = isOnlyKey && !property.isKnown ? "ID" : property.type
+        let declaration = "    \(property.access)var \(property.name): \(type)"
         guard property.isRequired else { return declaration + initialValue(property) }
-        return "\(declaration) = .columnPlaceholder { didSet { _unset.remove(\(position)) } }"
+        let text = "\(declaration) = \(property.placeholder) { didSet { _unset.remove(\(position)) } }"
+        return place.mark(property, text)
     }
 
     private func initialValue(_ property: ModelProperty) -> String {
@@ -210,7 +229,7 @@ struct LiveModelExpansion {
                         try [Store.ColumnSet.value(key\(key.codingArgument))]
                     }
                     \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
-                        try statement.bind(key, at: parameter\(key.codingArgument))
+                        try Store.ColumnSet.bind(key, to: statement, at: parameter\(key.codingArgument))
                     }
                 """
         }
@@ -228,13 +247,15 @@ struct LiveModelExpansion {
                     try [\(positions.map { "Store.ColumnSet.value(key.\($0.element.name)\($0.element.codingArgument))" }.joined(separator: ", "))]
                 }
                 \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
-            \(lines(positions) { "        try statement.bind(key.\($0.element.name), at: parameter + \($0.offset)\($0.element.codingArgument))" })
+            \(lines(positions) { "        try Store.ColumnSet.bind(key.\($0.element.name), to: statement, at: parameter + \($0.offset)\($0.element.codingArgument))" })
                 }
             """
     }
 
     private func bind(_ property: ModelProperty, at parameter: String) -> String {
-        "try statement.bind(self.\(property.name), at: \(parameter)\(property.codingArgument))"
+        property.isKnown
+            ? "try statement.bind(self.\(property.name), at: \(parameter)\(property.codingArgument))"
+            : "try Store.ColumnSet.bind(self.\(property.name), to: statement, at: \(parameter)\(property.codingArgument))"
     }
 
     private func differs(_ property: ModelProperty) -> String {
@@ -243,13 +264,27 @@ struct LiveModelExpansion {
 }
 
 extension ModelProperty {
+    /// The types that always read back as they were stored.
+    private static let exact: Set<String> = [
+        "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Bool", "Double",
+        "Float", "String", "Data", "UUID", "URL",
+    ]
+
+    private var plainType: String { isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type }
+
     /// False for the types that always read back as they were stored.
-    var mayRound: Bool {
-        let exact: Set<String> = [
-            "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Bool", "Double",
-            "Float", "String", "Data", "UUID", "URL",
-        ]
-        return coding != nil || !exact.contains(isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type)
+    var mayRound: Bool { coding != nil || !Self.exact.contains(plainType) }
+
+    /// True for a type of which the macro knows by its name that a column can store it.
+    var isKnown: Bool { coding == nil && (Self.exact.contains(plainType) || ["Date", "Decimal"].contains(plainType)) }
+
+    /// The type as a key, where the compiler checks it.
+    var keyType: String { isKnown ? type : "Store.KeyType<\(type)>" }
+
+    /// The value of a required property before it is set.
+    var placeholder: String {
+        if isKnown { return ".columnPlaceholder" }
+        return coding == nil ? "Store.ColumnSet.placeholder()" : "Store.ColumnSet.codedPlaceholder()"
     }
 
     /// The argument that names the coding in a call; empty when the type itself is the coding.
@@ -261,16 +296,40 @@ extension ModelProperty {
 
 extension ModelDeclaration {
     /// The struct `Columns`, whose key paths name columns in queries, and its only value.
-    var columnDeclarations: [String] {
-        let codings = columns.compactMap(\.unknownCoding)
+    ///
+    /// The declaration of a column is where the compiler reports a type that a column cannot store.
+    func columnDeclarations(_ place: PropertyPlace) -> [String] {
+        let codings = columns.compactMap { column in column.unknownCoding.map { declaration(of: $0, column, place) } }
         return [
             """
-            \(access)struct Columns: Sendable {
-            \(lines(Array(columns.enumerated())) { "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \($0.element.type)>(\($0.offset)\($0.element.codingArgument))" })
-                fileprivate init() {}\(codings.map { "\n    \($0)" }.joined())
+            nonisolated \(access)struct Columns: Sendable {
+            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \(columnType($0.element))>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
+                fileprivate init() {}\(codings.map { "\n\($0)" }.joined())
             }
             """, "\(access)static let columns = Columns()",
         ]
+    }
+
+    /// The type of a column's property. A key that is none is reported as a key only.
+    private func columnType(_ property: ModelProperty) -> String {
+        kind == .liveClass && keys.count == 1 && property.isKey && !property.isKnown ? "ID" : property.type
+    }
+
+    private func declaration(of coding: UnknownCoding, _ column: ModelProperty, _ place: PropertyPlace) -> String {
+        """
+            enum \(coding.name): Store.UnknownCaseCoding {
+                typealias Property = \(coding.type)
+                static var unknown: Property {
+        \(place.mark(column, "            \(coding.value)"))
+                }
+            }
+        """
+    }
+
+    /// The label of a column whose type must have a placeholder.
+    private func requirement(_ property: ModelProperty) -> String {
+        let isChecked = kind == .liveClass && property.isRequired && !property.isKey
+        return isChecked && !property.isKnown && property.coding == nil ? "required: " : ""
     }
 
     /// The declaration `static let schema`: table, columns and key at run time.

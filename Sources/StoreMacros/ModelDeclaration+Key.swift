@@ -23,6 +23,7 @@ extension ModelDeclaration {
                 let problem = ModelProblem.jsonKey(key.name.unquoted)
                 report(problem.at(marker, fixIts: [ModelFix.removing(marker)]))
             }
+            ModelProperty.checkKey(key, report: report)
             let isInteger = ["Int64", "Int"].contains(key.type)
             if key.isRowid, !isInteger || keys.count > 1 {
                 let fixIts = key.variable.marker("PrimaryKey").map { [$0.removingArguments] } ?? []

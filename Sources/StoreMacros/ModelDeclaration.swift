@@ -56,6 +56,7 @@ struct ModelDeclaration {
             if !type.modifiers.contains(where: { $0.name.tokenKind == .keyword(.final) }) {
                 fail(ModelProblem.classNotFinal(type.name.text).at(type.name, fixIts: [addingFinal(to: type)]))
             }
+            checkClass(type, report: fail)
         } else if let type = declaration.as(StructDeclSyntax.self) {
             (kind, name, generics) = (.value, type.name, type.genericParameterClause)
         } else {
@@ -97,6 +98,7 @@ struct ModelDeclaration {
                 fail(problem.at(variable.bindings))
                 continue
             }
+            guard ModelMember.checkShared(variable, report: fail) else { continue }
             guard let property = ModelProperty.parse(variable, kind: kind, report: fail) else { continue }
             if !property.isTransient, !taken.insert(property.column.lowercased()).inserted {
                 let fixIt = ModelFix.changing("name another column", [variable.namingColumn("<#\"name\"#>")])
@@ -110,6 +112,12 @@ struct ModelDeclaration {
             // With a transient or computed `id`, the added key would declare `id` twice.
             let hasID = computedID != nil || properties.contains { $0.name.unquoted == "id" }
             fail(ModelProblem.noPrimaryKey(name.text).at(name, fixIts: hasID ? [] : [addingKey(to: declaration)]))
+        }
+        let keys = properties.filter(\.isKey)
+        if kind == .liveClass, let key = keys.first {
+            checkMembers(
+                declaration.memberBlock.members, model: name.text, key: keys.count == 1 ? key.type : "ID",
+                access: declaration.modifiers.accessPrefix, report: fail)
         }
         guard !failed else { return nil }
         return ModelDeclaration(

@@ -9,6 +9,12 @@ enum ModelProblem {
     case generic
     case namedLikeModule
     case initializer
+    case isolated
+    case observable
+    case codable(String)
+    case hook(String, String)
+    case listOfNames(String, String)
+    case notStatic(String)
 
     // Its key.
     case noPrimaryKey(String)
@@ -17,11 +23,13 @@ enum ModelProblem {
     case jsonKey(String)
     case idBesideKey(String, hasColumn: Bool)
     case reservedInKey(String)
+    case keyType(String, String)
 
     // Its properties.
     case severalBindings
     case notAName
     case noType(String)
+    case notAColumn(String, String)
     case constant(String)
     case lazyProperty(String)
     case weakProperty(String, modifier: String)
@@ -58,6 +66,18 @@ enum ModelProblem {
             "a model cannot be named 'Store', like the module: rename the type and keep the table with '@Model(table: \"Store\")'"
         case .initializer:
             "a model class cannot have initializers of its own: 'create', 'find' and queries make the objects"
+        case .isolated:
+            "a model belongs to no actor: its properties can be read on any thread"
+        case .observable:
+            "a model is observable already"
+        case .codable(let name):
+            "a model cannot be '\(name)': its rows are made by 'create'; encode and decode its 'Fields' instead"
+        case .hook(let name, let declaration):
+            "Store would not call this '\(name)': it is declared as '\(declaration)'"
+        case .listOfNames(let name, let element):
+            "'\(name)' is a list of '\(element)', not of names"
+        case .notStatic(let name):
+            "'\(name)' belongs to the model, not to a row: it is static"
         case .noPrimaryKey(let name):
             "'\(name)' has no primary key: name a property 'id', or mark one or several with '@PrimaryKey'"
         case .optionalKey(let name):
@@ -70,6 +90,10 @@ enum ModelProblem {
             "'id' is the whole primary key of every model, here \(key); " + renaming("id", hasColumn: hasColumn)
         case .reservedInKey(let name):
             "'\(name)' is reserved in composite keys; " + renaming(name, hasColumn: true)
+        case .keyType(let name, let type):
+            "the primary key '\(name)' cannot be '\(type)': a key is an integer, a String, a UUID, Data or a 'Ref'"
+        case .notAColumn(let name, let kind):
+            "'\(name)' cannot hold \(kind): no column stores it; declare a Codable struct and mark the property '@JSON', or mark it '@Transient'"
         case .severalBindings:
             "declare each property of a model with a 'var' of its own"
         case .notAName:

@@ -19,11 +19,24 @@ extension ModelMacro: MemberMacro {
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { context.diagnose($0) })
-        else { return [] }
+        else { return placeholderInitializer(of: declaration) }
         switch model.kind {
-        case .liveClass: return LiveModelExpansion(model: model).members
+        case .liveClass: return LiveModelExpansion(model: model, place: PropertyPlace(in: context)).members
         case .value: return []
         }
+    }
+}
+
+extension ModelMacro {
+    /// An initializer for a class with a mistake. Without it, the compiler would report also that the class has none,
+    /// because its properties are not turned into accessors.
+    private static func placeholderInitializer(of declaration: some DeclGroupSyntax) -> [DeclSyntax] {
+        guard declaration.is(ClassDeclSyntax.self),
+            !ModelMember.all(in: declaration.memberBlock.members).contains(where: {
+                $0.item.decl.is(InitializerDeclSyntax.self)
+            })
+        else { return [] }
+        return ["private init() { preconditionFailure() }"]
     }
 }
 
@@ -60,9 +73,12 @@ extension ModelMacro: ExtensionMacro {
         else { return [] }
         switch model.kind {
         case .liveClass:
-            return [try ExtensionDeclSyntax("extension \(type.trimmed): Store.TableModel, Store.Model {}")]
+            return [
+                try ExtensionDeclSyntax(
+                    "extension \(type.trimmed): nonisolated Store.TableModel, nonisolated Store.Model {}")
+            ]
         case .value:
-            let body = ValueModelExpansion(model: model).body
+            let body = ValueModelExpansion(model: model, place: PropertyPlace(in: context)).body
             return [
                 try ExtensionDeclSyntax(
                     "extension \(type.trimmed): Store.TableModel, Store.ValueModel {\n\(raw: body)\n}")

@@ -1,6 +1,14 @@
 import SwiftDiagnostics
 import SwiftSyntax
 
+/// A coding that shows unknown raw values as one case.
+struct UnknownCoding {
+    let name: String
+    let type: String
+    /// The case, as in the source.
+    let value: String
+}
+
 /// One stored property of a model.
 struct ModelProperty {
     /// The name as in the source, with backticks where it needs them.
@@ -15,8 +23,8 @@ struct ModelProperty {
 
     /// The coding that reads and writes the column; nil when the property's own type does.
     let coding: String?
-    /// The declaration of the coding that `@Column(unknown:)` asks for.
-    let unknownCoding: String?
+    /// The coding that `@Column(unknown:)` asks for.
+    let unknownCoding: UnknownCoding?
     var isKey: Bool
     /// True for a key that SQLite generates.
     let isRowid: Bool
@@ -87,6 +95,9 @@ struct ModelProperty {
             let fixIt = ModelFix.replacing("add a default value", binding, by: filled)
             fail(ModelProblem.transientWithoutDefault(name.unquoted).at(identifier, fixIts: [fixIt]))
         }
+        if !markers.isTransient, !markers.isJSON, markers.coding == nil {
+            checkType(annotation, of: name.unquoted, at: identifier, report: fail)
+        }
         guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type
         let unknownName = "_unknown_\(name.unquoted)"
@@ -99,10 +110,7 @@ struct ModelProperty {
             initializer: binding.initializer?.value.trimmedDescription,
             column: markers.column ?? name.unquoted,
             coding: coding,
-            unknownCoding: markers.unknown.map { value in
-                "enum \(unknownName): Store.UnknownCaseCoding { typealias Property = \(wrapped); "
-                    + "static var unknown: Property { \(value) } }"
-            },
+            unknownCoding: markers.unknown.map { UnknownCoding(name: unknownName, type: wrapped, value: $0) },
             isKey: markers.isKey, isRowid: markers.isRowid, isTransient: markers.isTransient,
             access: variable.modifiers.propertyAccess,
             variable: variable, identifier: identifier, typeNode: annotation)

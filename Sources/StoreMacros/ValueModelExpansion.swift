@@ -1,12 +1,13 @@
 /// Generates the members that `@Model` adds to a struct: an initializer that reads a row by column names.
 struct ValueModelExpansion {
     let model: ModelDeclaration
+    let place: PropertyPlace
 
     var body: String {
         """
         \(model.schemaDeclaration)
 
-        \(model.columnDeclarations.joined(separator: "\n\n"))
+        \(model.columnDeclarations(place).joined(separator: "\n\n"))
 
         \(model.access)init(_row row: Store.NamedRow) throws {
         \(lines(Array(model.columns.enumerated())) { "    \(read($0.element, at: $0.offset))" })

@@ -33,7 +33,7 @@ func expectProblem(
     expanded: String? = nil, fileID: String = #fileID, filePath: String = #filePath, testLine: Int = #line
 ) {
     expectExpansion(
-        of: source, to: expanded ?? source.unmarked,
+        of: source, to: expanded ?? source.unmarked.withPlaceholder,
         diagnostics: [
             DiagnosticSpec(
                 message: message, line: line, column: column, fixIts: fixIt.map { [FixItSpec(message: $0)] } ?? [])
@@ -80,6 +80,19 @@ struct Misuse: Sendable, CustomTestStringConvertible {
 }
 
 extension String {
+    /// The text with the initializer that a class with a mistake gets, so that the mistake is the only message.
+    var withPlaceholder: String {
+        guard contains("class "), !contains(" init("), hasSuffix("\n}") else { return self }
+        return dropLast(2) + """
+
+
+                private init() {
+                    preconditionFailure()
+                }
+            }
+            """
+    }
+
     /// The text without the attributes of the model macros at the start of a line, as an expansion has it.
     fileprivate var unmarked: String {
         split(separator: "\n", omittingEmptySubsequences: false).compactMap { line -> String? in

@@ -37,11 +37,13 @@ struct ExpansionTests {
                         ],
                         key: [0])
 
-                    public struct Columns: Sendable {
+                    nonisolated public struct Columns: Sendable {
                         let id = Store.Column<Row, Int64>(0)
                         let name = Store.Column<Row, String>(1)
                         let age = Store.Column<Row, Int?>(2)
+                        #sourceLocation(file: "test.swift", line: 6)
                         let tags = Store.Column<Row, [String]?>(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        #sourceLocation()
                         fileprivate init() {
                         }
                     }
@@ -84,16 +86,20 @@ struct ExpansionTests {
                         ],
                         key: [])
 
-                    struct Columns: Sendable {
-                        let kind = Store.Column<Row, Kind?>(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
-                        fileprivate init() {
+                    nonisolated struct Columns: Sendable {
+                        #sourceLocation(file: "test.swift", line: 3)
+                            let kind = Store.Column<Row, Kind?>(0, as: Store.OptionalCoding<Columns._unknown_kind>.self)
+                        #sourceLocation()
+                            fileprivate init() {
                         }
-                        enum _unknown_kind: Store.UnknownCaseCoding {
-                            typealias Property = Kind;
-                            static var unknown: Property {
-                                Kind.plain
+                            enum _unknown_kind: Store.UnknownCaseCoding {
+                                typealias Property = Kind
+                                static var unknown: Property {
+                                    #sourceLocation(file: "test.swift", line: 3)
+                                                Kind.plain
+                                    #sourceLocation()
+                                }
                             }
-                        }
                     }
 
                     static let columns = Columns()

@@ -113,7 +113,7 @@ struct LiveExpansionTests {
                     try [Store.ColumnSet.value(key)]
                 }
                 public static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
-                    try statement.bind(key, at: parameter)
+                    try Store.ColumnSet.bind(key, to: statement, at: parameter)
                 }
                 public func _bind(_ column: Int, to statement: Store.ParameterCursor, at parameter: Int) throws {
                     switch column {
@@ -124,7 +124,7 @@ struct LiveExpansionTests {
                     case 2:
                         try statement.bind(self.created, at: parameter)
                     case 3:
-                        try statement.bind(self.tags, at: parameter, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                        try Store.ColumnSet.bind(self.tags, to: statement, at: parameter, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
                     case 4:
                         try statement.bind(self.column, at: parameter)
                     default:
@@ -135,7 +135,7 @@ struct LiveExpansionTests {
                     try statement.bind(self.id, at: 0)
                     try statement.bind(self.name, at: 1)
                     try statement.bind(self.created, at: 2)
-                    try statement.bind(self.tags, at: 3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                    try Store.ColumnSet.bind(self.tags, to: statement, at: 3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
                     try statement.bind(self.column, at: 4)
                 }
                 public func _changes(from old: Fields) -> Store.ColumnSet {
@@ -181,9 +181,6 @@ struct LiveExpansionTests {
                     self.created = Store.ColumnSet.stored(self.created)
                     self.tags = Store.ColumnSet.stored(self.tags, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
                 }
-                public static var _storage: [Store.ColumnStorage] {
-                    [(Int64).columnStorage, (String).columnStorage, (Date).columnStorage, Store.OptionalCoding<Store.JSONCoding<[String]>>.columnStorage, (Int).columnStorage]
-                }
                 public static var _columns: [any Store.FieldColumn] {
                     let columns = Person.columns
                     return [columns.id, columns.name, columns.created, columns.tags, columns.column]
@@ -222,11 +219,18 @@ struct LiveExpansionTests {
                 }
             }
 
-            public struct Columns: Sendable {
+            @available(*, unavailable, message: "objects are made by 'Person.create(in: db) { $0.… = … }'")
+            init(id: Optional<Int64> = nil, name: Optional<String> = nil, created: Optional<Date> = nil, tags: Optional<[String]?> = nil, column: Optional<Int> = nil, isOpen: Optional<Bool> = nil) {
+                preconditionFailure("unavailable")
+            }
+
+            nonisolated public struct Columns: Sendable {
                 public let id = Store.Column<Person, Int64>(0)
                 public let name = Store.Column<Person, String>(1)
                 let created = Store.Column<Person, Date>(2)
+                #sourceLocation(file: "test.swift", line: 6)
                 let tags = Store.Column<Person, [String]?>(3, as: Store.OptionalCoding<Store.JSONCoding<[String]>>.self)
+                #sourceLocation()
                 let column = Store.Column<Person, Int>(4)
                 fileprivate init() {
                 }
@@ -321,7 +325,7 @@ struct LiveExpansionTests {
             }
         }
 
-        extension Person: Store.TableModel, Store.Model {
+        extension Person: nonisolated Store.TableModel, nonisolated Store.Model {
         }
         """#
 

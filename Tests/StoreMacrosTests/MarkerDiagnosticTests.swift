@@ -222,7 +222,7 @@ struct MarkerDiagnosticTests {
                         ],
                         key: [0])
 
-                    struct Columns: Sendable {
+                    nonisolated struct Columns: Sendable {
                         let id = Store.Column<Row, Int64>(0)
                         fileprivate init() {
                         }
@@ -280,6 +280,10 @@ struct MarkerDiagnosticTests {
                     @JSON
                     #endif
                     var tags: [String] = []
+
+                    private init() {
+                        preconditionFailure()
+                    }
                 }
                 """)
     }

@@ -146,7 +146,7 @@ struct ModifierDiagnosticTests {
                         ],
                         key: [0])
 
-                    struct Columns: Sendable {
+                    nonisolated struct Columns: Sendable {
                         let code = Store.Column<Row, String>(0)
                         let id = Store.Column<Row, Int64>(1)
                         fileprivate init() {

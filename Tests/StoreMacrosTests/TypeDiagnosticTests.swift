@@ -102,6 +102,17 @@ struct TypeDiagnosticTests {
                         var name: String = ""
                     }
                 }
+                """,
+            expanded: """
+                enum Page {
+                    final class Person {
+                        var name: String = ""
+
+                        private init() {
+                            preconditionFailure()
+                        }
+                    }
+                }
                 """)
     }
 }

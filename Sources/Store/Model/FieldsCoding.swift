@@ -81,6 +81,8 @@ public protocol FieldColumn: Sendable {
     var _isKey: Bool { get }
     /// True for a property that holds the key of another model.
     var _isReference: Bool { get }
+    /// The storage class of the stored values.
+    var _storage: ColumnStorage { get }
     /// Describes the property's value for people.
     ///
     /// - Throws: ``ColumnMismatch`` for a value that the property's type cannot decode.
@@ -99,6 +101,8 @@ extension Column: FieldColumn {
     public var _model: String { "\(M.self)" }
     public var _property: String { M.schema.columns[position].property }
     public var _isKey: Bool { M.schema.key.contains(position) }
+
+    public var _storage: ColumnStorage { storage() }
 
     public var _isReference: Bool { Value.self is any Reference.Type }
 

@@ -192,8 +192,6 @@ public protocol ModelFields: Sendable, Hashable, Codable, CustomStringConvertibl
 
     /// The columns, in the schema's order.
     static var _columns: [any FieldColumn] { get }
-    /// How each column is stored, in the schema's order.
-    static var _storage: [ColumnStorage] { get }
     /// The source of keys for rows without one.
     static var _keySource: KeySource { get }
     /// Returns the stored value of a column; `_set` is the inverse. A position outside the schema gives NULL.

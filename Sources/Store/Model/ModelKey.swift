@@ -61,6 +61,14 @@ extension ModelKey where Self: FixedWidthInteger {
     }
 }
 
+extension ModelKey where Self: RawRepresentable, RawValue: ModelKey {
+    /// The content of the raw value.
+    public var exact: ExactKey { rawValue.exact }
+
+    /// Appends the bytes of the raw value.
+    public func appendExact(to bytes: inout [UInt8]) { rawValue.appendExact(to: &bytes) }
+}
+
 extension Int64: ModelKey {
     /// Returns a random number from 1 to 2^63-1, so that two machines give two rows different keys without
     /// communication.

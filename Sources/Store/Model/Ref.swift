@@ -56,6 +56,11 @@ extension Ref: ColumnValue {
         try Target.Fields._bindKey(id, to: statement, at: position)
     }
 
+    /// The storage class of the other model's key.
+    public static var columnStorage: ColumnStorage {
+        Target.schema.key.first.map { Target.Fields._columns[$0]._storage } ?? .any
+    }
+
     /// True for two keys whose exact content differs.
     public static func differ(_ a: Ref, _ b: Ref) -> Bool { a != b }
 }
@@ -63,6 +68,15 @@ extension Ref: ColumnValue {
 extension Ref: ColumnPlaceholder where Target.ID: ColumnPlaceholder {
     /// A reference to the placeholder of the key type.
     public static var columnPlaceholder: Ref { Ref(.columnPlaceholder) }
+}
+
+/// A reference can be a key, or a part of one: each row of the other model has one row here, or one for each value of
+/// the other parts.
+extension Ref: ModelKey {
+    /// The content of the other model's key.
+    public var exact: ExactKey { id.exact }
+    /// Appends the bytes of the other model's key.
+    public func appendExact(to bytes: inout [UInt8]) { id.appendExact(to: &bytes) }
 }
 
 extension Ref: Codable where Target.ID: Codable {

@@ -12,6 +12,8 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.
     public let position: Int
     let form: StoredForm
+    // Not computed at once: a reference to another model asks for that model's columns, which may be these.
+    let storage: @Sendable () -> ColumnStorage
     let encode: @Sendable (Value) throws -> Journal.Value
     let decode: @Sendable (Journal.Value) throws -> Value
     let read: @Sendable (RowCursor, Int) throws -> Value
@@ -21,6 +23,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
         form = StoredForm(of: Value.self)
+        storage = { Value.columnStorage }
         encode = { try $0.columnValue }
         decode = { try Value(columnValue: $0) }
         read = { try $0.read($1) }
@@ -30,6 +33,7 @@ public struct Column<M: TableModel, Value: Sendable>: Sendable {
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
         form = StoredForm(of: Coding.self)
+        storage = { Coding.columnStorage }
         encode = { try Coding.encode($0) }
         decode = { try Coding.decode($0) }
         read = { try $0.read($1, as: Coding.self) }

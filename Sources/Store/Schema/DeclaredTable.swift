@@ -38,7 +38,7 @@ struct DeclaredTable {
             }
             let isKey = M.schema.key.contains(position)
             return Column(
-                name: column.name, storage: M.Fields._storage[position], isOptional: column.isOptional,
+                name: column.name, storage: M.Fields._columns[position]._storage, isOptional: column.isOptional,
                 initialValue: initial,
                 defaultSQL: isKey ? nil : try initial.flatMap { try DeclaredTable.literal($0, db) })
         }

@@ -59,7 +59,7 @@ extension Model {
             columns: schema.columns.enumerated().map { position, column in
                 .init(
                     name: column.name, property: column.property, type: column.type, optional: column.isOptional,
-                    storage: Fields._storage[position])
+                    storage: Fields._columns[position]._storage)
             },
             key: schema.key.map { schema.columns[$0].name }, keySource: Fields._keySource, indexes: indexes,
             textIndexes: textIndexes)

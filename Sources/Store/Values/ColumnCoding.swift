@@ -42,7 +42,12 @@ extension ColumnCoding {
 }
 
 /// Extends a coding to an optional property: nil is NULL.
-public enum OptionalCoding<Wrapped: ColumnCoding>: ColumnCoding {
+public enum OptionalCoding<Wrapped> {}
+
+// The conformance is conditional, so that a property with a wrong coding gets one error, at its declaration.
+extension OptionalCoding: SendableMetatype where Wrapped: ColumnCoding {}
+
+extension OptionalCoding: ColumnCoding where Wrapped: ColumnCoding {
     /// Decodes NULL as nil, and other values by `Wrapped`.
     ///
     /// - Throws: What `Wrapped` throws.
@@ -65,7 +70,11 @@ public enum OptionalCoding<Wrapped: ColumnCoding>: ColumnCoding {
 }
 
 /// Stores a Codable value as JSON text with sorted keys, so that equal values have equal texts.
-public enum JSONCoding<Property: Codable & Sendable>: ColumnCoding {
+public enum JSONCoding<Property: Sendable> {}
+
+extension JSONCoding: SendableMetatype where Property: Codable {}
+
+extension JSONCoding: ColumnCoding where Property: Codable {
     /// Reads JSON text.
     ///
     /// - Throws: ``ColumnMismatch`` for a value that is not TEXT, or whose JSON the property's type cannot

@@ -96,12 +96,12 @@ extension ColumnCoding {
     public static var columnStorage: ColumnStorage { .any }
 }
 
-extension OptionalCoding {
+extension OptionalCoding where Wrapped: ColumnCoding {
     /// The storage class of the wrapped coding.
     public static var columnStorage: ColumnStorage { Wrapped.columnStorage }
 }
 
-extension JSONCoding {
+extension JSONCoding where Property: Codable {
     /// TEXT.
     public static var columnStorage: ColumnStorage { .text }
 }

@@ -28,6 +28,6 @@ private protocol WrappingCoding {
     static var wrappedForm: StoredForm { get }
 }
 
-extension OptionalCoding: WrappingCoding {
+extension OptionalCoding: WrappingCoding where Wrapped: ColumnCoding {
     fileprivate static var wrappedForm: StoredForm { StoredForm(of: Wrapped.self) }
 }

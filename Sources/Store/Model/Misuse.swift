@@ -1,0 +1,37 @@
+// Calls that a model does not have, with the call to write instead. Each exists for its message only: the compiler
+// chooses it when nothing else fits.
+
+extension Model {
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "the key has another type: 'find' takes the model's 'ID', or a sequence of them"
+    )
+    public static func find<Key>(_ id: Key, in database: Database) throws -> Self? { nil }
+
+    /// Refuses a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'find(key, in: db)'")
+    public static func find<Key>(_ id: Key) throws -> Self? { nil }
+
+    /// Refuses a key without a database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'delete(key, in: db)'")
+    @discardableResult
+    public static func delete<Key>(_ id: Key) throws -> Bool { false }
+
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "the key has another type: 'delete' takes the model's 'ID', or objects of the model"
+    )
+    @discardableResult
+    public static func delete<Key>(_ id: Key, in database: Database) throws -> Bool { false }
+}
+
+extension Ref {
+    /// Refuses an object of another model.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the object is of another model than the reference")
+    public init<Other: Model>(_ object: Other) { preconditionFailure("unavailable") }
+}

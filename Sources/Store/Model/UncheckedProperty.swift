@@ -1,0 +1,113 @@
+import Journal
+
+// What the expansion of `@Model` calls for a property of a type that a macro cannot judge: an enum, a struct, a class.
+//
+// The declaration of the property's ``Column`` is the only place that refuses a type, with a remedy and at the
+// property (see `Column+Misuse.swift`). All other calls of the expansion accept every type here, so that they add
+// no errors to it. The overloads without constraints never run, because a program with such a property does not
+// compile.
+
+/// The type of a key, checked where it is named: ``Model(table:)`` writes it.
+public typealias KeyType<Key: ModelKey> = Key
+
+/// The error of a call that never runs.
+private let noColumn = ColumnMismatch("The property has no column")
+
+extension RowCursor {
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T>(_ position: Int) throws -> T { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T, Coding>(_ position: Int, as coding: Coding.Type) throws -> T { throw noColumn }
+}
+
+extension NamedRow {
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T>(_ column: Int) throws -> T { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T, Coding>(_ column: Int, as coding: Coding.Type) throws -> T { throw noColumn }
+}
+
+extension KeyValues {
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T>(_ position: Int) throws -> T { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public func read<T, Coding>(_ position: Int, as coding: Coding.Type) throws -> T { throw noColumn }
+}
+
+extension ColumnSet {
+    /// Binds a property to a parameter, counted from 0.
+    ///
+    /// - Throws: What ``ParameterCursor/bind(_:at:)`` throws.
+    @inlinable
+    public static func bind<T: ColumnValue>(
+        _ property: T, to statement: ParameterCursor, at parameter: Int
+    ) throws { try statement.bind(property, at: parameter) }
+    /// Binds a property with `coding` to a parameter, counted from 0.
+    ///
+    /// - Throws: What ``ParameterCursor/bind(_:at:as:)`` throws.
+    @inlinable
+    public static func bind<C: ColumnCoding>(
+        _ property: C.Property, to statement: ParameterCursor, at parameter: Int, as coding: C.Type
+    ) throws { try statement.bind(property, at: parameter, as: coding) }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func bind<T>(_ property: T, to statement: ParameterCursor, at parameter: Int) throws {
+        throw noColumn
+    }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func bind<T, Coding>(
+        _ property: T, to statement: ParameterCursor, at parameter: Int, as coding: Coding.Type
+    ) throws { throw noColumn }
+
+    /// Never runs.
+    @_disfavoredOverload
+    public static func differ<T>(_ a: T, _ b: T) -> Bool { false }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func differ<T, Coding>(_ a: T, _ b: T, as coding: Coding.Type) -> Bool { false }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func stored<T>(_ value: T) -> T { value }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func stored<T, Coding>(_ value: T, as coding: Coding.Type) -> T { value }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func value<T>(_ property: T) throws -> Value { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func value<T, Coding>(_ property: T, as coding: Coding.Type) throws -> Value { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func decode<T>(_ value: Value) throws -> T { throw noColumn }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func decode<T, Coding>(_ value: Value, as coding: Coding.Type) throws -> T { throw noColumn }
+}
+
+extension ColumnSet {
+    /// The value that a required property holds before it is set.
+    @inlinable
+    public static func placeholder<T: ColumnPlaceholder>() -> T { T.columnPlaceholder }
+    /// The value that a required property with a coding holds before it is set.
+    @inlinable
+    public static func codedPlaceholder<T: ColumnPlaceholder>() -> T { T.columnPlaceholder }
+
+    /// Refuses a required property whose type has no placeholder.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "a required property of this type needs a default value, or its type conforms to 'ColumnPlaceholder'"
+    )
+    public static func codedPlaceholder<T>() -> T { preconditionFailure("unavailable") }
+    /// Never runs: the property's column is refused.
+    @_disfavoredOverload
+    public static func placeholder<T>() -> T { preconditionFailure("The property has no column") }
+}

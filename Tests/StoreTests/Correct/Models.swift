@@ -1,0 +1,65 @@
+import Foundation
+import Store
+
+enum Status: String, ColumnValue { case draft, done }
+
+nonisolated struct Address: Codable, Sendable { var street = "" }
+
+enum Size: String, ColumnValue, ModelKey, CaseIterable, ColumnPlaceholder { case small, large }
+
+@Model
+final class Person {
+    var id: UUID
+    var name: String = ""
+    var born: Date
+    var status: Status = .draft
+    var former: Status?
+    @Column(unknown: Status.draft) var next: Status = .done
+    @JSON var address: Address = Address()
+    @JSON var tags: [String]?
+    @Column(as: DateAsMilliseconds.self) var seen: Date?
+    var boss: Ref<Person>?
+    @Transient var isOpen: Bool = false
+
+    static let indexes = [Index(\Columns.name)]
+
+    nonisolated static func makePrimaryKey() -> ID? { UUID() }
+    nonisolated static func willInsert(_ fields: inout Fields) throws { fields.name += "!" }
+    nonisolated func didUpdate(_ columns: Set<String>) {}
+}
+
+/// A key that is a reference: each person has one at most.
+@Model
+final class Account {
+    @PrimaryKey var owner: Ref<Person>
+    var balance: Decimal = 0
+}
+
+/// A key of references.
+@Model
+final class Friendship {
+    @PrimaryKey var one: Ref<Person>
+    @PrimaryKey var other: Ref<Person>
+}
+
+/// A key that is an enum.
+@Model
+final class Price {
+    @PrimaryKey var size: Size
+    var amount: Decimal = 0
+}
+
+@Model
+struct Total: Equatable {
+    var status: Status
+    var count: Int = 0
+}
+
+func use(_ db: Database) throws {
+    let bob = try Person.create(in: db) { $0.born = .now }
+    try Account.create(in: db) { $0.owner = Ref(bob) }
+    _ = try Account.find(Ref(bob), in: db)
+    _ = try Friendship.find(Friendship.ID(one: Ref(bob), other: Ref(bob)), in: db)
+    _ = try Price.find(.small, in: db)
+    try Person.delete(bob.id, in: db)
+}

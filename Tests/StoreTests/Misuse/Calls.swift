@@ -1,0 +1,59 @@
+import Store
+
+func madeByInit(_ db: Database) throws {
+    // error: objects are made by 'Person.create(in: db) { $0.… = … }'
+    _ = Person(id: 1, name: "x")
+}
+
+func madeByEmptyInit(_ db: Database) throws {
+    // error: objects are made by 'Person.create(in: db) { $0.… = … }'
+    _ = Person()
+}
+
+func refOfOtherModel(_ db: Database) throws {
+    let q = try Place.create(in: db)
+    // error: the object is of another model than the reference
+    try Pet.create(in: db) { $0.owner = Ref(q) }
+}
+
+func objectForRef(_ db: Database) throws {
+    let p = try Person.create(in: db)
+    // error: cannot assign value of type 'Person' to type 'Ref<Person>'
+    try Pet.create(in: db) { $0.owner = p }
+}
+
+func keyForRef(_ db: Database) throws {
+    // error: cannot assign value of type 'Int' to type 'Ref<Person>'
+    try Pet.create(in: db) { $0.owner = 7 }
+}
+
+func findByText(_ db: Database) throws {
+    // error: the key has another type: 'find' takes the model's 'ID', or a sequence of them
+    _ = try Person.find("7", in: db)
+}
+
+func findWithoutDatabase(_ db: Database) throws {
+    // error: name the database: 'find(key, in: db)'
+    _ = try Person.find(7)
+}
+
+func deleteByKey(_ db: Database) throws {
+    // error: name the database: 'delete(key, in: db)'
+    try Person.delete(1)
+}
+
+func createWithoutDatabase(_ db: Database) throws {
+    // error: missing argument for parameter 'in' in call
+    try Person.create { $0.name = "x" }
+}
+
+func setProperty(_ db: Database) throws {
+    let p = try Person.create(in: db)
+    // error: cannot assign to property: 'name' is a get-only property
+    p.name = "x"
+}
+
+func allWithoutDatabase(_ db: Database) throws {
+    // error: missing argument for parameter 'in' in call
+    _ = try Person.all()
+}

@@ -1,0 +1,20 @@
+import Store
+
+@Model
+final class Person {
+    var id: Int64
+    var name: String = ""
+    var age: Int?
+}
+
+@Model
+final class Place {
+    var id: Int64
+}
+
+@Model
+final class Pet {
+    var id: Int64
+    var name: String = ""
+    var owner: Ref<Person>?
+}
