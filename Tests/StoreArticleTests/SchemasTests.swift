@@ -2,6 +2,15 @@ import Foundation
 import Store
 import Testing
 
+@Model
+final class Score {
+    var id: Int64
+    var player: Ref<Person>?
+    var points: Int = 0
+
+    static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .setNull)]
+}
+
 @Suite("Article: schemas", .timeLimit(.minutes(1)))
 struct SchemasTests {
     let file = ArticleFile()
@@ -19,6 +28,15 @@ struct SchemasTests {
         }
         #expect(try db.value(Int.self, "PRAGMA user_version") == 2)
         #expect(try Article.count(in: db) == 0)
+    }
+
+    @Test("[27, 35] a reference that SQLite keeps")
+    func references() throws {
+        let db = try Database(path: file.path) { $0.automatic(Person.self, Score.self) }
+        let bob = try Person.create(in: db) { $0.name = "Bob" }
+        let score = try Score.create(in: db) { $0.player = Ref(bob) }
+        try bob.delete()
+        #expect(score.player == nil)
     }
 
     @Test("[34, 36] what an automatic schema did, and what it did not do")

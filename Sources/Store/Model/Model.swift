@@ -70,8 +70,11 @@ where ID == Fields.ID {
     static var cachePolicy: CachePolicy { get }
 
     /// The indexes that an automatic schema creates and maintains
-    /// (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``). None by default.
+    /// (``SchemaBuilder/automatic(_:allowing:renaming:invalidRows:)``), besides one for each reference. None by default.
     static var indexes: [Index] { get }
+
+    /// The references that SQLite keeps, in the table that an automatic schema creates. None by default.
+    static var foreignKeys: [ForeignKey] { get }
 
     /// The full-text indexes that an automatic schema creates and maintains. None by default.
     static var textIndexes: [TextIndex] { get }

@@ -91,7 +91,7 @@ struct AutomaticMigration {
                     hint: "Name an ordinary table in the model, or leave the model out of `automatic`.",
                     table: declared.name)
             }
-            try IndexSync(db: db, schema: M.schema).run(M.indexes, report: &report)
+            try IndexSync(db: db, schema: M.schema).run(M.allIndexes, report: &report)
             try makeTextIndexes(M.textIndexes, M.schema, table)
         } catch let error as StoreError {
             throw error.during("following the model", table: M.schema.table)
@@ -99,7 +99,9 @@ struct AutomaticMigration {
     }
 
     private mutating func change(_ table: TableInspection, to declared: DeclaredTable) throws {
-        let comparison = TableComparison(table, declared)
+        let references = try String.fetchSet(
+            db, sql: "SELECT \"from\" FROM pragma_foreign_key_list(?, 'main')", arguments: [table.name])
+        let comparison = TableComparison(table, declared, references: Set(references.map(SQLText.foldedName)))
         let isEmpty = try isEmpty(table)
         if !isEmpty { try checkValues(of: comparison.missing, table, declared) }
         let drops = settings.allowed.contains(.dropColumns)

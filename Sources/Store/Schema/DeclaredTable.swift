@@ -11,6 +11,8 @@ struct DeclaredTable {
         let initialValue: Value?
         /// The default value as an SQL literal. A key column has none.
         let defaultSQL: String?
+        /// The REFERENCES clause of the column; nil for none.
+        let reference: String?
     }
 
     let name: String
@@ -27,6 +29,7 @@ struct DeclaredTable {
         name = M.schema.table
         key = M.schema.key
         keySource = M.Fields._keySource
+        let foreignKeys = try DeclaredTable.foreignKeys(of: type)
         columns = try M.schema.columns.indices.map { position in
             let column = M.schema.columns[position]
             var initial: Value?
@@ -40,7 +43,22 @@ struct DeclaredTable {
             return Column(
                 name: column.name, storage: M.Fields._columns[position]._storage, isOptional: column.isOptional,
                 initialValue: initial,
-                defaultSQL: isKey ? nil : try initial.flatMap { try DeclaredTable.literal($0, db) })
+                defaultSQL: isKey ? nil : try initial.flatMap { try DeclaredTable.literal($0, db) },
+                reference: foreignKeys[position]?.sql)
+        }
+    }
+
+    /// The declared foreign keys by the positions of their columns.
+    private static func foreignKeys<M: Model>(of type: M.Type) throws -> [Int: ForeignKey] {
+        try M.foreignKeys.reduce(into: [:]) { keys, key in
+            let column = M.schema.columns[key.position]
+            if key.action == .setNull, !column.isOptional {
+                throw StoreError(
+                    .invalidSchema, "Deleting the other row cannot set \(column.property) to nil: it is not optional",
+                    hint: "Make the reference optional, or choose another action in `foreignKeys`.",
+                    table: M.schema.table, column: column.name)
+            }
+            keys[key.position] = key
         }
     }
 
@@ -72,9 +90,10 @@ struct DeclaredTable {
 
     func definition(of column: Column) -> String {
         var sql = "\(SQLText.quote(identifier: column.name)) \(column.storage.rawValue)"
-        if isRowidAlias(column) { return sql + " PRIMARY KEY" }
+        if isRowidAlias(column) { return sql + " PRIMARY KEY" + (column.reference.map { " \($0)" } ?? "") }
         if !column.isOptional { sql += " NOT NULL" }
         if let literal = column.defaultSQL { sql += " DEFAULT \(literal)" }
+        if let reference = column.reference { sql += " \(reference)" }
         return sql
     }
 

@@ -61,7 +61,7 @@ extension Model {
                     name: column.name, property: column.property, type: column.type, optional: column.isOptional,
                     storage: Fields._columns[position]._storage)
             },
-            key: schema.key.map { schema.columns[$0].name }, keySource: Fields._keySource, indexes: indexes,
+            key: schema.key.map { schema.columns[$0].name }, keySource: Fields._keySource, indexes: allIndexes,
             textIndexes: textIndexes)
     }
 }

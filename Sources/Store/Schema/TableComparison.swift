@@ -18,7 +18,8 @@ struct TableComparison {
     /// The columns that only the table has.
     let extra: [TableInspection.Column]
 
-    init(_ table: TableInspection, _ declared: DeclaredTable) {
+    /// - Parameter references: The folded names of the columns with a foreign key of their own.
+    init(_ table: TableInspection, _ declared: DeclaredTable, references: Set<String>) {
         let key = table.stored.prefix(table.keyCount).map { SQLText.foldedName($0.name) }
         self.key =
             Set(key) == Set(declared.keyNames.map(SQLText.foldedName))
@@ -27,7 +28,11 @@ struct TableComparison {
         extra = table.columns.filter { !declared.has($0.name) }
         differences = declared.columns.flatMap { column -> [Difference] in
             guard let present = table.columns.first(where: { SQLText.same($0.name, column.name) }) else { return [] }
-            return TableComparison.differences(present, column)
+            var found = TableComparison.differences(present, column)
+            if let reference = column.reference, !references.contains(SQLText.foldedName(column.name)) {
+                found.append(Difference(column: column.name, reason: "the column lacks \(reference)", isOfKey: false))
+            }
+            return found
         }
     }
 

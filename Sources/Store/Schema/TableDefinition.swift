@@ -123,7 +123,15 @@ extension TableDefinition {
         if let literal = wanted.defaultSQL, !column.has(.defaultValue), !column.has(.generated) {
             column.clauses.append(TableClause("DEFAULT \(literal)", .defaultValue))
         }
+        if let reference = wanted.reference, !column.has(.reference), !hasForeignKey(wanted.name) {
+            column.clauses.append(TableClause(reference, .reference))
+        }
         if let position { columns[position] = column } else { columns.append(column) }
+    }
+
+    /// True when a constraint of the table is a foreign key of this column.
+    private func hasForeignKey(_ column: String) -> Bool {
+        constraints.contains { $0.kind == .reference && $0.names.contains(SQLText.foldedName(column)) }
     }
 
     /// Replaces the primary key.
