@@ -25,6 +25,10 @@ struct ErrorReply: Error {
         case .check:
             self.init(.unprocessableContent, error.code.rawValue, "a title has 1 to 500 characters")
         case .deleted: self = .noSuchTodo
+        case .timedOut:
+            self.init(
+                .serviceUnavailable, "timed_out", "your last change has not arrived at this instance",
+                hint: "Try again.")
         case .busy: self.init(.serviceUnavailable, "busy", "another process holds the file", hint: "Try again.")
         default: self.init(.internalServerError, "failed", "the service cannot answer now")
         }

@@ -11,12 +11,15 @@ import Hummingbird
 /// | `DELETE /todos/ID` | deletes the todo: 204 |
 /// | `GET /events` | server-sent events, see ``LiveEvents`` |
 /// | `GET /` | the page |
+///
+/// Answers to writes have a token, which other instances wait for: see ``ReadYourWrites``.
 struct Routes {
     let list: TodoList
 
     func router() -> Router<BasicRequestContext> {
         let router = Router()
         router.middlewares.add(ErrorReplies())
+        router.middlewares.add(ReadYourWrites(list: list))
         router.get("/") { _, _ in Page.reply(Page.html, type: "text/html") }
         router.get("todos.css") { _, _ in Page.reply(Page.css, type: "text/css") }
         router.get("todos.js") { _, _ in Page.reply(Page.script, type: "text/javascript") }

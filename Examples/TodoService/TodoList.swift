@@ -21,6 +21,11 @@ struct TodoList: Sendable {
         try await threads.runIfActive { [database] in try Todo.find(ids, in: database).map(\.values) }
     }
 
+    /// Returns a token for everything that was written here so far.
+    func token() async throws -> WriteToken {
+        try await threads.runIfActive { [database] in try database.writeToken() }
+    }
+
     func create(_ edit: TodoEdit) async throws -> Todo.Fields {
         try await threads.runIfActive { [database] in
             let todo = try Todo.create(in: database) {

@@ -261,6 +261,9 @@ public final class Database: Sendable {
         followTask.withLock { $0 = task }
     }
 
+    /// Yields when the file may have changed, and ends when the database is closed; nil in memory.
+    var changes: AsyncStream<Void>? { watch?.changes }
+
     /// Signals the follower to check the file for new commits soon.
     func lookAgain() { watch?.signal() }
 

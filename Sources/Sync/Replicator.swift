@@ -280,6 +280,16 @@ public final class Replicator: Sendable {
         }
     }
 
+    /// Returns when this replica has all changes of `origin` up to `version`, or when the time is over.
+    ///
+    /// - Parameter milliseconds: The longest wait; 0 or less for one look.
+    /// - Returns: Whether it has them.
+    /// - Throws: `CancellationError`; errors of the file.
+    package func wait(for origin: OriginID, version: Int64, milliseconds: Int64) async throws -> Bool {
+        try await VersionWait(replica: replica, clock: clock, changes: changes)
+            .run(origin, version, milliseconds: milliseconds)
+    }
+
     /// Returns the status of each followed peer, in the order of the configuration.
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
 

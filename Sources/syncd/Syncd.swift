@@ -11,14 +11,15 @@ struct Syncd: AsyncParsableCommand {
             or exchange once with `syncd sync FILE PEER`.
 
             Exit status: 0 success; 1 failure, or different for verify; 3 something does not replicate, for check and verify; \
-            64 wrong use of the command line. Errors go to standard error: one sentence, and a hint.
+            4 not within the time, for wait; 64 wrong use of the command line. Errors go to standard error: one sentence, \
+            and a hint.
             """,
         version: Version.current,
         subcommands: [
             CheckCommand.self, InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
             ShowCommand.self, ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self,
             CloneCommand.self, BackupCommand.self, RestoreCommand.self, RekeyCommand.self, UninitCommand.self,
-            ConfigCommand.self,
+            ConfigCommand.self, WaitCommand.self,
         ])
 
     /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).

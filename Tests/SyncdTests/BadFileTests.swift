@@ -12,7 +12,7 @@ struct BadFileTests {
         ["log"], ["status"], ["conflicts"], ["conflicts", "dismiss", "1"], ["held"], ["clock"], ["clock", "repair"],
         ["clock", "accept", "00000000"], ["rekey"], ["uninit"], ["sync", "http://127.0.0.1:1"],
         ["verify", "http://127.0.0.1:1"],
-        ["run"], ["show", "t", "1"], ["backup", "/dev/null/x"],
+        ["run"], ["show", "t", "1"], ["backup", "/dev/null/x"], ["wait", "0123456789abcdef0123456789abcdef-1"],
     ]
 
     /// Runs every command that takes a file against `path`, and expects the same refusal.

@@ -8,7 +8,10 @@ struct ReadOnlyCommandTests {
 
     @Test(
         "not even of one without a write-ahead log",
-        arguments: [["check"], ["status"], ["log"], ["conflicts"], ["held"], ["clock"], ["status", "--json"]])
+        arguments: [
+            ["check"], ["status"], ["log"], ["conflicts"], ["held"], ["clock"], ["status", "--json"],
+            ["wait", "0123456789abcdef0123456789abcdef-0"],
+        ])
     func unchanged(command: [String]) async throws {
         let path = try await workspace.makeReplica()
         // The last connection of a program checkpoints, and removes the log.

@@ -14,6 +14,8 @@ struct UsageTests {
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
             ["run", "x.sqlite", "--listen", "127.0.0.1:65536"], ["run", "x.sqlite", "--log-level", "loud"],
             ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"], ["uninit"],
+            ["wait"], ["wait", "x.sqlite"], ["wait", "x.sqlite", "nonsense"],
+            ["wait", "x.sqlite", "0123456789abcdef0123456789abcdef-1", "--timeout", "-1"],
             ["init", "x.sqlite", "--policy", "t=best"], ["init", "x.sqlite", "--references", "t.c"],
             ["init", "x.sqlite", "--references", "c=t"],
             ["init", "x.sqlite", "--renamed", "old"], ["run", "x.sqlite", "--conflict-days", "0"], ["run"], ["config"],
@@ -48,6 +50,7 @@ struct UsageTests {
         let commands = [
             "check", "init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit",
             "show", "clone", "backup", "restore",
+            "wait",
         ]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")

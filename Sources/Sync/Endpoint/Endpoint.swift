@@ -130,7 +130,7 @@ public struct Endpoint: Sendable {
                 guard left > 0 else { return try await end(portion, more: false, of: request) }
                 let began = clock.steadyMilliseconds()
                 let due = try await blocking { [inbox] in try inbox.nextDue() }
-                try await waitForNews(news, milliseconds: min(left, due ?? left))
+                try await clock.wait(for: news, milliseconds: min(left, due ?? left))
                 // Changes that were deferred here have become due. The answer tells the caller, who sends
                 // them.
                 if let due, clock.steadyMilliseconds() - began >= due {
@@ -167,21 +167,6 @@ public struct Endpoint: Sendable {
             if let caller { try hello.addSamples(of: caller.origin, upTo: caller.vector[caller.origin], db) }
             return hello
         }
-    }
-
-    /// Returns when the file may have changed or the time is over.
-    private func waitForNews(_ news: AsyncStream<Void>, milliseconds: Int64) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [clock] in
-                for await _ in news { return }
-                // There is no watch, or it has stopped: only the time ends the wait.
-                try await clock.sleep(milliseconds: milliseconds)
-            }
-            group.addTask { [clock] in try await clock.sleep(milliseconds: milliseconds) }
-            defer { group.cancelAll() }
-            _ = try await group.next()
-        }
-        try Task.checkCancellation()
     }
 }
 

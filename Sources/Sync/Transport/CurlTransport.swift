@@ -80,6 +80,15 @@ public final class CurlTransport: Transport {
         try await answer(path, body: nil, type: type)
     }
 
+    /// Returns the answer to a `POST` of JSON, for routes besides the protocol, such as `/v1/wait`.
+    ///
+    /// - Parameter waitSeconds: For how long the peer may wait before it answers.
+    /// - Throws: As ``hello(_:)``; an answer that is no JSON is `notAPeer`.
+    package func post(_ path: String, json: [UInt8], waitSeconds: Int) async throws -> [UInt8] {
+        try await answer(
+            path, body: json, bodyType: "application/json", type: "application/json", extraSeconds: waitSeconds)
+    }
+
     // MARK: Requests
 
     private func message<Answer: WireMessage>(_ path: String, _ request: some WireMessage) async throws -> Answer {
@@ -91,9 +100,10 @@ public final class CurlTransport: Transport {
 
     /// Returns the whole body of an answer that is not a stream.
     private func answer(
-        _ path: String, body: [UInt8]?, bodyType: String? = nil, type: String
+        _ path: String, body: [UInt8]?, bodyType: String? = nil, type: String, extraSeconds: Int = 0
     ) async throws -> [UInt8] {
-        let exchange = try begin(path, body: body, type: bodyType, bodyLimit: limits.messageBytes)
+        let exchange = try begin(
+            path, body: body, type: bodyType, bodyLimit: limits.messageBytes, extraSeconds: extraSeconds)
         do {
             try await checkHead(of: exchange, type: type)
             var answer: [UInt8] = []

@@ -50,6 +50,9 @@ struct StatusReport: Sendable {
     let fileBytes: Int64
     let walBytes: Int64
 
+    /// The token for what this replica has written itself so far.
+    var token: WriteToken { WriteToken(origin: origin, version: vector[origin]) }
+
     var held: Int { heldByReason.reduce(0) { $0 + $1.rows } }
 
     /// - Parameters:
@@ -115,6 +118,7 @@ extension StatusReport {
         .object([
             "origin": .string(origin.description),
             "cluster": .string(cluster),
+            "token": .string(token.description),
             "vector": .vector(vector),
             "tables": .array(
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),

@@ -22,6 +22,7 @@ struct StatusText {
         }
         add("replica", string("origin"))
         add("cluster", string("cluster"))
+        add("token", string("token"))
         add("journal", number("journal_rows").map { ConsoleText.count($0, "row") })
         add("conflicts", number("conflicts").map { ConsoleText.number($0) })
         add("held", held)

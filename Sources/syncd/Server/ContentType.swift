@@ -18,6 +18,7 @@ enum ContentType {
         switch action {
         case .hello, .pull, .digest: message
         case .push: frames
+        case .wait: json
         case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: nil
         }
     }

@@ -34,6 +34,7 @@ struct Handlers: Sendable {
             return Handlers.answer(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
         case .health: return Handlers.answer("ok\n", type: ContentType.text)
         case .dashboard: return try await dashboard()
+        case .wait: return try await wait(request)
         }
     }
 
@@ -86,6 +87,15 @@ struct Handlers: Sendable {
         return Response(
             status: .ok, headers: [.contentType: ContentType.part],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    /// Answers once this replica has what the caller waits for, or after the time of the caller or of one
+    /// request.
+    private func wait(_ request: Request) async throws -> Response {
+        let wanted = try WaitRequest.decode(try await body(of: request, .wait))
+        let isReached = try await replicator.wait(
+            for: wanted.token.origin, version: wanted.token.version, milliseconds: Int64(wanted.seconds) * 1_000)
+        return Handlers.answer(WaitAnswer(token: wanted.token, isReached: isReached).json.text, type: ContentType.json)
     }
 
     /// Reads the whole body of a request that is one message.

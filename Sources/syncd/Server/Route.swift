@@ -8,6 +8,7 @@ struct Route: Sendable, Hashable {
     enum Action: String, Sendable, CaseIterable {
         case hello, pull, push, digest, snapshot, snapshotPart
         case status, metrics, health, dashboard
+        case wait
     }
 
     /// Who may use the route.
@@ -37,6 +38,7 @@ struct Route: Sendable, Hashable {
         Route(method: .get, path: "/metrics", action: .metrics, access: .reader),
         Route(method: .get, path: "/healthz", action: .health, access: .anyone),
         Route(method: .get, path: "/", action: .dashboard, access: .reader),
+        Route(method: .post, path: WaitRequest.path, action: .wait, access: .reader),
     ]
 
     static func matching(method: HTTPRequest.Method, path: String) -> Route? {

@@ -42,6 +42,7 @@ struct ServerLimits: Sendable {
         switch action {
         case .pull: pulls
         case .push, .digest: bodies
+        case .wait: waits
         case .snapshotPart: snapshotParts
         case .hello, .snapshot, .status, .metrics, .health, .dashboard: 64
         }
@@ -57,6 +58,9 @@ struct ServerLimits: Sendable {
     /// Parts of snapshots under way at a time. Each is in memory.
     var snapshotParts = 16
 
+    /// Waits for a write under way at a time. Each looks at the file whenever it changes.
+    var waits = 128
+
     /// Of these, requests of one address: half, as with connections.
     func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
@@ -64,6 +68,7 @@ struct ServerLimits: Sendable {
     func seconds(for action: Route.Action) -> Int64 {
         switch action {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
+        case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
         case .push, .snapshotPart: Int64(messages.requestSeconds)
         case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard: shortRequestSeconds
         }
@@ -74,6 +79,7 @@ struct ServerLimits: Sendable {
         switch action {
         case .push: messages.streamBodyBytes
         case .hello, .pull, .digest: messages.messageBytes
+        case .wait: 4 << 10
         case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: 0
         }
     }

@@ -18,9 +18,10 @@ struct ServiceClient: Sendable {
     }
 
     func send(
-        _ method: HTTPMethod, _ path: String, json: String? = nil, type: String = "application/json"
+        _ method: HTTPMethod, _ path: String, json: String? = nil, type: String = "application/json",
+        token: String? = nil
     ) async throws -> Answer {
-        try await withConnection(method, path, json, type) { inbound in
+        try await withConnection(method, path, json, type, token) { inbound in
             var answer = Answer()
             for try await part in inbound {
                 switch part {
@@ -43,7 +44,7 @@ struct ServiceClient: Sendable {
     }
 
     private func withConnection<Result: Sendable>(
-        _ method: HTTPMethod, _ path: String, _ json: String?, _ type: String,
+        _ method: HTTPMethod, _ path: String, _ json: String?, _ type: String, _ token: String? = nil,
         _ body: (NIOAsyncChannelInboundStream<HTTPClientResponsePart>) async throws -> Result
     ) async throws -> Result {
         let connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -56,6 +57,7 @@ struct ServiceClient: Sendable {
         return try await connection.executeThenClose { inbound, outbound in
             var head = HTTPRequestHead(version: .http1_1, method: method, uri: path)
             head.headers.add(name: "Host", value: "127.0.0.1:\(port)")
+            if let token { head.headers.add(name: "Tandem-Token", value: token) }
             if let json {
                 head.headers.add(name: "Content-Type", value: type)
                 head.headers.add(name: "Content-Length", value: "\(json.utf8.count)")
