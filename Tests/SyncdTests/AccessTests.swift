@@ -8,26 +8,52 @@ import Testing
 struct Credential: Sendable, CustomTestStringConvertible {
     let name: String
     let headers: [(String, String)]
-    /// The access that it gives on a daemon whose token is `AccessTests.secret`.
-    let opens: Set<Access>
-
-    enum Access { case peer, reader }
+    /// The scopes that it gives on a daemon with the tokens of `AccessTests`.
+    let scopes: Set<TokenScope>
+    /// True for a password, which opens only what a browser may ask for by itself.
+    let isPassword: Bool
 
     var testDescription: String { name }
 
-    init(_ name: String, _ headers: [(String, String)], opens: Set<Access> = []) {
+    init(
+        _ name: String, _ headers: [(String, String)], scopes: Set<TokenScope> = [], isPassword: Bool = false
+    ) {
         self.name = name
         self.headers = headers
-        self.opens = opens
+        self.scopes = scopes
+        self.isPassword = isPassword
+    }
+
+    /// The status with which a route refuses the credential; nil when it opens the route.
+    func refusal(of route: Route) -> Int? {
+        guard let scope = route.scope else { return nil }
+        if scopes.isEmpty || (isPassword && !route.takesPassword) { return 401 }
+        return scopes.contains(scope) ? nil : 403
+    }
+
+    private static let scoped: [Credential] = AccessTests.scoped.flatMap { secret, scopes in
+        [
+            Credential("a token of \(scopes.map(\.rawValue))", [("Authorization", "Bearer \(secret)")], scopes: effective(scopes)),
+            Credential(
+                "a password of \(scopes.map(\.rawValue))", [("Authorization", basic("any:\(secret)"))],
+                scopes: effective(scopes), isPassword: true),
+            Credential("a token of \(scopes.map(\.rawValue)), and more", [("Authorization", "Bearer \(secret)x")]),
+        ]
+    }
+
+    private static func effective(_ scopes: [TokenScope]) -> Set<TokenScope> {
+        scopes.contains(.admin) ? Set(scopes).union([.read]) : Set(scopes)
     }
 
     private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
     private static let secret = AccessTests.secret
 
-    static let all: [Credential] = [
+    static let all: [Credential] = scoped + [
         Credential("none", []),
-        Credential("the token", [("Authorization", "Bearer \(secret)")], opens: [.peer, .reader]),
-        Credential("the token as a password", [("Authorization", basic("any:\(secret)"))], opens: [.reader]),
+        Credential("the token", [("Authorization", "Bearer \(secret)")], scopes: [.replicate, .read]),
+        Credential(
+            "the token as a password", [("Authorization", basic("any:\(secret)"))], scopes: [.replicate, .read],
+            isPassword: true),
         Credential("a wrong token", [("Authorization", "Bearer \(secret.dropLast())x")]),
         Credential("a prefix of the token", [("Authorization", "Bearer \(secret.dropLast())")]),
         Credential("the token and more", [("Authorization", "Bearer \(secret)x")]),
@@ -62,31 +88,41 @@ struct AccessTests {
     /// of digests.
     static let secretDigest = "3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9"
 
-    @Test("only the token opens a route, and only /healthz is open without it")
+    /// The tokens of the tokens file, with each set of scopes.
+    static let scoped: [(secret: String, scopes: [TokenScope])] = [
+        ("replicate-secret", [.replicate]), ("read-secret", [.read]), ("admin-secret", [.admin]),
+        ("both-secret", [.replicate, .read]), ("all-secret", [.replicate, .read, .admin]),
+    ]
+
+    static func tokensFile() throws -> String {
+        try scoped.enumerated().map { number, entry in
+            AccessTokens.line("name\(number)", entry.scopes, try #require(Token(entry.secret)))
+        }.joined(separator: "\n")
+    }
+
+    @Test("only a token with the scope of a route opens it, and only /healthz is open without one")
     func matrix() async throws {
         let workspace = Workspace()
         let token = try workspace.write(AccessTests.secret + "\n", to: "token")
+        let tokens = try workspace.write(try AccessTests.tokensFile(), to: "tokens")
         let path = try await workspace.makeReplica()
-        let daemon = try await DaemonProcess.start(path, "--token-file", token)
+        let daemon = try await DaemonProcess.start(path, "--token-file", token, "--tokens", tokens)
         let before = try workspace.value(path, "SELECT count(*) FROM _journal", as: Int.self)
         var tried = 0
         for route in Route.all {
             for credential in Credential.all {
-                let opens =
-                    switch route.access {
-                    case .anyone: true
-                    case .peer: credential.opens.contains(.peer)
-                    case .reader: credential.opens.contains(.reader)
-                    }
+                let refusal = credential.refusal(of: route)
                 let answer = try await RawHTTP.request(
                     route.method.rawValue, route.path, port: daemon.port, headers: credential.headers)
-                #expect((answer.status != 401) == opens, "\(route.path), \(credential.name): \(answer)")
-                #expect(answer.status != 500, "\(route.path), \(credential.name): \(answer)")
-                if !opens {
-                    #expect(answer.body.contains(#""code":"unauthorized""#), "\(route.path): \(answer)")
+                if let refusal {
+                    #expect(answer.status == refusal, "\(route.path), \(credential.name): \(answer)")
+                    let code = refusal == 401 ? "unauthorized" : "forbidden"
+                    #expect(answer.body.contains(#""code":"\#(code)""#), "\(route.path): \(answer)")
                     #expect(!answer.body.contains("person"))
+                } else {
+                    #expect(![401, 403, 500].contains(answer.status), "\(route.path), \(credential.name): \(answer)")
                 }
-                #expect(!answer.head.contains(AccessTests.secret) && !answer.body.contains(AccessTests.secret))
+                #expect(!AccessTests.secrets.contains { (answer.head + answer.body).contains($0) })
                 tried += 1
             }
         }
@@ -94,7 +130,20 @@ struct AccessTests {
         #expect(try workspace.value(path, "SELECT count(*) FROM _journal", as: Int.self) == before)
         let (status, log) = await daemon.stop()
         #expect(status == 0)
-        #expect(!log.contains(AccessTests.secret), "the token is in the log")
+        #expect(!AccessTests.secrets.contains { log.contains($0) }, "a token is in the log")
+    }
+
+    private static var secrets: [String] { scoped.map(\.secret) + [secret, secretDigest] }
+
+    @Test("without any token, a daemon on loopback answers to everyone, and takes no orders")
+    func noTokens() async throws {
+        let workspace = Workspace()
+        let daemon = try await DaemonProcess.start(try await workspace.makeReplica())
+        for route in Route.all {
+            let answer = try await RawHTTP.request(route.method.rawValue, route.path, port: daemon.port)
+            #expect((answer.status == 403) == (route.access == .admin), "\(route.path): \(answer)")
+            #expect(answer.status != 401, "\(route.path): \(answer)")
+        }
     }
 
     @Test("without the token, a route that does not exist looks like one that does")
@@ -144,6 +193,8 @@ struct AccessTests {
         #expect(Set(Route.all.map(\.action)) == Set(Route.Action.allCases))
         #expect(Set(Route.all.map { "\($0.method) \($0.path)" }).count == Route.all.count)
         #expect(Route.all.filter { $0.access == .anyone }.map(\.path) == ["/healthz"])
-        #expect(Route.all.allSatisfy { $0.access != .reader || $0.method == .get || $0.action == .wait })
+        #expect(Route.all.allSatisfy { !$0.takesPassword || $0.method == .get })
+        #expect(Route.all.filter { $0.access == .reader && $0.method != .get }.map(\.action) == [.wait])
+        #expect(Route.all.allSatisfy { ($0.access == .admin) == $0.path.hasPrefix("/v1/admin/") })
     }
 }

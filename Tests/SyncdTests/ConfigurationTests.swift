@@ -29,6 +29,7 @@ struct ConfigurationTests {
             database: shop.sqlite
             listen: "[::1]:0"
             token-file: /etc/syncd/token
+            tokens: tokens
             peer:
               - http://a:1
               - other.sqlite
@@ -47,6 +48,7 @@ struct ConfigurationTests {
         #expect(configuration.database == "\(directory)/shop.sqlite")
         #expect(configuration.listen == ListenAddress(host: "::1", port: 0))
         #expect(configuration.tokenFile == "/etc/syncd/token")
+        #expect(configuration.tokens == "\(directory)/tokens")
         #expect(configuration.peers.map(\.address) == ["http://a:1", "\(directory)/other.sqlite", "https://b:2"])
         #expect(configuration.peers[2].tokenFile == "\(directory)/b.token")
         #expect(configuration.peers[2].tlsAuthority == "\(directory)/b.pem")
@@ -58,7 +60,7 @@ struct ConfigurationTests {
         #expect(configuration.logLevel == .warning)
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
-        #expect(configuration.places[.tlsAuthority]?.line == 10)
+        #expect(configuration.places[.tlsAuthority]?.line == 11)
     }
 
     @Test("each mistake of one file is said, in the order of its lines, with the key and what to do")

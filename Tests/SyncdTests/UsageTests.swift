@@ -14,6 +14,9 @@ struct UsageTests {
             ["init", "x.sqlite", "--table", "t", "--exclude", "t"], ["run", "x.sqlite", "--listen", "nowhere"],
             ["run", "x.sqlite", "--listen", "127.0.0.1:65536"], ["run", "x.sqlite", "--log-level", "loud"],
             ["sync", "x.sqlite"], ["verify", "x.sqlite"], ["status"], ["rekey"], ["uninit"],
+            ["token"], ["token", "a", "--tokens", "f"], ["token", "a", "--scope", "read"],
+            ["token", "a", "--scope", "write", "--tokens", "f"], ["token", "a b", "--scope", "read", "--tokens", "f"],
+            ["token", "a", "--scope", "read", "--scope", "read", "--tokens", "f"],
             ["wait"], ["wait", "x.sqlite"], ["wait", "x.sqlite", "nonsense"],
             ["wait", "x.sqlite", "0123456789abcdef0123456789abcdef-1", "--timeout", "-1"],
             ["init", "x.sqlite", "--policy", "t=best"], ["init", "x.sqlite", "--references", "t.c"],
@@ -50,7 +53,7 @@ struct UsageTests {
         let commands = [
             "check", "init", "sync", "status", "log", "conflicts", "held", "clock", "verify", "rekey", "uninit",
             "show", "clone", "backup", "restore",
-            "wait",
+            "wait", "token",
         ]
         let root = try await Tool.run("--help")
         #expect(root.output.contains("Exit status:"), "\(root)")

@@ -26,8 +26,8 @@ struct ReadYourWritesTests {
             let (writer, reader) = round.isMultiple(of: 2) ? (a, b) : (b, a)
             let made = try await writer.send(.POST, "/todos", json: #"{"title": "Round \#(round)"}"#, token: token)
             #expect(made.status == 201)
-            let made: String = try #require(made.headers.first(name: "Tandem-Token"))
-            token = made
+            let written: String = try #require(made.headers.first(name: "Tandem-Token"))
+            token = written
             let seen = try await reader.send(.GET, "/todos", token: token)
             #expect(seen.status == 200 && seen.headers.first(name: "Tandem-Token") == nil)
             let titles = try seen.json([TodoAnswer].self).map(\.title)

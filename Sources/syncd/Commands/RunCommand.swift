@@ -51,6 +51,13 @@ struct RunCommand: AsyncParsableCommand {
     var tokenFile: String?
 
     @Option(
+        help: ArgumentHelp(
+            "A file with further tokens that callers may use, each with its scopes; see `syncd token`.",
+            valueName: "file"),
+        completion: .file())
+    var tokens: String?
+
+    @Option(
         name: .customLong("tls-cert"),
         help: ArgumentHelp(
             "A PEM file with the certificate of the listener, which then speaks HTTPS; with --tls-key.",
@@ -98,6 +105,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.listen = listen
         flags.peers = peers.map { PeerSettings($0) }
         flags.tokenFile = tokenFile
+        flags.tokens = tokens
         flags.tlsCertificate = tlsCertificate
         flags.tlsKey = tlsKey
         flags.tlsAuthority = tlsAuthority

@@ -9,6 +9,7 @@ struct Configuration: Sendable, Hashable {
     var listen: ListenAddress?
     var peers: [PeerSettings] = []
     var tokenFile: String?
+    var tokens: String?
     var tlsCertificate: String?
     var tlsKey: String?
     var tlsAuthority: String?
@@ -52,6 +53,7 @@ extension Configuration {
         override(.database, \.database)
         override(.listen, \.listen)
         override(.tokenFile, \.tokenFile)
+        override(.tokens, \.tokens)
         override(.tlsCertificate, \.tlsCertificate)
         override(.tlsKey, \.tlsKey)
         override(.tlsAuthority, \.tlsAuthority)

@@ -3,6 +3,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case database
     case listen
     case tokenFile = "token-file"
+    case tokens
     case peers = "peer"
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
@@ -19,6 +20,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tokenFile:
             "The file with the token that peers must send, and that is sent to them. "
                 + "\(Credentials.prefix)NAME is what systemd passes by LoadCredential=NAME:PATH."
+        case .tokens:
+            "The file with the tokens of peers, programs and people, each with what it may be used for: "
+                + "\(AccessTokens.scopeNames). `syncd token` adds one."
         case .peers: "The peers to follow: an address each, or an address with what is special about this peer."
         case .tlsCertificate: "PEM file with the certificate chain of the listener, which then speaks HTTPS."
         case .tlsKey: "PEM file with the private key of that certificate."
@@ -35,6 +39,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .database: ["database: /var/lib/syncd/shop.sqlite"]
         case .listen: ["listen: 127.0.0.1:7707"]
         case .tokenFile: ["token-file: \(Credentials.prefix)token"]
+        case .tokens: ["tokens: \(Credentials.prefix)tokens"]
         case .peers:
             [
                 "peer:",

@@ -28,6 +28,7 @@ struct ConfigurationReader {
         case .database: configuration.database = path(value, name)
         case .listen: configuration.listen = address(value, name)
         case .tokenFile: configuration.tokenFile = path(value, name)
+        case .tokens: configuration.tokens = path(value, name)
         case .peers: readPeers(value)
         case .tlsCertificate: configuration.tlsCertificate = path(value, name)
         case .tlsKey: configuration.tlsKey = path(value, name)

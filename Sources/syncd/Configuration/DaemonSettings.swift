@@ -6,14 +6,19 @@ import Sync
 struct DaemonSettings: Sendable, Equatable {
     let database: String
     let address: ListenAddress
-    /// nil only for a listener on loopback.
+    /// The token that is sent to peers, and accepted from them; nil when there is none.
     let token: Token?
+    /// Further tokens that are accepted. Without any token, only a listener on loopback may run.
+    var tokens = AccessTokens()
     /// nil for a listener without TLS.
     let certificate: ListenerCertificate?
     let peers: [PeerConfiguration]
     let logLevel: Logger.Level
     let conflictDays: Int
     let conflictsPerRow: Int
+
+    /// All tokens that are accepted.
+    var accessTokens: AccessTokens { AccessTokens(tokens.entries + (token.map { [$0.entry] } ?? [])) }
 
     /// The standard limits of replication with those of these settings.
     var limits: Limits {

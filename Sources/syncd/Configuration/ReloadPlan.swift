@@ -1,3 +1,5 @@
+import Journal
+
 /// What of new settings a running daemon can take over, and what waits until it is started again.
 struct ReloadPlan: Sendable, Equatable {
     /// The settings with which the daemon goes on.
@@ -10,7 +12,7 @@ struct ReloadPlan: Sendable, Equatable {
     /// - Throws: ``Failure`` when what can change now does not fit what cannot. Nothing is to be changed
     ///   then.
     init(from running: DaemonSettings, to wanted: DaemonSettings, peersAtMost most: Int) throws {
-        guard wanted.token != nil || running.address.isLoopback else {
+        guard !wanted.accessTokens.isEmpty || running.address.isLoopback else {
             throw Failure(
                 "The token cannot be taken away from a daemon that listens on \(running.address)",
                 hint: "Start the daemon again to change the address and the token together")
@@ -31,6 +33,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.database, .database, isLive: false)
         compare(\.address, .listen, isLive: false)
         compare(\.token, .tokenFile, isLive: true)
+        compare(\.tokens, .tokens, isLive: true)
         compare(\.peers, .peers, isLive: true)
         compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
         compare(\.logLevel, .logLevel, isLive: true)
@@ -39,9 +42,16 @@ struct ReloadPlan: Sendable, Equatable {
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
-            database: running.database, address: running.address, token: wanted.token,
+            database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
             logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow)
+    }
+
+    var json: JSONValue {
+        .object([
+            "applied": .array(applied.map { .string($0.rawValue) }),
+            "needs_restart": .array(waiting.map { .string($0.rawValue) }),
+        ])
     }
 
     /// `applied peer, token-file; needs a restart: listen`

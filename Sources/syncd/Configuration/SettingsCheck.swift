@@ -40,14 +40,19 @@ struct SettingsCheck {
             value == nil && configuration.places[key] == nil
         }
         let address = configuration.listen ?? .standard
-        if isMissing(configuration.tokenFile, .tokenFile), !address.isLoopback {
+        if isMissing(configuration.tokenFile, .tokenFile), isMissing(configuration.tokens, .tokens),
+            !address.isLoopback
+        {
             add(
                 "Listening on \(address) without a token would open the replica to everyone who can reach this machine",
-                hint: "Give a token with --token-file or `token-file`, or listen on 127.0.0.1.", .listen,
+                hint: "Give a token with --token-file or `token-file`, or --tokens, or listen on 127.0.0.1.", .listen,
                 configuration.places[.listen])
         }
         let token = load(configuration.tokenFile, .tokenFile, configuration.places[.tokenFile]) { path, credentials in
             try Token.load(from: path, isCredential: credentials.contains(path))
+        }
+        let tokens = load(configuration.tokens, .tokens, configuration.places[.tokens]) { path, credentials in
+            try AccessTokens.load(from: path, isCredential: credentials.contains(path))
         }
         let certificate = certificate()
         let authorities = load(configuration.tlsAuthority, .tlsAuthority, configuration.places[.tlsAuthority]) {
@@ -58,7 +63,7 @@ struct SettingsCheck {
         let peers = peers(token: token, authorities: authorities)
         guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
         settings = DaemonSettings(
-            database: database, address: address, token: token, certificate: certificate, peers: peers,
+            database: database, address: address, token: token, tokens: tokens ?? AccessTokens(), certificate: certificate, peers: peers,
             logLevel: configuration.logLevel ?? .info,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)

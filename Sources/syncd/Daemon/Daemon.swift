@@ -61,10 +61,13 @@ struct Daemon {
         let settings = current.value
         let metrics = RequestMetrics(limits: limits)
         let current = current
+        let reloader = SettingsReloader(
+            source: source, credentials: credentials, current: current, replicator: replicator,
+            peersAtMost: peersAtMost, logger: logger)
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
-            gate: AccessGate { current.value.token },
-            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
+            gate: AccessGate { current.value.accessTokens },
+            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader),
             limits: limits, metrics: metrics, logger: logger)
         let identity = try replica.identity()
         let scheme = settings.certificate == nil ? "http" : "https"
@@ -76,9 +79,7 @@ struct Daemon {
         }
         // Made before the listener is ready: from then on SIGHUP must not end the process.
         let reloading = Reloading(
-            source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: peersAtMost, manager: manager, logger: logger,
-            hangups: await UnixSignalsSequence(trapping: .sighup))
+            reloader: reloader, manager: manager, hangups: await UnixSignalsSequence(trapping: .sighup))
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,

@@ -6,7 +6,8 @@ import Sync
 struct Token: Sendable {
     /// The characters that are sent in the `Authorization` header.
     let secret: String
-    private let digest: [UInt8]
+    /// The SHA-256 of ``secret``.
+    let digest: [UInt8]
 
     /// - Parameter secret: Visible ASCII characters only, at least one.
     init?(_ secret: String) {
@@ -35,6 +36,11 @@ extension Token {
     /// The size of the largest file that is read as a token.
     static let maximumBytes = 4_096
 
+    private static let kind = SecretFile.Kind(
+        name: "token file", maximumBytes: maximumBytes,
+        content: "Name a file on a local disk that holds only the token: one line, as made by `openssl rand -hex 32`",
+        creation: { "Create it with: (umask 077; openssl rand -hex 32 > \($0))" })
+
     /// Reads the token from the first line of a file that only its owner can read.
     ///
     /// The token is given by a file and not by a flag, because `ps` shows arguments to every user of the
@@ -45,40 +51,10 @@ extension Token {
     /// - Throws: ``Failure`` when the file is missing, not a regular file, readable by others, empty or too
     ///   long.
     static func load(from path: String, isCredential: Bool = false) throws -> Token {
-        // O_NONBLOCK: opening a FIFO must not wait for a writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw Failure(
-                "The token file \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "Create it with: (umask 077; openssl rand -hex 32 > \(path))")
-        }
-        defer { close(descriptor) }
-        guard let status = DescriptorStatus(descriptor), status.isRegularFile else {
-            throw Failure("The token file \(path) is not a regular file", hint: "Name a file that holds only the token")
-        }
-        guard status.isPrivate || isCredential else {
-            throw Failure(
-                "The token file \(path) can be read or written by other users",
-                hint: "Make it private: `chmod 600 \(path)`")
-        }
-        var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else {
-            throw Failure(
-                "The token file \(path) cannot be read: \(String(cString: strerror(errno)))",
-                hint: "It must be a file on a local disk that holds only the token")
-        }
-        guard count <= maximumBytes else {
-            throw Failure(
-                "The token file \(path) is longer than \(maximumBytes) bytes",
-                hint: "It must hold only the token: one line, as made by (umask 077; openssl rand -hex 32 > \(path))")
-        }
-        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        let text = try SecretFile(path, kind).text(isCredential: isCredential)
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else {
-            throw Failure(
-                "The token file \(path) is empty",
-                hint: "Create a token with: (umask 077; openssl rand -hex 32 > \(path))")
+            throw Failure("The token file \(path) is empty", hint: kind.creation(path))
         }
         guard let token = Token(secret) else {
             throw Failure(
@@ -86,5 +62,12 @@ extension Token {
                 hint: "A token is one line of visible ASCII characters without spaces")
         }
         return token
+    }
+
+    /// A new token of 256 random bits.
+    static func random() -> Token? {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        return Token(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
     }
 }

@@ -49,6 +49,8 @@ struct StatusReport: Sendable {
     /// Bytes of the database and of its write-ahead log.
     let fileBytes: Int64
     let walBytes: Int64
+    /// Why the last reload has changed nothing; nil when it succeeded. Only a running daemon knows it.
+    var configurationRefused: String?
 
     /// The token for what this replica has written itself so far.
     var token: WriteToken { WriteToken(origin: origin, version: vector[origin]) }
@@ -134,6 +136,7 @@ extension StatusReport {
             "peers": .array(peers.map(\.json)),
             "file_bytes": .integer(fileBytes),
             "wal_bytes": .integer(walBytes),
+            "configuration_refused": .optional(configurationRefused) { .string($0) },
             "format_version": .integer(formatVersion),
             "sqlite_version": .string(sqliteVersion),
             "version": .string(Version.current),

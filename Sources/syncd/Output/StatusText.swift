@@ -34,6 +34,7 @@ struct StatusText {
         if let ahead = number("clock_ahead_ms"), ahead > Limits.standard.clockSkewMilliseconds {
             add("clock", "own changes carry times \(ConsoleText.duration(ahead)) ahead: peers hold them back")
         }
+        add("reload", string("configuration_refused").map { "refused: \($0)" })
         for origin in list("held_back") { add("held back", StatusText.heldBack(origin)) }
         for (origin, version) in vector {
             add("knows", "\(origin) to \(ConsoleText.number(version))" + (origin == string("origin") ? " (own)" : ""))
@@ -59,7 +60,7 @@ struct StatusText {
     private static let known: Set = [
         "origin", "cluster", "vector", "tables", "untracked", "journal_rows", "held", "held_by_reason", "conflicts",
         "conflicts_dropped", "clock_ahead_ms", "held_back", "peers", "file_bytes", "wal_bytes", "format_version",
-        "sqlite_version", "version",
+        "sqlite_version", "version", "token", "configuration_refused",
     ]
 
     // MARK: - Lines

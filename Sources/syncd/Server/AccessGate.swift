@@ -4,28 +4,46 @@ import Hummingbird
 
 /// Decides who may use a route.
 struct AccessGate: Sendable {
-    /// Returns the token of this moment; nil only for a listener on loopback.
-    let token: @Sendable () -> Token?
+    /// Returns the tokens of this moment; none only for a listener on loopback.
+    let tokens: @Sendable () -> AccessTokens
 
     /// Throws unless the request may use the route.
     ///
-    /// - Parameter route: nil for a path that does not exist. It needs the token like any other, so that a
+    /// - Parameter route: nil for a path that does not exist. It needs a token like any other, so that a
     ///   caller without one does not learn which paths exist.
-    /// - Throws: ``Refusal`` 401 or 403. Its text does not tell what is wrong with the credentials.
+    /// - Throws: ``Refusal`` 401 without a token that is accepted, whose text does not tell what is wrong
+    ///   with it; 403 for a token without the scope of the route.
     func check(_ request: Request, for route: Route?) throws {
         if route?.access == .anyone { return }
-        guard let token = token() else { return try checkHost(request) }
+        let tokens = tokens()
+        guard !tokens.isEmpty else {
+            try checkHost(request)
+            guard route?.scope != .admin else {
+                throw Refusal(
+                    status: 403, code: "forbidden", "a daemon without tokens takes no orders of callers",
+                    hint: "Give it a file with a token of the scope admin: --tokens")
+            }
+            return
+        }
+        guard let scopes = scopes(of: request, for: route, tokens) else {
+            throw Refusal(
+                status: 401, code: "unauthorized", "the token is missing or wrong",
+                hint: "Both replicas need the same token: give its file with --token-file")
+        }
+        guard let scope = route?.scope, !scopes.contains(scope) else { return }
+        throw Refusal(
+            status: 403, code: "forbidden", "the token does not have the scope \(scope.rawValue)",
+            hint: "The tokens file of the daemon says what each token may be used for")
+    }
+
+    /// What the credentials of the request allow; nil for none and for wrong ones.
+    private func scopes(of request: Request, for route: Route?, _ tokens: AccessTokens) -> Set<TokenScope>? {
         let values = request.headers[values: .authorization]
         // Two headers are refused: a proxy in between may have checked the other one.
-        if values.count == 1, let value = values.first {
-            if value.hasPrefix("Bearer "), token.matches(value.dropFirst("Bearer ".count)) { return }
-            if route?.access == .reader, let password = AccessGate.password(basic: value), token.matches(password) {
-                return
-            }
-        }
-        throw Refusal(
-            status: 401, code: "unauthorized", "the token is missing or wrong",
-            hint: "Both replicas need the same token: give its file with --token-file")
+        guard values.count == 1, let value = values.first else { return nil }
+        if value.hasPrefix("Bearer ") { return tokens.scopes(of: value.dropFirst("Bearer ".count)) }
+        guard route?.takesPassword == true, let password = AccessGate.password(basic: value) else { return nil }
+        return tokens.scopes(of: password)
     }
 
     /// The password of `Basic <base64 of user:password>`.

@@ -19,7 +19,7 @@ enum ContentType {
         case .hello, .pull, .digest: message
         case .push: frames
         case .wait: json
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: nil
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload: nil
         }
     }
 }

@@ -13,6 +13,7 @@ struct Handlers: Sendable {
     let replicator: Replicator
     let metrics: RequestMetrics
     let limits: ServerLimits
+    let reloader: any Reloader
 
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
@@ -35,6 +36,7 @@ struct Handlers: Sendable {
         case .health: return Handlers.answer("ok\n", type: ContentType.text)
         case .dashboard: return try await dashboard()
         case .wait: return try await wait(request)
+        case .reload: return try await reload()
         }
     }
 
@@ -89,6 +91,16 @@ struct Handlers: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    /// Reads the configuration again, as SIGHUP does.
+    private func reload() async throws -> Response {
+        do {
+            return Handlers.answer(try await reloader.reload().json.text, type: ContentType.json)
+        } catch {
+            guard let failure = Failure(describing: error) else { throw error }
+            throw Refusal(status: 422, code: "invalid", failure.message, hint: failure.hint)
+        }
+    }
+
     /// Answers once this replica has what the caller waits for, or after the time of the caller or of one
     /// request.
     private func wait(_ request: Request) async throws -> Response {
@@ -114,8 +126,11 @@ struct Handlers: Sendable {
     }
 
     private func report(countingRows: Bool) async throws -> StatusReport {
-        try await blocking { [replica, replicator] in
-            try StatusReport(replica, countingRows: countingRows, live: replicator.status())
+        let refusal = reloader.refusal
+        return try await blocking { [replica, replicator] in
+            var report = try StatusReport(replica, countingRows: countingRows, live: replicator.status())
+            report.configurationRefused = refusal
+            return report
         }
     }
 

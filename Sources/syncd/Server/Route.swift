@@ -8,24 +8,39 @@ struct Route: Sendable, Hashable {
     enum Action: String, Sendable, CaseIterable {
         case hello, pull, push, digest, snapshot, snapshotPart
         case status, metrics, health, dashboard
-        case wait
+        case wait, reload
     }
 
     /// Who may use the route.
     enum Access: Sendable {
         /// Any caller. The answer reveals nothing about the replica.
         case anyone
-        /// Callers with the token as `Authorization: Bearer`.
+        /// Callers with a token of the scope `replicate`.
         case peer
-        /// Callers with the token, as bearer or as the password of HTTP Basic, for which browsers have a
-        /// dialog. Only for routes that change nothing.
+        /// Callers with a token of the scope `read`. Only for routes that change nothing.
         case reader
+        /// Callers with a token of the scope `admin`.
+        case admin
     }
 
     let method: HTTPRequest.Method
     let path: String
     let action: Action
     let access: Access
+
+    /// The scope that a token needs; nil for a route that is open to anyone.
+    var scope: TokenScope? {
+        switch access {
+        case .anyone: nil
+        case .peer: .replicate
+        case .reader: .read
+        case .admin: .admin
+        }
+    }
+
+    /// True when the token may also be the password of HTTP Basic, for which browsers have a dialog. A
+    /// browser then sends it by itself, also from pages of other sites, so never for routes that do something.
+    var takesPassword: Bool { access == .reader && method == .get }
 
     static let all: [Route] = [
         Route(method: .post, path: WireHTTP.helloPath, action: .hello, access: .peer),
@@ -39,6 +54,7 @@ struct Route: Sendable, Hashable {
         Route(method: .get, path: "/healthz", action: .health, access: .anyone),
         Route(method: .get, path: "/", action: .dashboard, access: .reader),
         Route(method: .post, path: WaitRequest.path, action: .wait, access: .reader),
+        Route(method: .post, path: "/v1/admin/reload", action: .reload, access: .admin),
     ]
 
     static func matching(method: HTTPRequest.Method, path: String) -> Route? {

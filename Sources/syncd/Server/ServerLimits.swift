@@ -43,6 +43,7 @@ struct ServerLimits: Sendable {
         case .pull: pulls
         case .push, .digest: bodies
         case .wait: waits
+        case .reload: 4
         case .snapshotPart: snapshotParts
         case .hello, .snapshot, .status, .metrics, .health, .dashboard: 64
         }
@@ -70,7 +71,7 @@ struct ServerLimits: Sendable {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
         case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
         case .push, .snapshotPart: Int64(messages.requestSeconds)
-        case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard: shortRequestSeconds
+        case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard, .reload: shortRequestSeconds
         }
     }
 
@@ -80,7 +81,7 @@ struct ServerLimits: Sendable {
         case .push: messages.streamBodyBytes
         case .hello, .pull, .digest: messages.messageBytes
         case .wait: 4 << 10
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard: 0
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload: 0
         }
     }
 }

@@ -27,8 +27,8 @@ private final class SmallListener: Sendable {
         let certificate = try ListenerCertificate(certificate: "\(fixtures)/server.pem", key: "\(fixtures)/server.key")
         let listener = Listener(
             address: ListenAddress(host: "127.0.0.1", port: 0), tls: tls ? certificate.configuration { nil } : nil,
-            gate: AccessGate { nil },
-            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits),
+            gate: AccessGate { AccessTokens() },
+            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: NoReloader()),
             limits: limits, metrics: metrics, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = try listener.application { found.yield($0) }
@@ -43,6 +43,12 @@ private final class SmallListener: Sendable {
     }
 
     deinit { running.cancel() }
+}
+
+private struct NoReloader: Reloader {
+    var refusal: String? { nil }
+
+    func reload() async throws -> ReloadPlan { throw Failure("There is no configuration", hint: "None") }
 }
 
 @Suite("The share of one client in a listener is bounded", .timeLimit(.minutes(2)))

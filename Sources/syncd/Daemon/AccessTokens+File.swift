@@ -1,0 +1,100 @@
+import Foundation
+import Journal
+import Sync
+
+// The file of `--tokens`: one token a line, as its name, its scopes and the SHA-256 of its characters.
+//
+//     # comment
+//     berlin   replicate        sha256:3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9
+//     grafana  read             sha256:…
+//     anna     replicate,admin  sha256:…
+
+extension AccessTokens {
+    /// The size of the largest file of tokens.
+    static let maximumBytes = 1 << 20
+    /// The tokens that one name may have: the old and the new one.
+    static let tokensPerName = 2
+    /// The longest name, in characters.
+    static let nameLength = 64
+
+    static let kind = SecretFile.Kind(
+        name: "tokens file", maximumBytes: maximumBytes,
+        content: "It has one token a line: NAME SCOPE[,SCOPE…] sha256:DIGEST; `syncd token` adds one",
+        creation: { "Create it with: syncd token NAME --scope read --tokens \($0)" })
+
+    /// Reads a file that only its owner can read.
+    ///
+    /// - Parameter isCredential: As for ``Token/load(from:isCredential:)``.
+    /// - Throws: ``Failure`` when the file cannot be used; it names the line.
+    static func load(from path: String, isCredential: Bool = false) throws -> AccessTokens {
+        let text = try SecretFile(path, kind).text(isCredential: isCredential)
+        let tokens = try AccessTokens(parsing: text, path: path)
+        guard !tokens.isEmpty else {
+            throw Failure("The tokens file \(path) has no token", hint: kind.creation(path))
+        }
+        return tokens
+    }
+
+    /// - Throws: ``Failure`` that names the first line with a mistake. It does not repeat what the line has,
+    ///   which may be a token in the wrong place.
+    init(parsing text: String, path: String) throws {
+        var entries: [Entry] = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            func mistake(_ message: String, hint: String = AccessTokens.kind.content) -> Failure {
+                Failure("The tokens file \(path) has a mistake in line \(index + 1): \(message)", hint: hint)
+            }
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let first = words.first, !first.hasPrefix("#") else { continue }
+            guard words.count == 3 else { throw mistake("it does not have three words") }
+            guard AccessTokens.isName(first) else {
+                throw mistake("the name has characters that it cannot have, or is too long")
+            }
+            let scopes = words[1].split(separator: ",", omittingEmptySubsequences: false).map {
+                TokenScope(rawValue: String($0))
+            }
+            guard !scopes.contains(nil) else {
+                throw mistake("unknown scope", hint: "The scopes are: \(AccessTokens.scopeNames)")
+            }
+            guard let digest = AccessTokens.digest(words[2]) else {
+                throw mistake("the last word is not sha256: and 64 hexadecimal digits")
+            }
+            let entry = Entry(name: String(first), scopes: Set(scopes.compactMap { $0 }), digest: digest)
+            guard !entries.contains(where: { $0.digest == digest }) else {
+                throw mistake("this token is there twice", hint: "Give each peer and person a token of its own")
+            }
+            guard entries.count(where: { $0.name == entry.name }) < AccessTokens.tokensPerName else {
+                throw mistake(
+                    "\(entry.name) has more than two tokens", hint: "Remove the line of a token that is no longer used")
+            }
+            entries.append(entry)
+        }
+        self.init(entries)
+    }
+
+    static var scopeNames: String { TokenScope.allCases.map(\.rawValue).joined(separator: ", ") }
+
+    static func isName(_ text: some StringProtocol) -> Bool {
+        (1...nameLength).contains(text.utf8.count) && !text.hasPrefix("#")
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// The line of the file for a token.
+    static func line(_ name: String, _ scopes: [TokenScope], _ token: Token) -> String {
+        let digits = token.digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "\(name) \(scopes.map(\.rawValue).joined(separator: ",")) \(digestPrefix)\(digits)"
+    }
+
+    private static let digestPrefix = "sha256:"
+
+    private static func digest(_ word: Substring) -> [UInt8]? {
+        guard word.hasPrefix(digestPrefix) else { return nil }
+        let digits = Array(word.dropFirst(digestPrefix.count).utf8)
+        guard digits.count == 2 * SHA256.byteCount else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { start -> UInt8? in
+            let pair = digits[start...start + 1]
+            guard pair.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return nil }
+            return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
+        }
+        return bytes.count == SHA256.byteCount ? bytes : nil
+    }
+}
