@@ -16,7 +16,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help build demo bench test check lint coverage sanitize campaign merge-random simulate power-loss fuzz \
-  planted-bugs docs package package-test metrics-test system-packages clean
+  planted-bugs docs package package-test metrics-test page-test system-packages clean
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
 RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
@@ -84,6 +84,11 @@ fuzz: system-packages ## libFuzzer on every decoder and a whole endpoint: TARGET
 
 planted-bugs: system-packages ## plant mutations in a scratch copy; the harness must catch each: BUG, SEEDS (400), SEED
 	scripts/planted-bugs
+
+page-test: system-packages ## the pages of a daemon in a headless Chromium: PICTURES names a directory for pictures (root)
+	scripts/system-packages chromium chromium-driver
+	swift build --product syncd
+	scripts/page-test $(PICTURES)
 
 metrics-test: system-packages ## /metrics, the alert rules and the dashboard against a real Prometheus
 	swift build --product syncd

@@ -33,7 +33,9 @@ struct Credential: Sendable, CustomTestStringConvertible {
 
     private static let scoped: [Credential] = AccessTests.scoped.flatMap { secret, scopes in
         [
-            Credential("a token of \(scopes.map(\.rawValue))", [("Authorization", "Bearer \(secret)")], scopes: effective(scopes)),
+            Credential(
+                "a token of \(scopes.map(\.rawValue))", [("Authorization", "Bearer \(secret)")],
+                scopes: effective(scopes)),
             Credential(
                 "a password of \(scopes.map(\.rawValue))", [("Authorization", basic("any:\(secret)"))],
                 scopes: effective(scopes), isPassword: true),
@@ -48,37 +50,38 @@ struct Credential: Sendable, CustomTestStringConvertible {
     private static func basic(_ text: String) -> String { "Basic " + Data(text.utf8).base64EncodedString() }
     private static let secret = AccessTests.secret
 
-    static let all: [Credential] = scoped + [
-        Credential("none", []),
-        Credential("the token", [("Authorization", "Bearer \(secret)")], scopes: [.replicate, .read]),
-        Credential(
-            "the token as a password", [("Authorization", basic("any:\(secret)"))], scopes: [.replicate, .read],
-            isPassword: true),
-        Credential("a wrong token", [("Authorization", "Bearer \(secret.dropLast())x")]),
-        Credential("a prefix of the token", [("Authorization", "Bearer \(secret.dropLast())")]),
-        Credential("the token and more", [("Authorization", "Bearer \(secret)x")]),
-        Credential("no token after the scheme", [("Authorization", "Bearer ")]),
-        Credential("blanks", [("Authorization", "Bearer    ")]),
-        Credential("an empty header", [("Authorization", "")]),
-        Credential("no scheme", [("Authorization", secret)]),
-        Credential("the scheme in lower case", [("Authorization", "bearer \(secret)")]),
-        Credential("two blanks after the scheme", [("Authorization", "Bearer  \(secret)")]),
-        Credential("the token twice in one header", [("Authorization", "Bearer \(secret), Bearer \(secret)")]),
-        Credential(
-            "two headers, the first right", [("Authorization", "Bearer \(secret)"), ("Authorization", "Bearer x")]),
-        Credential(
-            "two headers, the second right", [("Authorization", "Bearer x"), ("Authorization", "Bearer \(secret)")]),
-        Credential(
-            "two right headers", [("Authorization", "Bearer \(secret)"), ("Authorization", "Bearer \(secret)")]),
-        Credential("the token as user name", [("Authorization", basic("\(secret):"))]),
-        Credential("a wrong password", [("Authorization", basic("any:\(secret)x"))]),
-        Credential("an empty password", [("Authorization", basic("any:"))]),
-        Credential("no base64", [("Authorization", "Basic %%%")]),
-        Credential("a token of 8 000 bytes", [("Authorization", "Bearer " + String(repeating: "a", count: 8_000))]),
-        Credential("the digest of the token", [("Authorization", "Bearer " + AccessTests.secretDigest)]),
-        Credential("the token in another header", [("X-Token", secret), ("Cookie", "token=\(secret)")]),
-        Credential("a proxy's word", [("X-Forwarded-For", "127.0.0.1"), ("X-User", "admin")]),
-    ]
+    static let all: [Credential] =
+        scoped + [
+            Credential("none", []),
+            Credential("the token", [("Authorization", "Bearer \(secret)")], scopes: [.replicate, .read]),
+            Credential(
+                "the token as a password", [("Authorization", basic("any:\(secret)"))], scopes: [.replicate, .read],
+                isPassword: true),
+            Credential("a wrong token", [("Authorization", "Bearer \(secret.dropLast())x")]),
+            Credential("a prefix of the token", [("Authorization", "Bearer \(secret.dropLast())")]),
+            Credential("the token and more", [("Authorization", "Bearer \(secret)x")]),
+            Credential("no token after the scheme", [("Authorization", "Bearer ")]),
+            Credential("blanks", [("Authorization", "Bearer    ")]),
+            Credential("an empty header", [("Authorization", "")]),
+            Credential("no scheme", [("Authorization", secret)]),
+            Credential("the scheme in lower case", [("Authorization", "bearer \(secret)")]),
+            Credential("two blanks after the scheme", [("Authorization", "Bearer  \(secret)")]),
+            Credential("the token twice in one header", [("Authorization", "Bearer \(secret), Bearer \(secret)")]),
+            Credential(
+                "two headers, the first right", [("Authorization", "Bearer \(secret)"), ("Authorization", "Bearer x")]),
+            Credential(
+                "two headers, the second right", [("Authorization", "Bearer x"), ("Authorization", "Bearer \(secret)")]),
+            Credential(
+                "two right headers", [("Authorization", "Bearer \(secret)"), ("Authorization", "Bearer \(secret)")]),
+            Credential("the token as user name", [("Authorization", basic("\(secret):"))]),
+            Credential("a wrong password", [("Authorization", basic("any:\(secret)x"))]),
+            Credential("an empty password", [("Authorization", basic("any:"))]),
+            Credential("no base64", [("Authorization", "Basic %%%")]),
+            Credential("a token of 8 000 bytes", [("Authorization", "Bearer " + String(repeating: "a", count: 8_000))]),
+            Credential("the digest of the token", [("Authorization", "Bearer " + AccessTests.secretDigest)]),
+            Credential("the token in another header", [("X-Token", secret), ("Cookie", "token=\(secret)")]),
+            Credential("a proxy's word", [("X-Forwarded-For", "127.0.0.1"), ("X-User", "admin")]),
+        ]
 }
 
 @Suite("Every route with every credential")
@@ -100,7 +103,7 @@ struct AccessTests {
         }.joined(separator: "\n")
     }
 
-    @Test("only a token with the scope of a route opens it, and only /healthz is open without one")
+    @Test("only a token with the scope of a route opens it, and few routes are open without one")
     func matrix() async throws {
         let workspace = Workspace()
         let token = try workspace.write(AccessTests.secret + "\n", to: "token")
@@ -117,7 +120,9 @@ struct AccessTests {
                 if let refusal {
                     #expect(answer.status == refusal, "\(route.path), \(credential.name): \(answer)")
                     let code = refusal == 401 ? "unauthorized" : "forbidden"
-                    #expect(answer.body.contains(#""code":"\#(code)""#), "\(route.path): \(answer)")
+                    // A page asks for the token, or says what is wrong.
+                    let sign = route.takesSession ? "<!doctype html>" : #""code":"\#(code)""#
+                    #expect(answer.body.contains(sign), "\(route.path): \(answer)")
                     #expect(!answer.body.contains("person"))
                 } else {
                     #expect(![401, 403, 500].contains(answer.status), "\(route.path), \(credential.name): \(answer)")
@@ -192,9 +197,12 @@ struct AccessTests {
     func table() {
         #expect(Set(Route.all.map(\.action)) == Set(Route.Action.allCases))
         #expect(Set(Route.all.map { "\($0.method) \($0.path)" }).count == Route.all.count)
-        #expect(Route.all.filter { $0.access == .anyone }.map(\.path) == ["/healthz"])
+        let open = ["/healthz", "/readyz", "/style.css", "/login", "/login", "/logout"]
+        #expect(Route.all.filter { $0.access == .anyone }.map(\.path) == open)
         #expect(Route.all.allSatisfy { !$0.takesPassword || $0.method == .get })
         #expect(Route.all.filter { $0.access == .reader && $0.method != .get }.map(\.action) == [.wait])
-        #expect(Route.all.allSatisfy { ($0.access == .admin) == $0.path.hasPrefix("/v1/admin/") })
+        #expect(Route.all.filter { $0.access == .admin }.map(\.path) == ["/conflicts", "/v1/admin/reload"])
+        // Programs send a token, never a cookie: a page of another site can make a browser send the cookie.
+        #expect(!Route.all.contains { $0.takesSession && $0.path.hasPrefix("/v1/") })
     }
 }

@@ -90,7 +90,7 @@ struct OwnProgramTests {
         let metrics = try await RawHTTP.request("GET", "/metrics", port: daemon.port).body
         #expect(metrics.contains(#"tandem_untracked_tables{cause="needs_program"} 7"#), "\(metrics)")
         #expect(metrics.contains("tandem_tables 2"), "\(metrics)")
-        #expect(try await RawHTTP.request("GET", "/", port: daemon.port).body.contains("Not replicated"))
+        #expect(try await RawHTTP.request("GET", "/tables", port: daemon.port).body.contains("Not replicated"))
         #expect(await daemon.stop().status == 0)
     }
 

@@ -107,8 +107,9 @@ extension Database {
             defer { group.cancelAll() }
             return try await group.next() ?? false
         }
+        if isReached { return }
         // It may have arrived in the last moment.
-        guard try await !isReached, try await !takeUp(token) else { return }
+        if try await takeUp(token) { return }
         throw failed(StoreError.notArrived, operation: "waiting")
     }
 

@@ -63,7 +63,8 @@ struct SettingsCheck {
         let peers = peers(token: token, authorities: authorities)
         guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
         settings = DaemonSettings(
-            database: database, address: address, token: token, tokens: tokens ?? AccessTokens(), certificate: certificate, peers: peers,
+            database: database, address: address, token: token, tokens: tokens ?? AccessTokens(),
+            certificate: certificate, peers: peers,
             logLevel: configuration.logLevel ?? .info,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)

@@ -35,15 +35,16 @@ struct AccessTokens: Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// What the caller with this token may do; nil when no token is the given one.
+    func scopes(of candidate: some StringProtocol) -> Set<TokenScope>? { entry(of: candidate)?.scopes }
+
+    /// The token that is the given one; nil when there is none.
     ///
     /// It takes the same time for all candidates of one length: each of the digests is compared, and all of
     /// their bytes.
-    func scopes(of candidate: some StringProtocol) -> Set<TokenScope>? {
+    func entry(of candidate: some StringProtocol) -> Entry? {
         let digest = SHA256.digest(of: Array(candidate.utf8))
-        var found: Set<TokenScope>?
-        for entry in entries where SHA256.areEqual(entry.digest, digest) {
-            found = (found ?? []).union(entry.scopes)
-        }
+        var found: Entry?
+        for entry in entries where SHA256.areEqual(entry.digest, digest) { found = found ?? entry }
         return found
     }
 }

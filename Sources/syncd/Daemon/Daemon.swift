@@ -64,12 +64,17 @@ struct Daemon {
         let reloader = SettingsReloader(
             source: source, credentials: credentials, current: current, replicator: replicator,
             peersAtMost: peersAtMost, logger: logger)
+        let identity = try replica.identity()
+        let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
+            current.value.accessTokens
+        }
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
-            gate: AccessGate { current.value.accessTokens },
-            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader),
+            gate: AccessGate(tokens: { current.value.accessTokens }, sessions: sessions),
+            handlers: Handlers(
+                replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader,
+                sessions: sessions, isOpen: { current.value.accessTokens.isEmpty }),
             limits: limits, metrics: metrics, logger: logger)
-        let identity = try replica.identity()
         let scheme = settings.certificate == nil ? "http" : "https"
         let manager = manager
         let application = try listener.application { port in

@@ -20,6 +20,11 @@ struct StatusReport: Sendable {
         let lag: Int64?
         let lastContact: Date?
         let lastError: String?
+        /// What to do about it; known to a running daemon only, as what follows.
+        var hint: String?
+        /// Changes that were received from it, and sent to it, since the daemon started.
+        var pulled: Int?
+        var pushed: Int?
         /// Milliseconds by which its clock was ahead at the last hello; known to a running daemon only.
         var clockOffset: Int64?
         /// When the content was last compared while both knew the same changes; nil for never.
@@ -44,7 +49,7 @@ struct StatusReport: Sendable {
     /// All entries that the ledger has dropped because of their age, or because a row had too many.
     let droppedConflicts: Int
     let clocks: ClockReport
-    private(set) var peers: [Peer]
+    var peers: [Peer]
     let sqliteVersion: String
     /// Bytes of the database and of its write-ahead log.
     let fileBytes: Int64
@@ -158,7 +163,9 @@ extension StatusReport.Peer {
         self.init(
             url: status.name, origin: status.origin, lag: StatusReport.lag(of: status.vector, behind: vector),
             lastContact: status.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
-            lastError: status.lastError?.message, clockOffset: status.clockOffsetMilliseconds)
+            lastError: status.lastError?.message,
+            hint: status.lastError.flatMap { $0.hint ?? $0.code.advice }, pulled: status.pulledChanges,
+            pushed: status.pushedChanges, clockOffset: status.clockOffsetMilliseconds)
     }
 
     var json: JSONValue {

@@ -6,6 +6,7 @@ import Hummingbird
 struct AccessGate: Sendable {
     /// Returns the tokens of this moment; none only for a listener on loopback.
     let tokens: @Sendable () -> AccessTokens
+    let sessions: Sessions
 
     /// Throws unless the request may use the route.
     ///
@@ -14,6 +15,7 @@ struct AccessGate: Sendable {
     /// - Throws: ``Refusal`` 401 without a token that is accepted, whose text does not tell what is wrong
     ///   with it; 403 for a token without the scope of the route.
     func check(_ request: Request, for route: Route?) throws {
+        if route?.action == .form { try checkSite(request) }
         if route?.access == .anyone { return }
         let tokens = tokens()
         guard !tokens.isEmpty else {
@@ -39,6 +41,7 @@ struct AccessGate: Sendable {
     /// What the credentials of the request allow; nil for none and for wrong ones.
     private func scopes(of request: Request, for route: Route?, _ tokens: AccessTokens) -> Set<TokenScope>? {
         let values = request.headers[values: .authorization]
+        if values.isEmpty, route?.takesSession == true { return sessions.session(of: request.headers)?.scopes }
         // Two headers are refused: a proxy in between may have checked the other one.
         guard values.count == 1, let value = values.first else { return nil }
         if value.hasPrefix("Bearer ") { return tokens.scopes(of: value.dropFirst("Bearer ".count)) }
@@ -53,6 +56,17 @@ struct AccessGate: Sendable {
         }
         let text = String(decoding: data, as: UTF8.self)
         return text.firstIndex(of: ":").map { String(text[text.index(after: $0)...]) }
+    }
+
+    /// Refuses a form that a page of another site sends. Browsers name the site in this header; programs do
+    /// not, and have no session.
+    private func checkSite(_ request: Request) throws {
+        guard let name = HTTPField.Name("Sec-Fetch-Site"), let site = request.headers[name],
+            site != "same-origin", site != "none"
+        else { return }
+        throw Refusal(
+            status: 403, code: "forbidden", "the form is on a page of another site",
+            hint: "Use the pages of this daemon")
     }
 
     /// Refuses requests under a host name other than loopback. Without a token the listener is on loopback,

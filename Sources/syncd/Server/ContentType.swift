@@ -8,6 +8,8 @@ enum ContentType {
     static let frames = WireHTTP.framesType
     /// A part of a snapshot.
     static let part = WireHTTP.partType
+    /// What browsers send of a form.
+    static let form = "application/x-www-form-urlencoded"
     static let json = "application/json"
     static let html = "text/html; charset=utf-8"
     static let metrics = "text/plain; version=0.0.4; charset=utf-8"
@@ -19,7 +21,8 @@ enum ContentType {
         case .hello, .pull, .digest: message
         case .push: frames
         case .wait: json
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload: nil
+        case .form: form
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload, .ready: nil
         }
     }
 }

@@ -14,6 +14,9 @@ struct Handlers: Sendable {
     let metrics: RequestMetrics
     let limits: ServerLimits
     let reloader: any Reloader
+    let sessions: Sessions
+    /// True when callers need no token.
+    let isOpen: @Sendable () -> Bool
 
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
@@ -34,9 +37,11 @@ struct Handlers: Sendable {
             let report = try await report(countingRows: false)
             return Handlers.answer(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
         case .health: return Handlers.answer("ok\n", type: ContentType.text)
-        case .dashboard: return try await dashboard()
+        case .dashboard: return try await pages.answer(request)
         case .wait: return try await wait(request)
         case .reload: return try await reload()
+        case .ready: return try await ready()
+        case .form: return try await pages.submit(request, body: try await body(of: request, .form))
         }
     }
 
@@ -91,6 +96,15 @@ struct Handlers: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    private func ready() async throws -> Response {
+        let isReadable = (try? await blocking { [replica] in try replica.identity() }) != nil
+        // What the file says of earlier contacts is not part of this.
+        let contacts = replicator.status().peers.map { $0.lastError == nil && $0.lastContactMilliseconds != nil }
+        let readiness = Readiness(isReadable: isReadable, contacts: contacts, milliseconds: metrics.milliseconds)
+        guard case .notReady(let reason) = readiness else { return Handlers.answer("ready\n", type: ContentType.text) }
+        throw Refusal(status: 503, code: "not_ready", reason, hint: "Ask again in a moment; the log may say more")
+    }
+
     /// Reads the configuration again, as SIGHUP does.
     private func reload() async throws -> Response {
         do {
@@ -134,16 +148,8 @@ struct Handlers: Sendable {
         }
     }
 
-    private func dashboard() async throws -> Response {
-        let page = try await blocking { [replica, replicator] in
-            Dashboard(
-                report: try StatusReport(replica, countingRows: false, live: replicator.status()),
-                conflicts: try replica.read { try ConflictEntry.all($0, newest: Dashboard.listedConflicts) })
-        }
-        var response = Handlers.answer(page.html, type: ContentType.html)
-        response.headers[.contentSecurityPolicy] = Dashboard.contentSecurityPolicy
-        response.headers[.xContentTypeOptions] = "nosniff"
-        return response
+    private var pages: Pages {
+        Pages(replica: replica, sessions: sessions, isOpen: isOpen) { try await report(countingRows: $0) }
     }
 
     private static func answer(_ message: [UInt8]) -> Response {

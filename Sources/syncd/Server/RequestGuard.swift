@@ -37,7 +37,7 @@ struct RequestGuard: RouterMiddleware {
             response = try await answer(request, route, context, next)
         } catch {
             guard let refusal = Refusal(error, logger: context.logger) else { throw error }
-            response = refusal.response
+            response = route?.takesSession == true ? Pages.response(to: refusal) : refusal.response
             if hasBody(request) {
                 response.headers[.connection] = "close"
                 _ = context.channel.close(after: limits.lingerSeconds)

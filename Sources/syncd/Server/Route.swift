@@ -8,7 +8,10 @@ struct Route: Sendable, Hashable {
     enum Action: String, Sendable, CaseIterable {
         case hello, pull, push, digest, snapshot, snapshotPart
         case status, metrics, health, dashboard
+        case ready
         case wait, reload
+        /// The forms of the pages.
+        case form
     }
 
     /// Who may use the route.
@@ -38,6 +41,9 @@ struct Route: Sendable, Hashable {
         }
     }
 
+    /// True when the session of a browser may stand for the token.
+    var takesSession: Bool { action == .dashboard || action == .form }
+
     /// True when the token may also be the password of HTTP Basic, for which browsers have a dialog. A
     /// browser then sends it by itself, also from pages of other sites, so never for routes that do something.
     var takesPassword: Bool { access == .reader && method == .get }
@@ -52,7 +58,17 @@ struct Route: Sendable, Hashable {
         Route(method: .get, path: "/v1/status", action: .status, access: .reader),
         Route(method: .get, path: "/metrics", action: .metrics, access: .reader),
         Route(method: .get, path: "/healthz", action: .health, access: .anyone),
-        Route(method: .get, path: "/", action: .dashboard, access: .reader),
+        Route(method: .get, path: "/readyz", action: .ready, access: .anyone),
+        Route(method: .get, path: OverviewPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: ConflictsPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: HeldPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: TablesPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: HistoryPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: PageStyle.path, action: .dashboard, access: .anyone),
+        Route(method: .get, path: LoginPage.path, action: .dashboard, access: .anyone),
+        Route(method: .post, path: LoginPage.path, action: .form, access: .anyone),
+        Route(method: .post, path: "/logout", action: .form, access: .anyone),
+        Route(method: .post, path: ConflictsPage.path, action: .form, access: .admin),
         Route(method: .post, path: WaitRequest.path, action: .wait, access: .reader),
         Route(method: .post, path: "/v1/admin/reload", action: .reload, access: .admin),
     ]

@@ -44,8 +44,9 @@ struct ServerLimits: Sendable {
         case .push, .digest: bodies
         case .wait: waits
         case .reload: 4
+        case .form: 16
         case .snapshotPart: snapshotParts
-        case .hello, .snapshot, .status, .metrics, .health, .dashboard: 64
+        case .hello, .snapshot, .status, .metrics, .health, .dashboard, .ready: 64
         }
     }
 
@@ -71,7 +72,8 @@ struct ServerLimits: Sendable {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
         case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
         case .push, .snapshotPart: Int64(messages.requestSeconds)
-        case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard, .reload: shortRequestSeconds
+        case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard, .reload, .form, .ready:
+            shortRequestSeconds
         }
     }
 
@@ -81,7 +83,8 @@ struct ServerLimits: Sendable {
         case .push: messages.streamBodyBytes
         case .hello, .pull, .digest: messages.messageBytes
         case .wait: 4 << 10
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload: 0
+        case .form: Pages.formBytes
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload, .ready: 0
         }
     }
 }

@@ -25,10 +25,13 @@ private final class SmallListener: Sendable {
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures/tls").path
         let certificate = try ListenerCertificate(certificate: "\(fixtures)/server.pem", key: "\(fixtures)/server.key")
+        let sessions = Sessions(name: "test", isSecure: false) { AccessTokens() }
         let listener = Listener(
             address: ListenAddress(host: "127.0.0.1", port: 0), tls: tls ? certificate.configuration { nil } : nil,
-            gate: AccessGate { AccessTokens() },
-            handlers: Handlers(replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: NoReloader()),
+            gate: AccessGate(tokens: { AccessTokens() }, sessions: sessions),
+            handlers: Handlers(
+                replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: NoReloader(),
+                sessions: sessions, isOpen: { true }),
             limits: limits, metrics: metrics, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = try listener.application { found.yield($0) }
