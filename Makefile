@@ -7,7 +7,7 @@
 # NAME               campaign: which one; without it, the campaigns are listed
 # KILLS              campaign crash-test: how many processes are killed (2000)
 # CASES              campaign crash-points: a sample of so many cases (0: all); STEP, AT and MODE name one
-# PART, ROUNDS       campaign file-test, disk-full, network-test: one part; file-test, copy-test: how many rounds
+# PART, ROUNDS       campaign file-test, disk-full, network-test: one part; file-test, copy-test, clone-test: how many rounds
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
@@ -61,7 +61,7 @@ sanitize: system-packages ## the tests under a sanitizer: SANITIZER (address, th
 
 ##@ Campaigns on random input and against faults (docs/RELIABILITY.md)
 
-campaign: system-packages ## real processes, files and networks: NAME (crash-test, crash-points, file-test, copy-test, disk-full, network-test, campaign-test)
+campaign: system-packages ## real processes, files and networks: NAME (crash-test, crash-points, file-test, copy-test, disk-full, network-test, clone-test, campaign-test)
 	@if [ -z "$(NAME)" ]; then scripts/campaign; exit 64; fi
 	@if [ "$(NAME)" = network-test ]; then scripts/system-packages nftables iproute2 util-linux; fi
 	swift build --product syncd
