@@ -8,7 +8,7 @@ import GRDBSQLite
 /// Figures are ratios of CPU time (user and system of this process), because wall time on a shared machine
 /// says little; wall time is printed beside them. Environment: `QUICK=1` takes a fifth of the rows and three
 /// repetitions, `REPEAT=n`, `ROWS=n`, `SYNCHRONOUS=FULL`, `DIRECTORY=path` (default: the system's temporary
-/// directory). `PARTS=local,exchange,growth` and `KEYS=T,I` select what is run. `LEAST=1` gives ratios of the
+/// directory). `PARTS=local,exchange,growth,copies` and `KEYS=T,I` select what is run. `LEAST=1` gives ratios of the
 /// least times of all repetitions, for a machine with other work.
 @main
 struct Bench {
@@ -25,7 +25,7 @@ struct Bench {
         print(
             "SQLite \(String(cString: sqlite3_libversion())), \(rows) rows, \(repetitions) repetitions, synchronous=\(synchronous)"
         )
-        let parts = Set(list(environment["PARTS"] ?? "local,exchange,growth"))
+        let parts = Set(list(environment["PARTS"] ?? "local,exchange,growth,copies"))
         let kinds = list(environment["KEYS"] ?? "T,I").compactMap(Workload.Keys.init)
         let growth = Growth(directory: directory, isQuick: isQuick)
         if parts.contains("growth") { try growth.runMemory() }
@@ -41,6 +41,7 @@ struct Bench {
             report(keys, rounds, isLeast: environment["LEAST"] == "1")
         }
         if parts.contains("growth") { try growth.run() }
+        if parts.contains("copies") { try Copies(directory: directory, isQuick: isQuick).run() }
     }
 
     private static func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }

@@ -14,6 +14,16 @@ struct OutputTests {
         }
     }
 
+    @Test("a time is written and read back to the millisecond")
+    func times() {
+        for milliseconds in (1_795_573_862_000...1_795_573_863_001) as ClosedRange<Int64> {
+            let text = ConsoleText.time(milliseconds: milliseconds)
+            let read = ConsoleText.parseTime(text).map { Int64(($0 * 1_000).rounded()) }
+            #expect(read == milliseconds && text.count == 24, "\(text)")
+        }
+        #expect(ConsoleText.time(milliseconds: -1) == "1969-12-31T23:59:59.999Z")
+    }
+
     @Test("log --json has one object per change, with all fields of the contract")
     func log() async throws {
         let path = try await workspace.makeReplica()

@@ -1,4 +1,5 @@
 import Foundation
+import Journal
 import Sync
 
 /// Waits at a replica that a daemon serves. One request of the daemon waits for a limited time, so that a

@@ -18,8 +18,11 @@ enum ConsoleText {
 
     /// `2026-11-21T08:40:19.123Z`
     static func time(milliseconds: Int64) -> String {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        return Date(timeIntervalSince1970: Double(milliseconds) / 1_000).formatted(style)
+        let rest = (milliseconds % 1_000 + 1_000) % 1_000
+        let second = Date(timeIntervalSince1970: Double((milliseconds - rest) / 1_000))
+        // Foundation cuts what it takes for a fraction: 0.123 s can become 122 ms.
+        let fraction = String(1_000 + rest).dropFirst()
+        return second.formatted(Date.ISO8601FormatStyle()).dropLast() + ".\(fraction)Z"
     }
 
     static func time(_ date: Date) -> String {

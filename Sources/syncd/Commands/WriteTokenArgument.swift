@@ -1,0 +1,4 @@
+import ArgumentParser
+import Journal
+
+extension WriteToken: ExpressibleByArgument {}
