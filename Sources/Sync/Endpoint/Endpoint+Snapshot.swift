@@ -29,7 +29,7 @@ extension Endpoint {
         guard encoding != .none else { return bytes }
         return try await blocking {
             do {
-                return try encoding.compress(bytes)
+                return try encoding.compress(bytes, isFast: true)
             } catch {
                 throw SyncError(wrapping: error)
             }

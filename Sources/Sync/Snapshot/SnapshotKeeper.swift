@@ -121,7 +121,8 @@ final class SnapshotKeeper: Sendable {
     private func make() throws -> Prepared {
         let path = SnapshotKeeper.prefix(of: replica) + OriginID.random().description
         defer { DatabaseCopy.remove(path) }
-        try replica.refreshDerivedState()
+        // Otherwise each receiver would derive what is derived here once.
+        repeat { try replica.refreshDerivedState() } while try replica.hasLongTail()
         let content = try DatabaseCopy(to: path).run(of: replica) { progress in
             note(completed: progress.completedPages, of: progress.totalPages)
         }
