@@ -45,9 +45,16 @@ package final class TestClock: Sendable {
 
 extension RawConnection {
     /// Writes in a transaction with a clock a second ahead: later than everything that was written before on
-    /// any machine, also within one tick of the real clock.
+    /// any machine, by this function too, also within one tick of the real clock.
     package static func writeLater(_ sql: String, at path: String) throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
-        try RawConnection(path: path, vfs: TestClock(milliseconds: now + 1_000).vfs).run("BEGIN; \(sql); COMMIT")
+        let time = lastLater.withLock { last in
+            last = max(last + 1, now + 1_000)
+            return last
+        }
+        try RawConnection(path: path, vfs: TestClock(milliseconds: time).vfs).run("BEGIN; \(sql); COMMIT")
     }
+
+    /// The time of the last ``writeLater(_:at:)``, in milliseconds since 1970.
+    private static let lastLater = Mutex<Int64>(0)
 }
