@@ -49,7 +49,9 @@ extension Database {
     /// let people = try Person.all(in: db)
     /// ```
     ///
-    /// - Parameter timeout: The longest wait; nil waits until it arrives. Zero only looks.
+    /// - Parameters:
+    ///   - token: What to wait for.
+    ///   - timeout: The longest wait; nil waits until it arrives. Zero only looks.
     /// - Throws: ``StoreError/Code/timedOut`` when it does not arrive in time, and at once in a database in
     ///   memory, which no replica reaches; ``StoreError/Code/closed``, also when the database is closed
     ///   meanwhile; `CancellationError`; another ``StoreError`` when the file cannot be read.
