@@ -151,6 +151,21 @@ package struct DatabaseCopy: Sendable {
         }
     }
 
+    /// Checks that a new database can get a name.
+    ///
+    /// - Throws: ``JournalError/Code/invalid`` when a file has it, or when a log lies beside it.
+    package static func checkFree(_ path: String) throws {
+        guard access(path, F_OK) != 0 else {
+            throw JournalError(
+                .invalid, "A file exists already at \(path)", hint: "Name another one; nothing was changed.")
+        }
+        for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
+            throw JournalError(
+                .invalid, "There is a log of another database at \(path + suffix)",
+                hint: "SQLite would add it to the new file. Move it away, or name another file.")
+        }
+    }
+
     // MARK: - The finished file
 
     /// Checks that SQLite can read the whole copy.

@@ -34,16 +34,7 @@ package struct Restoring {
     ///   the history begins; `notFound`, `notADatabase`, `notAReplica` and `corrupt` for the source;
     ///   `readOnly`; errors of SQLite. Nothing has the name `path` then.
     package func run(time: Double, progress: (DatabaseCopy.Progress) throws -> Void = { _ in }) throws -> Outcome {
-        guard access(path, F_OK) != 0 else {
-            throw JournalError(
-                .invalid, "A file exists already at \(path)",
-                hint: "Move it away first, or name another one; nothing was changed.")
-        }
-        for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
-            throw JournalError(
-                .invalid, "There is a log of another database at \(path + suffix)",
-                hint: "SQLite would add it to the new file. Move it away, or name another file.")
-        }
+        try DatabaseCopy.checkFree(path)
         let partial = path + "-partial"
         DatabaseCopy.remove(partial)
         do {

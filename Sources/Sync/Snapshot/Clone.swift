@@ -1,9 +1,5 @@
 import Journal
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// Makes a new replica from a peer's snapshot.
 ///
 /// The parts are collected in `<path>-partial`. Each is checked against the SHA-256 that the peer announced,
@@ -94,15 +90,10 @@ package struct Clone: Sendable {
     private static let mostSnapshots = 10
 
     private func checkTarget() throws {
-        if access(path, F_OK) == 0 {
-            throw SyncError(
-                .configuration, "A file exists already at \(path)",
-                hint: "A clone makes a new file; name another one. `syncd sync` brings an existing replica up to date.")
-        }
-        for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
-            throw SyncError(
-                .configuration, "There is a log of another database at \(path + suffix)",
-                hint: "SQLite would add it to the new file. Move it away, or name another file.")
+        do {
+            try DatabaseCopy.checkFree(path)
+        } catch let error as JournalError {
+            throw SyncError(.configuration, error.message, hint: error.hint)
         }
     }
 

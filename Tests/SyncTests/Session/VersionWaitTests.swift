@@ -66,6 +66,8 @@ private struct ImmovableClock: SyncClock {
     func wallMilliseconds() -> Int64 { 0 }
     func steadyMilliseconds() -> Int64 { 0 }
     func sleep(milliseconds: Int64) async throws {
-        try await Task.sleep(for: .seconds(3_600))
+        // Nothing is ever sent: only cancellation ends this.
+        for await _ in AsyncStream<Void>(bufferingPolicy: .unbounded, { _ in }) {}
+        try Task.checkCancellation()
     }
 }

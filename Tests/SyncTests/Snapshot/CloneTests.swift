@@ -52,7 +52,11 @@ private final class StandingClock: SyncClock {
     private let now = Mutex<Int64>(0)
     func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
     func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
-    func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .seconds(86_400)) }
+    func sleep(milliseconds: Int64) async throws {
+        // Nothing is ever sent: only cancellation ends this.
+        for await _ in AsyncStream<Void>(bufferingPolicy: .unbounded, { _ in }) {}
+        try Task.checkCancellation()
+    }
     func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
 }
 
