@@ -193,6 +193,33 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: new identities that a replica takes within 24 hours without an operator.
     public var rekeysPerDay = 8
 
+    // MARK: Compaction
+
+    /// How long a replica that is not heard of holds compaction back, in milliseconds.
+    public var leaseMilliseconds: Int64 = 30 * 86_400_000
+
+    /// How much history compaction keeps at least, in milliseconds.
+    public var historyMilliseconds: Int64 = 7 * 86_400_000
+
+    /// The shortest time between two compactions by the replicator itself, in milliseconds; nil for none.
+    public var compactionMilliseconds: Int64? = 900_000
+
+    /// Rows that compaction writes in one transaction.
+    public var compactionRowsPerStep = 1_000
+
+    /// The pause between two such transactions, in milliseconds.
+    public var compactionPauseMilliseconds: Int64 = 10
+
+    /// The shortest time between two hellos that tell a peer what this replica has merged since, in
+    /// milliseconds.
+    public var acknowledgementMilliseconds: Int64 = 60_000
+
+    /// The longest time between two hellos to a peer, in milliseconds, which shows that this replica is alive.
+    public var aliveMilliseconds: Int64 = 3_600_000
+
+    /// Ceiling: acknowledgements in a hello.
+    public var acknowledgementsPerHello = 256
+
     // MARK: Sweeps
 
     /// How long the conflict ledger keeps entries, and how many entries of one row.

@@ -97,11 +97,13 @@ public final class Replicator: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followed.run() }
             group.addTask { await self.sweep() }
+            group.addTask { await self.compactRegularly() }
             group.addTask { await self.trimmer().run(self.changes()) }
             await lookout().run(changes()) { followed.tell($0) }
             group.cancelAll()
         }
         await keepRecords { [followed] in try $0.endFollowing(with: followed.all.map(\.currentStatus)) }
+        await keepRecords { [inbox] _ in try inbox.acknowledgements.flush() }
     }
 
     private func keepRecords(_ step: @escaping @Sendable (PeerRecords) throws -> Void) async {
@@ -172,6 +174,61 @@ public final class Replicator: Sendable {
         }
     }
 
+    /// Removes from the journal what no replica needs any more, and the entries that say the same without it.
+    ///
+    /// - Parameters:
+    ///   - keep: How much history stays at least, in milliseconds; nil for ``Limits/historyMilliseconds``.
+    ///   - lease: How long a replica counts after it was last seen, in milliseconds; nil for
+    ///     ``Limits/leaseMilliseconds``.
+    ///   - isDryRun: True only decides.
+    ///   - onProgress: Called after each transaction with how many entries are gone, and how many will be.
+    /// - Throws: ``SyncError``; the work up to there stays, and the journal says the same as before.
+    package func compact(
+        keep: Int64? = nil, lease: Int64? = nil, isDryRun: Bool = false,
+        onProgress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> CompactionReport {
+        try await SyncError.wrapping {
+            try await Compaction(inbox: inbox, clock: clock).run(
+                keep: keep ?? limits.historyMilliseconds, lease: lease ?? limits.leaseMilliseconds,
+                isDryRun: isDryRun, onProgress: onProgress)
+        }
+    }
+
+    /// Compacts the journal from time to time, when enough has become stable to be worth a pass over it. A
+    /// file without other replicas is left alone: its history is what a first peer would be made from.
+    private func compactRegularly() async {
+        guard let interval = limits.compactionMilliseconds else { return }
+        var looked = VersionVector()
+        while !Task.isCancelled {
+            do {
+                // First after a pause: peers have been met then.
+                try await clock.sleep(milliseconds: interval)
+            } catch {
+                // Cancelled.
+                return
+            }
+            do {
+                let (horizon, entries) = try await blocking { [inbox, replica] in
+                    (
+                        try inbox.stableHorizon(),
+                        try replica.read { try JournalReader.lastSeq($0) - Horizon($0).removed }
+                    )
+                }
+                let news = horizon.vector.entries.reduce(Int64(0)) { $0 + max(0, $1.version - looked[$1.origin]) }
+                guard !horizon.isAlone, news > 0, news * 16 >= entries else { continue }
+                let report = try await compact()
+                looked = horizon.vector
+                guard report.removed > 0 else { continue }
+                logger.info(
+                    "compaction removed \(report.removed) of \(report.entries) entries of the journal; \(report.freeBytes) bytes of the file are free"
+                )
+            } catch {
+                guard !Task.isCancelled else { return }
+                logger.warning("The journal cannot be compacted: \(SyncError(wrapping: error))")
+            }
+        }
+    }
+
     /// Makes the monitor that all followers share. It brings derived state and held rows up to date when the
     /// file has changed.
     private func lookout() -> FileMonitor {
@@ -202,7 +259,11 @@ public final class Replicator: Sendable {
     /// - Throws: ``SyncError``; what was exchanged before the failure stays applied. What came of a
     ///   transaction without its end is kept, and the next exchange goes on behind it.
     public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
-        try await SyncError.wrapping { try await self.session(with: peer).exchange() }
+        try await SyncError.wrapping {
+            let report = try await self.session(with: peer).exchange()
+            try await blocking { [inbox] in try inbox.acknowledgements.flush() }
+            return report
+        }
     }
 
     /// Compares the rows of this replica with those of `peer`. Changes no rows.

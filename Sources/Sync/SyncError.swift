@@ -41,6 +41,8 @@ public struct SyncError: Error, Sendable, Hashable {
         public static let clockSkew = Code("clock_skew", status: 409, retryable: true)
         /// Two histories of one origin: a file was restored or copied.
         public static let fork = Code("fork", status: 409)
+        /// The caller lacks changes that are compacted here: it was away for too long, or is new.
+        public static let behindHorizon = Code("behind_horizon", status: 410)
         /// The message exceeds one of ``Limits``.
         public static let tooLarge = Code("too_large", status: 413)
         /// Too many requests at the same time.
@@ -69,7 +71,7 @@ public struct SyncError: Error, Sendable, Hashable {
 
         static let all: [Code] = [
             .invalid, .unsupportedVersion, .unauthorized, .forbidden, .notFound, .otherCluster, .selfPeer, .gap,
-            .clockSkew, .fork, .tooLarge, .tooManyRequests, .failed, .busy, .storage, .unreachable, .timedOut, .tls,
+            .clockSkew, .fork, .behindHorizon, .tooLarge, .tooManyRequests, .failed, .busy, .storage, .unreachable, .timedOut, .tls,
             .notAPeer, .truncated, .configuration, .cancelled,
         ]
 

@@ -90,6 +90,31 @@ package final class ReplicaFixture {
         inbox = try Inbox(replica, settings)
     }
 
+    // MARK: - Compaction
+
+    /// Compacts the journal, without asking what other replicas have.
+    ///
+    /// - Parameters:
+    ///   - vector: What counts as stable; nil for everything here.
+    ///   - until: Later entries stay.
+    ///   - steps: After how many transactions to stop, as a kill would; nil for the whole work.
+    /// - Returns: How many entries were removed.
+    @discardableResult
+    package func compact(
+        upTo vector: VersionVector? = nil, until: Stamp = ReplicaFixture.now, rowsPerStep: Int = 100, steps: Int? = nil
+    ) throws -> Int {
+        try inbox.prepareCompaction()
+        let target = try vector ?? self.vector
+        var compactor = Compactor(
+            try replica.read { try CompactionPlan($0, upTo: target, until: until) }, rowsPerStep: rowsPerStep)
+        var left = steps ?? .max
+        while !compactor.progress.isComplete, left > 0 {
+            guard try replica.write({ try compactor.step($0) }) else { break }
+            left -= 1
+        }
+        return compactor.progress.removed
+    }
+
     // MARK: - Exchanging batches
 
     /// Everything here that `have` lacks.

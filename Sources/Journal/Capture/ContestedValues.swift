@@ -86,6 +86,8 @@ struct ContestedValues {
     private func isSound(_ known: VersionVector, _ rows: [Row], _ reader: JournalReader) throws -> Bool {
         let policy = try MergePolicies(db, names: reader.registry.names)[table.name]
         guard policy == .column, let run = try reader.runs.last() else { return false }
+        // Others refuse a writer who had not seen what is compacted.
+        guard try known.covers(Horizon(db).vector, except: reader.identity.origin) else { return false }
         let explained = known.entries.reduce(run.version(at: reader.lastSeq + 1)) { $0 + $1.version }
         return rows.allSatisfy { $0.life - 1 <= explained }
     }

@@ -19,7 +19,8 @@ struct KeyRenewal {
         try renewHeld()
     }
 
-    /// Sets the life of each key to the greatest life that the journal has of it.
+    /// Sets the life of each key to the greatest life that the journal has of it. A life whose changes are
+    /// compacted stays where it is.
     private func renewLives(_ reader: JournalReader) throws {
         // A table without lives has no deleted key, so the journal need not be read.
         let haveDied = try Bool.fetchOne(
@@ -31,7 +32,9 @@ struct KeyRenewal {
             guard change.life > 1 else { return nil }
             return change.rowChange(in: space.translation(of: change.shape), isWanted: { _ in false }, cell: { _ in })
         }
-        try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [entry.table])
+        if try Horizon(db).isEmpty {
+            try db.execute(sql: "DELETE FROM _journal_lives WHERE tbl = ?", arguments: [entry.table])
+        }
         try Lives.write(rows.mapValues(\.life), db)
     }
 

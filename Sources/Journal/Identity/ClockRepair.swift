@@ -160,10 +160,16 @@ package struct ClockRepair: Sendable {
             return max(floor, Stamp(rawValue: greatest ?? 0))
         }
         var fold = LocalFold(after: floor)
-        let captured = try Double.fetchCursor(
+        let captured = try DatabaseValue.fetchCursor(
             db, sql: "SELECT stamp FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq",
             arguments: [range.lowerBound, range.upperBound])
-        while let day = try captured.next() { _ = fold.stamp(capturedAt: day) }
+        while let stored = try captured.next() {
+            switch stored.storage {
+            case .int64(let stamp): _ = fold.take(Stamp(rawValue: stamp))
+            case .double(let day): _ = fold.stamp(capturedAt: day)
+            default: break
+            }
+        }
         return fold.stamp
     }
 

@@ -78,8 +78,8 @@ package struct NewIdentity: Sendable, Hashable {
     /// - Parameters:
     ///   - fingerprint: The fingerprint of the file as it is; nil keeps the stored one.
     /// - Returns: nil when the replica does not have ``origin``.
-    /// - Throws: ``JournalError``: `corrupt` when the journal is damaged, and as ``Identity/init(_:)``;
-    ///   errors of SQLite. The transaction must then be rolled back.
+    /// - Throws: ``JournalError``: `refused` when others contradict what is compacted here, `corrupt` when the
+    ///   journal is damaged, and as ``Identity/init(_:)``; errors of SQLite. The transaction must then be rolled back.
     package func run(_ db: Database, fingerprint: FileFingerprint?) throws -> Outcome? {
         guard try Identity(db).origin == origin else { return nil }
         try DerivedState.materialize(db)
@@ -87,7 +87,14 @@ package struct NewIdentity: Sendable, Hashable {
         let head = reader.vector()[origin]
         let merged = try mergedByOthers(reader)
         let published = try PublishedHead.read(origin, db)
-        let common = max(0, min(max(shared, merged, published), mostKept, head))
+        let horizon = try Horizon(db).vector[origin]
+        guard mostKept >= horizon else {
+            throw JournalError(
+                .refused,
+                "Other replicas have other changes under versions of this replica whose history is compacted here",
+                hint: "Make this replica anew with `syncd clone`, and keep this file until its rows were compared.")
+        }
+        let common = max(0, min(max(shared, merged, published, horizon), mostKept, head))
         let whole = try wholeTransactions(upTo: common, head: head, reader)
         // A replica that had merged a version had received it as the end of a transaction, marked or not. The
         // cut must not lie below such a version: a change that was overwritten elsewhere by a writer that

@@ -149,7 +149,9 @@ package final class JournalAppender {
         // Entries that were captured here under an earlier origin hold capture times, and entries of it that
         // a peer sends back hold stamps. A run holds entries of one kind only.
         if origins.retired.contains(number),
-            try Bool.fetchOne(db, sql: "SELECT origin IS NULL FROM _journal WHERE seq = ?", arguments: [first]) ?? false
+            try Bool.fetchOne(
+                db, sql: "SELECT origin IS NULL FROM _journal WHERE seq >= ? ORDER BY seq LIMIT 1", arguments: [first])
+                ?? false
         {
             return false
         }

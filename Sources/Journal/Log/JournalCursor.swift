@@ -103,6 +103,9 @@ final class JournalCursor {
 
     var version: Int64 { run.version(at: seq) }
 
+    /// True when the row holds its stamp, and not only the time of its capture (``FrozenStamps``).
+    var hasStoredStamp: Bool { statement.type(5) == SQLITE_INTEGER }
+
     /// Moves to the next row.
     ///
     /// - Returns: False when there is no further row.
@@ -123,7 +126,9 @@ final class JournalCursor {
         self.operation = operation
         isMinted = try operation == .insert && marks.marks(seq, shape: shapeID)
         if isLocal {
-            stamp = fold.stamp(capturedAt: statement.double(5))
+            stamp =
+                hasStoredStamp
+                ? fold.take(Stamp(rawValue: statement.int64(5))) : fold.stamp(capturedAt: statement.double(5))
             life = seq <= sealedSeq ? writtenLife : try foldedLife()
         } else {
             stamp = Stamp(rawValue: statement.int64(5))

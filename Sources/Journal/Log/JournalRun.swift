@@ -85,7 +85,7 @@ struct RunList {
             throw damage("ends at an impossible position or version")
         }
         let known: Data = row["known"]
-        let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(firstSeq)
+        let isCaptured = try origin == own || origins.retired.contains(number) && isCaptured(firstSeq..<endSeq)
         return JournalRun(
             firstSeq: firstSeq, endSeq: endSeq, origin: origin, firstVersion: firstVersion,
             floor: Stamp(rawValue: row["floor"]), known: try origins.decode(known), isCaptured: isCaptured)
@@ -101,8 +101,11 @@ struct RunList {
             hint: "The tables named _journal… are Tandem's own; restore the file from a peer or a backup.")
     }
 
-    private func isCaptured(_ seq: Int64) throws -> Bool {
+    /// Tells by the first entry that is left.
+    private func isCaptured(_ positions: Range<Int64>) throws -> Bool {
         try Bool.fetchOne(
-            db.cachedStatement(sql: "SELECT origin IS NULL FROM _journal WHERE seq = ?"), arguments: [seq]) ?? false
+            db.cachedStatement(
+                sql: "SELECT origin IS NULL FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT 1"),
+            arguments: [positions.lowerBound, positions.upperBound]) ?? false
     }
 }

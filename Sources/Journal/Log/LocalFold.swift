@@ -24,6 +24,12 @@ struct LocalFold {
         return stamp
     }
 
+    /// Goes on from the stored stamp of a local entry (``FrozenStamps``), and returns it.
+    mutating func take(_ stored: Stamp) -> Stamp {
+        stamp = stored
+        return stamp
+    }
+
     /// Returns the life of a key after a local operation on it.
     ///
     /// - Parameter written: The life in `_journal_lives`, 1 when there is none.

@@ -99,12 +99,14 @@ extension JournalReader {
         return rows.all.values.max { $0.last < $1.last }
     }
 
-    /// - Throws: ``JournalError/Code/invalid`` for a time before the oldest change.
+    /// - Throws: ``JournalError/Code/invalid`` for a time before the oldest change, or before the horizon.
     func checkReach(of time: Stamp, _ oldest: Stamp) throws {
-        guard time < oldest else { return }
+        let horizon = try Horizon(db)
+        guard time < (horizon.isEmpty ? oldest : horizon.stamp) else { return }
         throw JournalError(
             .invalid, oldest.rawValue == .max ? "The journal has no changes" : "The history of the file begins later",
-            hint: "`syncd log` shows its first change; a backup may reach further back.")
+            hint: "`syncd status` shows how far the journal is compacted, and `syncd log` its first change; a backup may "
+                + "reach further back.")
     }
 
     /// Calls `body` with all entries, oldest first.

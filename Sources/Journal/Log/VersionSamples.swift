@@ -21,7 +21,9 @@ public struct VersionSample: Hashable, Sendable {
 
 extension JournalReader {
     /// Returns the stamp of one version; nil when the journal does not have it.
-    func stamp(of origin: OriginID, version: Int64) throws -> Stamp? {
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
+    package func stamp(of origin: OriginID, version: Int64) throws -> Stamp? {
         try cursor(of: origin, version: version)?.stamp
     }
 
@@ -136,7 +138,10 @@ package struct EntryWitness: Sendable {
     /// True while the file has the entry.
     ///
     /// - Throws: Errors of SQLite.
-    package func isThere(_ db: Database) throws -> Bool { try EntryWitness.stamp(at: seq, db) == stamp }
+    package func isThere(_ db: Database) throws -> Bool {
+        // Compaction removes entries, and stores stamps.
+        try EntryWitness.stamp(at: seq, db) == stamp || seq <= Horizon(db).position
+    }
 
     fileprivate static func stamp(at seq: Int64, _ db: Database) throws -> Value? {
         let statement = try RawStatement(db, "SELECT stamp FROM _journal WHERE seq = ?")

@@ -5,6 +5,7 @@ import GRDB
 ///
 /// Invariants:
 /// 1. `_journal.seq` only grows, and the newest row is never deleted, so a position is never used twice.
+///    Positions up to `compacted_seq` may have no row (``Horizon``).
 /// 2. Each row of `_journal` belongs to the run with the greatest `first_seq` not above its `seq`. The last
 ///    run is local. The rows of a run were either all captured in this file or all received.
 /// 3. Row `seq` of a run has the version `first_version + seq - first_seq`.
@@ -12,7 +13,7 @@ import GRDB
 package enum JournalSchema {
     /// The format of the journal. It rises when an older release would misread a file that this release
     /// wrote.
-    static let format: Int64 = 4
+    static let format: Int64 = 5
 
     /// The prefix of the name of every table, index, view and trigger of Tandem.
     static let prefix = "_journal"
@@ -37,7 +38,10 @@ package enum JournalSchema {
           triggers INTEGER NOT NULL DEFAULT 0,
           claims TEXT,
           checked_held TEXT,
-          published TEXT
+          published TEXT,
+          horizon_stamp INTEGER NOT NULL DEFAULT 0,
+          compacted_seq INTEGER NOT NULL DEFAULT 0,
+          compacted_rows INTEGER NOT NULL DEFAULT 0
         ) STRICT
         """,
         "_journal": """
@@ -72,7 +76,9 @@ package enum JournalSchema {
           id INTEGER PRIMARY KEY,
           origin BLOB NOT NULL UNIQUE CHECK (length(origin) = 16),
           version INTEGER NOT NULL DEFAULT 0,
-          retired REAL
+          retired REAL,
+          horizon INTEGER NOT NULL DEFAULT 0,
+          forgotten REAL
         ) STRICT
         """,
         "_journal_runs": """

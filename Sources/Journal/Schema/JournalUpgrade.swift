@@ -15,7 +15,7 @@ enum JournalUpgrade {
                 sql: """
                     SELECT format != ? OR 3 > (SELECT count(*) FROM sqlite_master
                         WHERE name IN ('_journal_settled', '_journal_covers', '_journal_references')),
-                      published, (SELECT dropped FROM _journal_tables LIMIT 1)
+                      compacted_rows, (SELECT dropped FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -36,8 +36,10 @@ enum JournalUpgrade {
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
                 "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT", "published TEXT",
+                "horizon_stamp INTEGER NOT NULL DEFAULT 0", "compacted_seq INTEGER NOT NULL DEFAULT 0",
+                "compacted_rows INTEGER NOT NULL DEFAULT 0",
             ], to: "_journal_replica", db)
-        try addColumns(["retired REAL"], to: "_journal_origins", db)
+        try addColumns(["retired REAL", "horizon INTEGER NOT NULL DEFAULT 0", "forgotten REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
         // Claims are read from the journal, not from these columns.
         for column in ["stamp", "origin"]

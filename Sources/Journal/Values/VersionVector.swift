@@ -64,6 +64,20 @@ public struct VersionVector: Hashable, Sendable {
         other.entries.allSatisfy { self[$0.origin] >= $0.version }
     }
 
+    /// True when this vector contains all versions that `other` contains, those of `origin` apart.
+    package func covers(_ other: VersionVector, except origin: OriginID) -> Bool {
+        other.entries.allSatisfy { $0.origin == origin || $0.version <= self[$0.origin] }
+    }
+
+    /// Returns the greatest lower bound of both vectors.
+    package func common(with other: VersionVector) -> VersionVector {
+        VersionVector(
+            entries.compactMap { entry in
+                let version = min(entry.version, other[entry.origin])
+                return version > 0 ? Entry(origin: entry.origin, version: version) : nil
+            })
+    }
+
     /// True when the vector has no entry.
     public var isEmpty: Bool { entries.isEmpty }
 

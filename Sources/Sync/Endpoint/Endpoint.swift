@@ -44,6 +44,7 @@ public struct Endpoint: Sendable {
             try inbox.ensureOwnIdentity()
             let own = try inbox.replica.identity()
             guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return try hello(about: theirs) }
+            if theirs.origin != own.origin { try inbox.acknowledgements.take(theirs) }
             let claim = HistoryEvidence(theirs, of: own.origin)
             if theirs.origin != own.origin {
                 _ = try inbox.weigh(claim)
@@ -164,6 +165,7 @@ public struct Endpoint: Sendable {
     private func hello(about caller: Hello?) throws -> Hello {
         try replica.read { db in
             var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
+            hello.acknowledgements = try inbox.acknowledgements.all(db)
             if let caller { try hello.addSamples(of: caller.origin, upTo: caller.vector[caller.origin], db) }
             return hello
         }
@@ -180,6 +182,7 @@ extension Hello {
             wallMilliseconds: wallMilliseconds)
         // Older releases send an empty instance, so this one never does.
         instance = reader.identity.instance ?? [0]
+        horizon = try Horizon(db).vector
     }
 
     /// Adds samples of the history of `origin` as it is here, up to a version that both sides have.

@@ -15,7 +15,7 @@ struct Admission: Hashable {
     /// Changes that were here already.
     var duplicates = 0
     /// The origins whose changes were left out, because their stamps are too far ahead of the clock or
-    /// contradict earlier changes.
+    /// contradict earlier changes, or because their writers had not seen what is compacted here.
     var deferred: [DeferredOrigin] = []
 
     var isDeferred: Bool { !deferred.isEmpty }
@@ -28,15 +28,18 @@ struct Admission: Hashable {
     ///   - own: This replica's origin; its own changes are never taken from others.
     ///   - latest: The greatest stamp to accept, unless an operator allowed a greater one for the origin.
     ///   - clocks: What was deferred before, and what operators allowed.
+    ///   - horizon: Up to where the journal here is compacted. A change whose writer had not seen all of it is
+    ///     not taken.
     ///   - stamp: Returns the stamp of a version that is applied here; nil for other versions.
     /// - Throws: `gap` when a run starts after the version that comes next, `fork` when a peer knows more of
     ///   this replica's own changes than the replica does itself. Nothing may be applied then.
     static func decide(
         _ batch: ChangeBatch, have: VersionVector, own: OriginID, latest: Stamp,
-        clocks: DeferredOrigins = DeferredOrigins(),
+        clocks: DeferredOrigins = DeferredOrigins(), horizon: VersionVector = VersionVector(),
         stamp: (OriginID, Int64) -> Stamp? = { _, _ in nil }
     ) throws(SyncError) -> Admission {
-        var decision = Decision(batch: batch, own: own, latest: latest, have: have, clocks: clocks)
+        var decision = Decision(
+            batch: batch, own: own, latest: latest, horizon: horizon, have: have, clocks: clocks)
         for (index, run) in batch.runs.enumerated() { try decision.decide(run, at: index, stamp: stamp) }
         return decision.admission
     }
@@ -48,6 +51,7 @@ private struct Decision {
     let own: OriginID
     /// The greatest stamp to accept from an origin without an allowance.
     let latest: Stamp
+    let horizon: VersionVector
     /// What is here, together with what the earlier runs bring.
     var have: VersionVector
     /// What was deferred before, together with what the earlier runs deferred.
@@ -56,10 +60,14 @@ private struct Decision {
     /// The stamp of the last change that was taken, by origin.
     private var last: [OriginID: Stamp] = [:]
 
-    init(batch: ChangeBatch, own: OriginID, latest: Stamp, have: VersionVector, clocks: DeferredOrigins) {
+    init(
+        batch: ChangeBatch, own: OriginID, latest: Stamp, horizon: VersionVector, have: VersionVector,
+        clocks: DeferredOrigins
+    ) {
         self.batch = batch
         self.own = own
         self.latest = latest
+        self.horizon = horizon
         self.have = have
         self.clocks = clocks
     }
@@ -120,6 +128,12 @@ private struct Decision {
             return record(
                 DeferredOrigin(
                     origin: run.origin, firstVersion: firstVersion, lastVersion: run.lastVersion, cause: cause))
+        }
+        guard run.known.covers(horizon, except: run.origin) else {
+            return record(
+                DeferredOrigin(
+                    origin: run.origin, firstVersion: firstVersion, lastVersion: run.lastVersion,
+                    stamp: DeferredOrigin.behind))
         }
         var end = changes.upperBound
         let before = last[run.origin] ?? stamp(run.origin, firstVersion - 1) ?? .zero

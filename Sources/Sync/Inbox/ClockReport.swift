@@ -22,6 +22,9 @@ package struct ClockReport: Sendable {
 
         /// True when no history can have produced the first deferred change, so that no clock can help.
         package var isContradictory: Bool { hold?.isContradictory ?? false }
+
+        /// True when the writer of the first deferred change had not seen what is compacted here.
+        package var isBehindHorizon: Bool { hold?.isBehindHorizon ?? false }
     }
 
     /// How far the stamp of the next local write will lie ahead of this machine's clock, in milliseconds; 0
@@ -55,7 +58,7 @@ package struct ClockReport: Sendable {
                 return Origin(
                     origin: origin, hold: hold,
                     aheadMilliseconds: hold.flatMap { hold in
-                        hold.isContradictory ? nil : hold.stamp.map { $0.milliseconds - now.milliseconds }
+                        hold.isFinal ? nil : hold.stamp.map { $0.milliseconds - now.milliseconds }
                     }, since: row["since"],
                     allowedMilliseconds: row["allowed_ms"])
             }
@@ -73,7 +76,7 @@ package enum ClockDecision {
     ///
     /// - Parameter now: The time by this machine's clock.
     /// - Throws: ``JournalError``: `unknownOrigin` when one of the origins is not deferred, `refused` when
-    ///   one contradicts itself. The transaction must be rolled back then.
+    ///   one contradicts itself or is from behind the horizon. The transaction must be rolled back then.
     package static func accept(_ origins: [OriginID], now: Stamp, _ db: Database) throws {
         let holds = try DeferredOrigins(db)
         for origin in origins {
@@ -85,6 +88,13 @@ package enum ClockDecision {
                         + "stamps fall, or a row has more lives than its changes can make",
                     hint: "Restore that machine from a peer, under a new identity; `syncd clock reset` asks for its "
                         + "changes again.")
+            }
+            guard !hold.isBehindHorizon else {
+                throw JournalError(
+                    .refused,
+                    "\(origin) had not seen changes that are compacted here when it wrote its version "
+                        + "\(hold.firstVersion), and merging that could undo them",
+                    hint: "Make that machine's file anew with `syncd clone`, and write there what only it had.")
             }
             // The allowance is a difference, because a clock that is ahead stays ahead by as much. Origins
             // that wait only for this one become due together with it.

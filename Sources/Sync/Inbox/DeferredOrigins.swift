@@ -13,15 +13,24 @@ public struct DeferredOrigin: Sendable, Hashable {
     /// The last version that was seen.
     public var lastVersion: Int64
     /// The first stamp that lies too far ahead; nil when the changes wait only for those of ``cause``;
-    /// ``never`` when they contradict the changes before them, so that no clock can help.
+    /// ``never`` when they contradict the changes before them, and ``behind`` when they are from behind the
+    /// horizon, so that no clock can help.
     public var stamp: Stamp?
     /// The origin whose deferred changes the writer had merged.
     public var cause: OriginID?
 
     static let never = Stamp(rawValue: .max)
+    static let behind = Stamp(rawValue: .max - 1)
 
     /// True for changes that no history can have produced.
     public var isContradictory: Bool { stamp == DeferredOrigin.never }
+
+    /// True for changes whose writer had not seen all that is compacted here. Merging them could revive or
+    /// overwrite rows, and nothing here could tell.
+    public var isBehindHorizon: Bool { stamp == DeferredOrigin.behind }
+
+    /// True when no clock can help.
+    var isFinal: Bool { isContradictory || isBehindHorizon }
 
     /// - Parameters:
     ///   - origin: The replica whose changes wait.
@@ -82,7 +91,9 @@ struct DeferredOrigins: Sendable, Hashable {
         var hold = holds[origin]
         for _ in 0...holds.count {
             guard let current = hold else { return true }
-            if let stamp = current.stamp { return stamp <= self.latest(of: current.origin, latest) }
+            if let stamp = current.stamp {
+                return !current.isFinal && stamp <= self.latest(of: current.origin, latest)
+            }
             hold = current.cause.flatMap { holds[$0] }
         }
         return true
@@ -92,7 +103,7 @@ struct DeferredOrigins: Sendable, Hashable {
     /// clock makes any due.
     func nextDue(latest: Stamp) -> Int64? {
         holds.values.compactMap { hold in
-            guard let stamp = hold.stamp, stamp != DeferredOrigin.never else { return nil }
+            guard let stamp = hold.stamp, !hold.isFinal else { return nil }
             // The counter of a stamp needs one more millisecond.
             let wait = stamp.milliseconds + 1 - self.latest(of: hold.origin, latest).milliseconds
             return isDue(hold.origin, latest: latest) ? nil : max(1, wait)

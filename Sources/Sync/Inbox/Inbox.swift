@@ -18,6 +18,8 @@ package final class Inbox: Sendable {
     let functions: ConflictFunctions
     /// What is recorded of peers.
     package let peers: PeerRecords
+    /// What other replicas have merged.
+    let acknowledgements: AcknowledgementBook
     let connection: MergeConnection
     let session = Mutex(SessionBox())
 
@@ -83,6 +85,7 @@ package final class Inbox: Sendable {
         self.logger = logger ?? replica.options.logger
         keeper = IdentityKeeper(replica: replica)
         peers = PeerRecords(replica: replica, limits: limits, wallClock: wallClock)
+        acknowledgements = AcknowledgementBook(replica: replica, limits: limits, wallClock: wallClock)
         connection = try replica.openMergeConnection()
         try replica.syncLog()
         try ensureOwnIdentity()
@@ -215,7 +218,7 @@ package final class Inbox: Sendable {
         let reader = try JournalReader(db)
         return try Admission.decide(
             batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
-            latest: latest, clocks: DeferredOrigins(db),
+            latest: latest, clocks: DeferredOrigins(db), horizon: Horizon(db).vector,
             stamp: { origin, version in
                 try? reader.position(of: origin, version: version).flatMap { try reader.entry(at: $0)?.stamp }
             })
@@ -236,6 +239,8 @@ package final class Inbox: Sendable {
             let reason =
                 hold.isContradictory
                 ? "they contradict the changes before them"
+                : hold.isBehindHorizon
+                ? "their writer had not seen changes that are compacted here, because it was away for longer than its lease"
                 : hold.stamp.map {
                     "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
                 }

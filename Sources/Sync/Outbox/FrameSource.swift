@@ -76,6 +76,7 @@ struct FrameSource: Sendable {
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
                 guard portion.more else { return portion }
+                try checkHorizon(have, db)
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
                     if let refusal = refusal(of: frame, batch) {
@@ -95,6 +96,19 @@ struct FrameSource: Sendable {
             if let head { try keeper?.willPublish(head.entry, at: head.witness) }
             return portion
         }
+    }
+
+    /// - Throws: ``SyncError/Code/behindHorizon`` when entries that the peer lacks may be gone.
+    private func checkHorizon(_ have: VersionVector, _ db: Database) throws {
+        let horizon = try Horizon(db).vector
+        guard !have.covers(horizon) else { return }
+        let lacking = horizon.entries.reduce(Int64(0)) { $0 + max(0, $1.version - have[$1.origin]) }
+        throw SyncError(
+            .behindHorizon,
+            "The receiver lacks \(lacking) changes that are compacted at the sender: it was away for longer than its "
+                + "lease, or is new",
+            hint: "Another replica may still have them; otherwise `syncd clone` makes the receiver's file anew. What "
+                + "only the receiver has written is in its own file: keep that until its rows were compared.")
     }
 
     /// The error for a frame that is too large for every peer; nil for others. Only a single change can be

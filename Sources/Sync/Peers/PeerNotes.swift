@@ -5,10 +5,8 @@ import Journal
 /// The file `<database>-peers`: what a running daemon knows of its peers and has not written to the database.
 ///
 /// A commit would make a program's transaction fail that has read and is about to write, so contacts alone
-/// cause none (decision 0020). Other processes read this file for `syncd status`. It begins with a line that
-/// says how many bytes of JSON follow and what their checksum is, because a shorter content leaves the rest
-/// of a longer one. A file that a loss of power has torn, or that belongs to another identity, counts as
-/// empty.
+/// cause none (decision 0020). Other processes read this file for `syncd status`. A file that a loss of power
+/// has torn, or that belongs to another identity, counts as empty.
 package struct PeerNotes: Sendable {
     private let path: String
     private let files: any FileSystem
@@ -24,10 +22,7 @@ package struct PeerNotes: Sendable {
     /// - Parameter own: The replica's origin, for which the notes must have been taken.
     /// - Returns: An empty array when there are none, and when the file cannot be read.
     package func records(of own: OriginID) -> [PeerRecord] {
-        guard let size = try? files.status(of: path)?.size, size > 0, size <= PeerNotes.mostBytes,
-            let bytes = try? files.withFile(path, .reading, { try $0.read(Int(size)) }) ?? nil
-        else { return [] }
-        return PeerNotes.decode(bytes, of: own) ?? []
+        NotesFile.read(path, files).flatMap { PeerNotes.decode($0, of: own) } ?? []
     }
 
     /// Replaces the records.
@@ -58,9 +53,6 @@ package struct PeerNotes: Sendable {
     // MARK: - Bytes
 
     private static let header = "tandem peers 1"
-    /// Far more than the greatest vectors of all peers take.
-    private static let mostBytes: Int64 = 64 << 20
-
     private struct Stored: Codable {
         var replica: String
         var peers: [Peer]
@@ -90,18 +82,12 @@ package struct PeerNotes: Sendable {
         // The same records are the same bytes in every process.
         encoder.outputFormatting = .sortedKeys
         let json = Array(try encoder.encode(stored))
-        return Array("\(header) \(json.count) \(Checksum.fnv1a(json))\n".utf8) + json
+        return NotesFile.frame(json, header: header)
     }
 
     static func decode(_ bytes: [UInt8], of own: OriginID) -> [PeerRecord]? {
-        guard let end = bytes.firstIndex(of: 10) else { return nil }
-        let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ").suffix(2)
-        guard bytes.starts(with: header.utf8), words.count == 2, let first = words.first, let last = words.last,
-            let count = Int(first), let check = UInt64(last), count >= 0, count <= bytes.count - end - 1
-        else { return nil }
-        let json = bytes[(end + 1)..<(end + 1 + count)]
-        guard Checksum.fnv1a(json) == check, let stored = try? JSONDecoder().decode(Stored.self, from: Data(json)),
-            stored.replica == own.description
+        guard let json = NotesFile.content(of: bytes, header: header),
+            let stored = try? JSONDecoder().decode(Stored.self, from: Data(json)), stored.replica == own.description
         else { return nil }
         return stored.peers.map { peer in
             PeerRecord(

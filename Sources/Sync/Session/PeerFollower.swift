@@ -14,6 +14,14 @@ final class PeerFollower: Sendable {
     /// What the peer last said that it has.
     private let theirs = Mutex(VersionVector())
 
+    /// The last hello: what this replica had then, and when that was, in steady milliseconds.
+    private struct Greeting {
+        var vector: VersionVector
+        var time: Int64
+    }
+
+    private let greeted = Mutex<Greeting?>(nil)
+
     /// When the status was last noted, in steady milliseconds.
     private let recorded = Mutex<Int64?>(nil)
 
@@ -69,7 +77,7 @@ final class PeerFollower: Sendable {
         switch effect {
         case .greet:
             await attempt(.pull, events) {
-                let hello = try await session.greet()
+                let hello = try await greet()
                 // The peer's latest answer replaces the earlier one even when it holds less: it may have been
                 // created again.
                 status.withLock { status in
@@ -83,6 +91,7 @@ final class PeerFollower: Sendable {
         case .pull(let waits):
             if waits { await rest(pulling.withLock { $0.delay(at: session.clock.steadyMilliseconds()) }) }
             await attempt(.pull, events) {
+                try await acknowledgeIfDue()
                 let (end, tally) = try await session.pull(
                     waitSeconds: waits ? session.pollSeconds() : 0, from: theirs.withLock { $0 })
                 theirs.withLock { $0 = end.vector }
@@ -122,6 +131,26 @@ final class PeerFollower: Sendable {
         case .giveUp:
             break
         }
+    }
+
+    private func greet() async throws -> Hello {
+        let vector = try await blocking { [session] in try session.inbox.vector() }
+        let hello = try await session.greet()
+        greeted.withLock { $0 = Greeting(vector: vector, time: session.clock.steadyMilliseconds()) }
+        return hello
+    }
+
+    /// Tells the peer what this replica has merged since the last hello, at a bounded rate, and from time to
+    /// time that it is alive.
+    private func acknowledgeIfDue() async throws {
+        let now = session.clock.steadyMilliseconds()
+        guard let last = greeted.withLock({ $0 }), now - last.time >= session.limits.acknowledgementMilliseconds else {
+            return
+        }
+        if now - last.time < session.limits.aliveMilliseconds {
+            guard try await blocking({ [session] in try session.inbox.vector() }) != last.vector else { return }
+        }
+        _ = try await greet()
     }
 
     private func rest(_ milliseconds: Int64) async {

@@ -29,6 +29,7 @@ package struct SyncSession: Sendable {
         if try await rekeyIfNeeded(theirs) { theirs = try await introduce() }
         let mine = try await blocking { [theirs] in try self.hello(about: theirs.origin) }
         try Handshake.check(mine: mine, theirs: theirs, peer: transport.name)
+        try await blocking { [inbox, theirs] in try inbox.acknowledgements.take(theirs) }
         return theirs
     }
 
@@ -268,6 +269,8 @@ package struct SyncSession: Sendable {
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }
+        // The peer learns that this replica has merged its changes, and the other way round.
+        if report.pulledChanges > 0 || pushed.changes > 0 { _ = try await greet() }
         report.ours = try await blocking { [inbox] in try inbox.vector() }
         return report
     }
@@ -276,6 +279,7 @@ package struct SyncSession: Sendable {
     private func hello(about peer: OriginID?) throws -> Hello {
         try replica.read { db in
             var hello = try Hello(db, wallMilliseconds: clock.wallMilliseconds())
+            hello.acknowledgements = try inbox.acknowledgements.all(db)
             if let peer { try hello.addSamples(of: peer, upTo: .max, db) }
             return hello
         }

@@ -31,6 +31,8 @@ extension Hello: WireMessage {
         message.sampleVersions = samples.map(\.version)
         message.sampleDigests = samples.map(\.digest)
         message.instance = wireData(instance)
+        message.acknowledgements = acknowledgements.map { Tandem_V1_Acknowledgement($0, in: vector) }
+        if !horizon.isEmpty { message.horizon = Tandem_V1_Vector(horizon) }
         return try serialize(message)
     }
 
@@ -49,6 +51,13 @@ extension Hello: WireMessage {
         samples = try Hello.samples(message, limits: limits)
         guard message.instance.count <= 16 else { throw .malformed("an instance of more than 16 bytes") }
         instance = [UInt8](message.instance)
+        guard message.acknowledgements.count <= limits.acknowledgementsPerHello else {
+            throw .tooLarge("the acknowledgements of a hello")
+        }
+        for acknowledgement in message.acknowledgements {
+            acknowledgements.append(try Acknowledgement(acknowledgement, in: vector, limits: limits))
+        }
+        horizon = try VersionVector(message.horizon, limits: limits)
     }
 
     private static func samples(_ message: Tandem_V1_Hello, limits: Limits) throws(WireError) -> [VersionSample] {

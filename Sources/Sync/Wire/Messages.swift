@@ -29,7 +29,12 @@ public struct Hello: Sendable, Hashable {
     /// A random number from the sender's file, at most 16 bytes; empty for a file without one.
     public var instance: [UInt8] = []
 
-    /// Creates a hello without samples and without an instance number.
+    /// What the sender and other replicas have merged, the sender's own first. An older release sends none.
+    public var acknowledgements: [Acknowledgement] = []
+    /// Up to where the sender's journal is compacted. It serves no replica that has less.
+    public var horizon = VersionVector()
+
+    /// Creates a hello without samples, without an instance number and without acknowledgements.
     public init(
         cluster: String, origin: OriginID, formatVersion: Int, vector: VersionVector, wallMilliseconds: Int64,
         encodings: [PayloadEncoding] = [.zstd, .gzip, .none]

@@ -12,7 +12,7 @@
 /// refuse. Regenerate the Swift code with scripts/generate-proto.
 ///
 /// Names of tables and columns, TEXT and origin ids are bytes: SQLite keeps text that is not valid UTF-8, and so does
-/// the wire. Fields are only ever added. A change that an old receiver must not ignore raises the wire version.
+/// the protocol. Fields are only added. A change that an old receiver must not ignore raises the wire version.
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -73,7 +73,7 @@ nonisolated enum Tandem_V1_Encoding: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
-/// What a replica knows: for each origin, the highest version with everything below it. Ascending by origin.
+/// A version vector: for each origin, the highest version below which nothing is missing. Ascending by origin.
 nonisolated struct Tandem_V1_Vector: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -132,8 +132,8 @@ nonisolated struct Tandem_V1_Hello: Sendable {
   /// what the sender can read, best first
   var encodings: [Tandem_V1_Encoding] = []
 
-  /// What the sender knows of the history of one origin, that of the receiver as far as it knows: versions, newest first,
-  /// and a digest of the change of each; see "Samples" in docs/PROTOCOL.md.
+  /// What the sender holds of the history of one origin, which is the receiver as far as the sender knows: versions,
+  /// newest first, and a digest of the change of each; see "Samples" in docs/PROTOCOL.md.
   var sampledOrigin: Data = Data()
 
   /// descending
@@ -145,11 +145,48 @@ nonisolated struct Tandem_V1_Hello: Sendable {
   /// a random number from the sender's file, at most 16 bytes; empty if it has none
   var instance: Data = Data()
 
+  /// the sender's own first, then those that it has of others
+  var acknowledgements: [Tandem_V1_Acknowledgement] = []
+
+  /// up to which the sender's journal is compacted; within vector
+  var horizon: Tandem_V1_Vector {
+    get {_horizon ?? Tandem_V1_Vector()}
+    set {_horizon = newValue}
+  }
+  /// Returns true if `horizon` has been explicitly set.
+  var hasHorizon: Bool {self._horizon != nil}
+  /// Clears the value of `horizon`. Subsequent reads from it will return its default value.
+  mutating func clearHorizon() {self._horizon = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _vector: Tandem_V1_Vector? = nil
+  fileprivate var _horizon: Tandem_V1_Vector? = nil
+}
+
+/// What a replica has merged and shows: whatever it writes after this was written by someone who had seen it.
+nonisolated struct Tandem_V1_Acknowledgement: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the replica
+  var origin: Data = Data()
+
+  /// As many as the hello's vector has entries, in the same order: the version of each origin, 0 for none.
+  var versions: [Int64] = []
+
+  /// when the replica was last met, since 1970
+  var timeMs: Int64 = 0
+
+  /// the replica that met it
+  var witness: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 /// The request of POST /v1/pull. The answer is a stream of frames that ends with one that holds an End.
@@ -176,7 +213,7 @@ nonisolated struct Tandem_V1_PullRequest: Sendable {
   /// 0: answer at once, even with nothing
   var waitSeconds: UInt32 = 0
 
-  /// of frames, roughly; 0: as the endpoint likes
+  /// of frames, roughly; 0: the endpoint decides
   var maxBytes: UInt64 = 0
 
   var encodings: [Tandem_V1_Encoding] = []
@@ -208,7 +245,7 @@ nonisolated struct Tandem_V1_PushReply: Sendable {
   /// changes of this push that were new
   var applied: UInt64 = 0
 
-  /// seen, but not taken for stamps too far ahead; need not be sent again now
+  /// seen, but deferred because of stamps too far ahead; need not be sent again now
   var heldBack: Tandem_V1_Vector {
     get {_heldBack ?? Tandem_V1_Vector()}
     set {_heldBack = newValue}
@@ -226,7 +263,7 @@ nonisolated struct Tandem_V1_PushReply: Sendable {
   fileprivate var _heldBack: Tandem_V1_Vector? = nil
 }
 
-/// What stands before the payload of each frame of a stream.
+/// The header of each frame of a stream; the payload follows it.
 nonisolated struct Tandem_V1_FrameHeader: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -382,8 +419,8 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._origins = newValue}
   }
 
-  /// Runs: consecutive versions of one origin, written with one state of knowledge. One element a run, except for the
-  /// known_ arrays after known_count: as many as those counts sum up to.
+  /// Runs: consecutive versions of one origin that share one causal context. One element a run; the arrays known_origins
+  /// and known_versions have as many elements as the sum of run_known_counts.
   var runOrigins: [UInt32] {
     get {_storage._runOrigins}
     set {_uniqueStorage()._runOrigins = newValue}
@@ -400,7 +437,7 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._runLengths = newValue}
   }
 
-  /// true: known adds to that of the run before of the same origin
+  /// true: known adds to that of the previous run of the same origin
   var runAdds: [Bool] {
     get {_storage._runAdds}
     set {_uniqueStorage()._runAdds = newValue}
@@ -422,13 +459,13 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._knownVersions = newValue}
   }
 
-  /// Changes, in order. One element a change, unless said otherwise.
+  /// Changes, in order. One element a change, unless stated otherwise.
   var changeKinds: [UInt32] {
     get {_storage._changeKinds}
     set {_uniqueStorage()._changeKinds = newValue}
   }
 
-  /// against the change before; the first against 0
+  /// from the previous change; the first from 0
   var stampDeltas: [Int64] {
     get {_storage._stampDeltas}
     set {_uniqueStorage()._stampDeltas = newValue}
@@ -446,7 +483,7 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._lives = newValue}
   }
 
-  /// changes of each finished transaction; those left over are unfinished
+  /// changes of each finished transaction; the rest are unfinished
   var transactionLengths: [UInt32] {
     get {_storage._transactionLengths}
     set {_uniqueStorage()._transactionLengths = newValue}
@@ -475,7 +512,7 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     set {_uniqueStorage()._lengths = newValue}
   }
 
-  /// of TEXT and BLOB, one after the other
+  /// of TEXT and BLOB, concatenated
   var content: Data {
     get {_storage._content}
     set {_uniqueStorage()._content = newValue}
@@ -501,7 +538,7 @@ nonisolated struct Tandem_V1_ChangeBatch: @unchecked Sendable {
     init() {}
   }
 
-  /// What many changes have in common.
+  /// Properties that many changes share.
   nonisolated struct Kind: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -580,7 +617,7 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
 
   }
 
-  /// Which tables are there?
+  /// Which tables does the replica have?
   nonisolated struct Tables: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -599,7 +636,7 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
 
     var table: Data = Data()
 
-    /// whose values count, in this order; key first
+    /// the columns to digest, in this order; key first
     var columns: [Data] = []
 
     var keyCount: UInt32 = 0
@@ -690,10 +727,10 @@ nonisolated struct Tandem_V1_DigestReply: Sendable {
   /// one element a row, in key order
   var rows: [Tandem_V1_Values] = []
 
-  /// the answer ends before the range does: ask again, after its last key
+  /// the answer does not cover the whole range: ask again, after its last key
   var more: Bool = false
 
-  /// for each of the tables, a byte for each column: 0 as it is, 1 numeric, 2 text, 3 real
+  /// for each table, a byte for each column: 0 unchanged, 1 numeric, 2 text, 3 real
   var affinities: [Data] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -826,7 +863,7 @@ nonisolated extension Tandem_V1_Vector.Entry: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Hello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}origin\0\u{3}format_version\0\u{1}vector\0\u{3}wall_clock_ms\0\u{1}encodings\0\u{3}sampled_origin\0\u{3}sample_versions\0\u{3}sample_digests\0\u{1}instance\0\u{1}acknowledgements\0\u{1}horizon\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -845,6 +882,8 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 9: try { try decoder.decodeRepeatedInt64Field(value: &self.sampleVersions) }()
       case 10: try { try decoder.decodeRepeatedFixed64Field(value: &self.sampleDigests) }()
       case 11: try { try decoder.decodeSingularBytesField(value: &self.instance) }()
+      case 12: try { try decoder.decodeRepeatedMessageField(value: &self.acknowledgements) }()
+      case 13: try { try decoder.decodeSingularMessageField(value: &self._horizon) }()
       default: break
       }
     }
@@ -888,6 +927,12 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.instance.isEmpty {
       try visitor.visitSingularBytesField(value: self.instance, fieldNumber: 11)
     }
+    if !self.acknowledgements.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.acknowledgements, fieldNumber: 12)
+    }
+    try { if let v = self._horizon {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -903,6 +948,53 @@ nonisolated extension Tandem_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.sampleVersions != rhs.sampleVersions {return false}
     if lhs.sampleDigests != rhs.sampleDigests {return false}
     if lhs.instance != rhs.instance {return false}
+    if lhs.acknowledgements != rhs.acknowledgements {return false}
+    if lhs._horizon != rhs._horizon {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Tandem_V1_Acknowledgement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Acknowledgement"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}origin\0\u{1}versions\0\u{3}time_ms\0\u{1}witness\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.origin) }()
+      case 2: try { try decoder.decodeRepeatedInt64Field(value: &self.versions) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.timeMs) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.witness) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.origin.isEmpty {
+      try visitor.visitSingularBytesField(value: self.origin, fieldNumber: 1)
+    }
+    if !self.versions.isEmpty {
+      try visitor.visitPackedInt64Field(value: self.versions, fieldNumber: 2)
+    }
+    if self.timeMs != 0 {
+      try visitor.visitSingularInt64Field(value: self.timeMs, fieldNumber: 3)
+    }
+    if !self.witness.isEmpty {
+      try visitor.visitSingularBytesField(value: self.witness, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Tandem_V1_Acknowledgement, rhs: Tandem_V1_Acknowledgement) -> Bool {
+    if lhs.origin != rhs.origin {return false}
+    if lhs.versions != rhs.versions {return false}
+    if lhs.timeMs != rhs.timeMs {return false}
+    if lhs.witness != rhs.witness {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

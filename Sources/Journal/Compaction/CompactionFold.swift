@@ -1,0 +1,77 @@
+import GRDB
+
+/// The second pass of compaction: folds the stable entries of each row that has several, and finds those that
+/// the row does not need.
+///
+/// Rows are taken in parts by the hash of their keys, one pass over the journal each, so that memory stays
+/// bounded.
+struct CompactionFold {
+    private let reader: JournalReader
+    private let survey: CompactionSurvey
+    private let scope: CompactionScope
+
+    /// How many entries one pass keeps in memory.
+    private static let entriesPerPass = 400_000
+
+    init(_ reader: JournalReader, survey: CompactionSurvey, scope: CompactionScope) {
+        self.reader = reader
+        self.survey = survey
+        self.scope = scope
+    }
+
+    /// A row with its stable entries.
+    private struct Row {
+        var merged = MergedRow<JournalCell>()
+        var positions: [Int64] = []
+        var isPinned = false
+
+        /// The entries that the row needs.
+        var needed: Set<Int64> {
+            guard merged.isAlive else { return [] }
+            var needed = Set(merged.key.map(\.seq))
+            for winner in merged.winners { if let winner { needed.insert(winner.cell.seq) } }
+            return needed
+        }
+    }
+
+    func removals() throws -> Set<Int64> {
+        var removals: Set<Int64> = []
+        let parts = UInt64(max(1, (survey.counts.repeated + CompactionFold.entriesPerPass - 1) / CompactionFold.entriesPerPass))
+        for part in 0..<parts where survey.counts.repeated > 0 {
+            for (key, row) in try rows(ofPart: part, of: parts)
+            where !row.isPinned && (scope.columnwise.contains(key.table) || !row.merged.isAlive) {
+                let needed = row.needed
+                removals.formUnion(row.positions.filter { !needed.contains($0) })
+            }
+        }
+        return removals.subtracting(scope.pinnedPositions)
+    }
+
+    private func rows(ofPart part: UInt64, of parts: UInt64) throws -> [TableKey: Row] {
+        var rows: [TableKey: Row] = [:]
+        var bytes: [UInt8] = []
+        for run in try reader.runs.runs(from: 0) where run.firstSeq < scope.end {
+            let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
+            while try cursor.next(), survey.isStable(cursor, in: run) {
+                guard let treatment = scope.treatments[cursor.entry.id] else { continue }
+                let hash = CompactionSurvey.hash(cursor, &bytes)
+                // The low bits choose the counter, so the high ones choose the part.
+                guard survey.counts.isRepeated(hash), (hash >> 32) % parts == part else { continue }
+                let key = TableKey(table: cursor.entry.table, key: Key(bytes: bytes))
+                var row = rows.removeValue(forKey: key) ?? Row(isPinned: scope.pinnedKeys.contains(key))
+                row.positions.append(cursor.seq)
+                switch treatment {
+                case .pins: row.isPinned = true
+                case .folds(let translation):
+                    let change = ScannedChange(
+                        seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
+                        life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
+                        key: key.key, known: run.known)
+                    if let change = change.rowChange(in: translation, cell: { $0 }) { row.merged.add(change) }
+                }
+                rows[key] = row
+            }
+        }
+        return rows
+    }
+}

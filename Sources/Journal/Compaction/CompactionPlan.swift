@@ -1,0 +1,66 @@
+import GRDB
+
+/// Which entries of a journal can go without changing what it says: a decision, made in one snapshot.
+///
+/// An entry can go when it is stable and superseded. It is *stable* when every replica that counts has merged
+/// it, and everything that such a replica wrote before it had is here: then each change still to come was
+/// written by someone who had seen the entry, and is not concurrent to it (decision 0031). It is *superseded*
+/// when later stable changes have overwritten every column that it wrote, or have deleted its row. So the
+/// entries that stay make the same rows, the same claims to unique values and the same spelling of keys.
+///
+/// The newest stable entry of each origin stays, as the proof of its history.
+package struct CompactionPlan: Sendable {
+    /// The horizon after the plan is carried out.
+    package let vector: VersionVector
+    /// The greatest stamp of a stable entry.
+    package let stamp: Stamp
+    /// The positions of the entries that go, ascending.
+    package private(set) var removals: [Int64] = []
+    /// How many entries are stable, those that go included.
+    package let stable: Int
+    /// Local entries whose stamps follow from entries that go, with their stamps.
+    let frozen: [(position: Int64, stamp: Stamp)]
+    /// The last position that carrying out the plan touches.
+    let end: Int64
+    /// The state of the file for which the plan was made.
+    let basis: Basis
+
+    /// What must be as it was when the plan was made.
+    struct Basis: Sendable, Hashable {
+        let origin: OriginID
+        let schema: Int64
+
+        init(_ db: Database) throws {
+            origin = try Identity(db).origin
+            schema = try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0
+        }
+    }
+
+    /// True when there is nothing to do.
+    package var isEmpty: Bool { removals.isEmpty }
+
+    /// Makes the plan from the snapshot of `db`.
+    ///
+    /// It takes time in proportion to the journal, and memory in proportion to the rows that were written
+    /// more than once, up to a bound.
+    ///
+    /// - Parameters:
+    ///   - target: What is stable; causally closed.
+    ///   - until: Entries with later stamps stay, so that the history since then can be read.
+    /// - Throws: ``JournalError/Code/corrupt`` for a damaged journal; errors of SQLite.
+    package init(_ db: Database, upTo target: VersionVector, until: Stamp) throws {
+        basis = try Basis(db)
+        let reader = try JournalReader(db)
+        let scope = try CompactionScope(db, reader)
+        end = max(scope.end - 1, 0)
+        var survey = CompactionSurvey(reader, target: target, until: until, scope: scope)
+        try survey.run()
+        vector = survey.vector
+        stamp = survey.stamp
+        stable = survey.stable
+        var removed = try CompactionFold(reader, survey: survey, scope: scope).removals()
+        removed.subtract(survey.heads)
+        removals = removed.sorted()
+        frozen = try FrozenStamps(reader, removing: removals).entries()
+    }
+}

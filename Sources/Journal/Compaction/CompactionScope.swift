@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+
+/// What compaction may look at: the tables whose rows show all that the journal has of them, and the rows
+/// and entries that something else still reads.
+struct CompactionScope {
+    /// What compaction does with the entries of a shape.
+    enum Treatment {
+        /// Folds them into rows of the table.
+        case folds(ColumnSpace.Translation)
+        /// Leaves the whole row as it is, because the table cannot show everything of the entry.
+        case pins
+    }
+
+    /// By shape. Entries of other shapes stay.
+    private(set) var treatments: [Int64: Treatment] = [:]
+    /// The ids of the tables whose changes merge by the column. In others, only deleted rows are folded: the
+    /// policy needs the changes of a row.
+    private(set) var columnwise: Set<Int64> = []
+    /// Rows that the conflict ledger, a held row or a claim refers to.
+    private(set) var pinnedKeys: Set<TableKey> = []
+    /// Positions that marks refer to.
+    private(set) var pinnedPositions: Set<Int64> = []
+    /// Entries from this position on stay.
+    let end: Int64
+
+    init(_ db: Database, _ reader: JournalReader) throws {
+        let policies = try MergePolicies(db, names: reader.registry.names)
+        for tracked in reader.registry.entries.values
+        where tracked.isTracked && tracked.shownColumns != [] && !CompactionScope.isDue(tracked) {
+            var space = ColumnSpace(columns: tracked.shape.columns, keyCount: tracked.shape.keyCount)
+            let known = Set(tracked.shape.columns.map(SQLText.foldedName))
+            if policies[tracked.shape.table] == .column { columnwise.insert(tracked.table) }
+            for entry in reader.registry.entries.values where entry.table == tracked.table {
+                let translation = space.translation(of: entry.shape)
+                let isShown =
+                    translation.hasSameKey && !CompactionScope.isDue(entry)
+                    && entry.shape.columns.allSatisfy { known.contains(SQLText.foldedName($0)) }
+                treatments[entry.id] = isShown ? .folds(translation) : .pins
+            }
+        }
+        end = try CompactionScope.end(db, reader)
+        try readPins(db)
+    }
+
+    /// True while rows here do not show yet what changes of the shape wrote.
+    private static func isDue(_ entry: ShapeRegistry.Entry) -> Bool {
+        entry.shownColumns?.contains(ShapeRegistry.Entry.isDueMark) == true
+    }
+
+    /// The first position that a reader of the journal may still need: the newest materialized entry, the
+    /// entries whose rows were not checked against the constraints, and what a text index has not read.
+    private static func end(_ db: Database, _ reader: JournalReader) throws -> Int64 {
+        var end = min(reader.identity.sealedSeq, reader.lastSeq)
+        let checked = try Int64.fetchOne(db, sql: "SELECT checked_seq FROM _journal_replica") ?? 0
+        end = min(end, checked + 1)
+        if try db.tableExists("_journal_text") {
+            let read = try Int64.fetchOne(db, sql: "SELECT min(position) FROM _journal_text")
+            if let read { end = min(end, read + 1) }
+        }
+        return end
+    }
+
+    private mutating func readPins(_ db: Database) throws {
+        for table in ["_journal_conflicts", "_journal_held"] {
+            let rows = try Row.fetchCursor(db, sql: "SELECT tbl, key FROM \(table)")
+            while let row = try rows.next() {
+                pinnedKeys.insert(TableKey(table: row["tbl"], key: Key(bytes: [UInt8](row["key"] as Data))))
+            }
+        }
+        let claims = try Row.fetchCursor(db, sql: "SELECT seq, tbl, key, moved FROM _journal_claims")
+        while let row = try claims.next() {
+            pinnedPositions.insert(row["seq"])
+            for number in [row["key"] as Int64?, row["moved"] as Int64?].compactMap(\.self) {
+                pinnedKeys.insert(TableKey(table: row["tbl"], key: Key([.integer(number)])))
+            }
+        }
+        for table in ["_journal_covers", "_journal_written"] {
+            pinnedPositions.formUnion(try Int64.fetchAll(db, sql: "SELECT seq FROM \(table)"))
+        }
+    }
+}

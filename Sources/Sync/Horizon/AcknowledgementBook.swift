@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import Journal
+import Synchronization
+
+/// Hears what other replicas have merged, and tells it on. There is one for a file and process.
+///
+/// Each hello carries the sender's own acknowledgement and those that it has of others, so that replicas
+/// which never meet know of one another.
+final class AcknowledgementBook: Sendable {
+    private struct State {
+        /// The identity for which the rest holds; nil before the first use.
+        var own: OriginID?
+        var known = Acknowledgements()
+        var shown = ShownKnowledge()
+        /// True when the file lacks something of ``known``.
+        var isChanged = false
+        /// When the file was last written, in milliseconds since 1970.
+        var written: Int64 = 0
+    }
+
+    private let replica: Replica
+    private let limits: Limits
+    private let wallClock: @Sendable () -> Stamp
+    private let file: AcknowledgementFile
+    private let state = Mutex(State())
+
+    init(replica: Replica, limits: Limits, wallClock: @escaping @Sendable () -> Stamp) {
+        self.replica = replica
+        self.limits = limits
+        self.wallClock = wallClock
+        file = AcknowledgementFile(of: replica)
+    }
+
+    /// What to tell a peer: the acknowledgement of this replica, then those of the replicas that were met
+    /// last, as many as fit.
+    ///
+    /// - Parameter db: The snapshot that the hello describes.
+    func all(_ db: Database) throws -> [Acknowledgement] {
+        let own = try Identity(db).origin
+        let now = wallClock().milliseconds
+        return try state.withLock { state in
+            load(own, &state)
+            let mine = Acknowledgement(
+                origin: own, vector: try state.shown.read(db), milliseconds: now, witness: own)
+            let oldest = now - limits.leaseMilliseconds
+            let others = state.known.records.values.map(\.newest).filter { $0.milliseconds >= oldest }
+                .sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
+            return [mine] + others.prefix(limits.acknowledgementsPerHello - 1)
+        }
+    }
+
+    /// Takes what a peer told.
+    ///
+    /// - Throws: Errors of the file; ``SyncError/Code/storage`` when the notes cannot be written.
+    func take(_ hello: Hello) throws {
+        let now = wallClock().milliseconds
+        let (own, ours) = try replica.read { db in
+            let reader = try JournalReader(db)
+            return (reader.identity.origin, reader.vector())
+        }
+        try state.withLock { state in
+            load(own, &state)
+            for var acknowledgement in hello.acknowledgements where acknowledgement.origin != own {
+                if acknowledgement.origin == hello.origin {
+                    acknowledgement.milliseconds = now
+                    acknowledgement.witness = own
+                } else {
+                    // A clock that is ahead must not keep a replica alive for ever.
+                    acknowledgement.milliseconds = min(acknowledgement.milliseconds, now)
+                }
+                if state.known.take(acknowledgement, ours: ours) { state.isChanged = true }
+            }
+            // Not with each of many hellos in a row.
+            guard state.isChanged, !(0..<limits.peerRecordMilliseconds).contains(now - state.written) else { return }
+            try write(own, now, &state)
+        }
+    }
+
+    /// Writes what the file lacks. Call it before the process ends.
+    ///
+    /// - Throws: ``SyncError/Code/storage`` when the notes cannot be written.
+    func flush() throws {
+        let now = wallClock().milliseconds
+        try state.withLock { state in
+            guard state.isChanged, let own = state.own else { return }
+            try write(own, now, &state)
+        }
+    }
+
+    /// What is stable in the snapshot of `db`.
+    ///
+    /// Another process may have heard more, so its notes are read too.
+    func stableHorizon(_ db: Database, lease: Int64) throws -> StableHorizon {
+        let reader = try JournalReader(db)
+        let own = reader.identity.origin
+        let vector = reader.vector()
+        let now = wallClock().milliseconds
+        let (ours, known) = try state.withLock { state in
+            load(own, &state)
+            for record in file.read(of: own).records.values {
+                for acknowledgement in [record.usable, record.newest].compactMap(\.self) {
+                    state.known.take(acknowledgement, ours: vector)
+                }
+            }
+            state.known.refresh(ours: vector)
+            return (try state.shown.read(db), state.known)
+        }
+        return StableHorizon(
+            ours: ours, own: own, candidates: try StableHorizon.candidates(reader, db), acknowledgements: known,
+            now: now, lease: lease)
+    }
+
+    // MARK: - Pieces
+
+    private func load(_ own: OriginID, _ state: inout State) {
+        guard state.own != own else { return }
+        state = State(own: own, known: file.read(of: own))
+    }
+
+    private func write(_ own: OriginID, _ now: Int64, _ state: inout State) throws {
+        state.written = now
+        state.isChanged = false
+        try file.write(state.known, of: own)
+    }
+}
+
+extension StableHorizon {
+    /// The other replicas that the file knows, without the earlier identities of this one.
+    static func candidates(_ reader: JournalReader, _ db: Database) throws -> [Candidate] {
+        let rows = try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins WHERE retired IS NULL")
+        return try rows.compactMap { row in
+            guard let origin = OriginID(bytes: row["origin"] as Data), origin != reader.identity.origin else {
+                return nil
+            }
+            let version = reader.vector()[origin]
+            let stamp = try reader.stamp(of: origin, version: version)
+            return Candidate(
+                origin: origin, lastChange: stamp?.milliseconds,
+                forgotten: (row["forgotten"] as Double?).map { Int64($0 * 1_000) })
+        }
+    }
+}

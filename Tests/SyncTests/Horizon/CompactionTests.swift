@@ -1,0 +1,186 @@
+import Foundation
+import GRDB
+import Journal
+import Sync
+import TestSupport
+import Testing
+
+@Suite("Compaction changes what a journal holds, not what it says")
+struct CompactionTests {
+    static let schema = """
+        CREATE TABLE person(id TEXT PRIMARY KEY, name TEXT, age INTEGER, mail TEXT UNIQUE);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, person TEXT REFERENCES person(id) ON DELETE SET NULL, text TEXT);
+        """
+
+    private func entries(_ replica: Replica) throws -> Int {
+        try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal") ?? 0 }
+    }
+
+    /// Two replicas that know the same: 3 rows, one of which was updated ten times and one deleted.
+    private func pair() throws -> Cluster {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO person VALUES ('a', 'A', 1, 'a@x'), ('b', 'B', 2, 'b@x'), ('c', 'C', 3, NULL)")
+        try cluster.converge()
+        for age in 10..<20 { try cluster.execute(age % 2, "UPDATE person SET age = \(age) WHERE id = 'a'"); try cluster.converge() }
+        try cluster.execute(1, "DELETE FROM person WHERE id = 'b'")
+        try cluster.converge()
+        return cluster
+    }
+
+    @Test("superseded entries and deleted rows go, the rows stay, and later changes merge as before")
+    func removes() throws {
+        let cluster = try pair()
+        let content = try cluster.content(0)
+        #expect(try entries(cluster[0]) == 14)
+        #expect(try cluster.members[0].compact() > 0)
+        // What stays: the inserts of a and c, the last age of a, and the newest entry of each origin.
+        #expect(try entries(cluster[0]) <= 5)
+        #expect(try cluster.content(0) == content)
+        try cluster.execute(1, "UPDATE person SET name = 'AA' WHERE id = 'a'; INSERT INTO person VALUES ('b', 'again', 9, 'b@x')")
+        try cluster.execute(0, "UPDATE person SET age = 50 WHERE id = 'a'; DELETE FROM person WHERE id = 'c'")
+        try cluster.converge()
+        try cluster.expectEqual()
+        #expect(try cluster.text(0, "SELECT name || age FROM person ORDER BY id") == ["AA50", "again9"])
+        #expect(try cluster.ledger(0).isEmpty)
+    }
+
+    @Test("stamps and versions of local entries stay as they were, however many entries before them went")
+    func stamps() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        // One transaction: all entries have one time, and their stamps count on from one another.
+        try cluster.execute(
+            0,
+            (0..<40).map { "INSERT INTO person VALUES ('p\($0)', 'x', 0, NULL); UPDATE person SET age = \($0) WHERE id = 'p\($0)';" }
+                .joined() + (0..<20).map { "DELETE FROM person WHERE id = 'p\($0 * 2)';" }.joined())
+        try cluster.converge()
+        let before = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 1_000) }
+        #expect(try cluster.members[0].compact(rowsPerStep: 7) > 0)
+        let after = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 1_000) }
+        #expect(after.count < before.count && after.count >= 40)
+        let known = Dictionary(uniqueKeysWithValues: before.map { ($0.seq, $0) })
+        for entry in after {
+            #expect(entry.stamp == known[entry.seq]?.stamp && entry.version == known[entry.seq]?.version)
+        }
+        try cluster.execute(0, "UPDATE person SET name = 'y'")
+        try cluster.converge()
+        try cluster.expectEqual()
+    }
+
+    @Test("work that ends after any number of transactions leaves a journal that says the same")
+    func interrupted() throws {
+        for steps in 0..<8 {
+            let cluster = try pair()
+            let content = try cluster.content(0)
+            try cluster.members[0].compact(rowsPerStep: 2, steps: steps)
+            try cluster.members[0].restartInbox()
+            #expect(try cluster.content(0) == content)
+            try cluster.execute(1, "UPDATE person SET age = age + 1, name = 'z'")
+            try cluster.execute(0, "INSERT INTO person VALUES ('d', 'D', 4, 'b@x')")
+            try cluster.converge()
+            try cluster.expectEqual()
+            try cluster.members[0].compact()
+            #expect(try entries(cluster[0]) < 12, "after \(steps) transactions")
+        }
+    }
+
+    @Test("a change whose writer had not seen what is compacted is held, and named; what follows of others is taken")
+    func behind() throws {
+        let cluster = try Cluster(3, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO person VALUES ('a', 'A', 1, NULL)")
+        try cluster.converge()
+        try cluster.execute(0, "DELETE FROM person WHERE id = 'a'")
+        try cluster.pull(1, from: 0)
+        // Replica 2 has not heard of the deletion, and would bring the row back.
+        try cluster.execute(2, "UPDATE person SET name = 'late' WHERE id = 'a'")
+        try cluster.members[1].compact()
+        let report = try cluster.pull(1, from: 2)
+        #expect(report.isDeferred && report.applied == 0)
+        let origin = try cluster.members[2].origin
+        let clock = try cluster[1].read { try ClockReport($0, now: ReplicaFixture.now) }
+        #expect(clock.origins.map(\.origin) == [origin] && clock.origins[0].isBehindHorizon)
+        #expect(throws: JournalError.self) {
+            try cluster[1].write { try ClockDecision.accept([origin], now: ReplicaFixture.now, $0) }
+        }
+        #expect(try cluster.text(1, "SELECT name FROM person").isEmpty)
+        try cluster.execute(0, "INSERT INTO person VALUES ('n', 'N', 1, NULL)")
+        try cluster.pull(1, from: 0)
+        #expect(try cluster.text(1, "SELECT name FROM person") == ["N"])
+        // Through a relay that has not compacted anything, the change is held as well.
+        try cluster.pull(0, from: 2)
+        try cluster.pull(1, from: 0)
+        #expect(try cluster.text(1, "SELECT name FROM person") == ["N"])
+    }
+
+    @Test("rows in the conflict ledger keep their whole history, and a lost value can be restored")
+    func ledger() throws {
+        let cluster = try pair()
+        try cluster.execute(0, "UPDATE person SET name = 'first' WHERE id = 'c'")
+        try cluster.executeLater(1, "UPDATE person SET name = 'second' WHERE id = 'c'")
+        try cluster.converge()
+        let ledger = try cluster.ledger(0)
+        #expect(ledger.count == 1)
+        try cluster.members[0].compact()
+        #expect(try cluster.ledger(0) == ledger)
+        try cluster[0].write { db in
+            let id = try #require(try ConflictEntry.all(db).first?.id)
+            _ = try ConflictLedger.restore([id], db)
+        }
+        try cluster.converge()
+        #expect(try cluster.text(1, "SELECT name FROM person WHERE id = 'c'") == ["first"])
+        try cluster.expectEqual()
+    }
+
+    @Test("columns and tables that this file lacks keep the entries that have their values")
+    func unknownColumns() throws {
+        let cluster = try Cluster(schemas: [
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a)", "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)",
+        ])
+        try cluster.execute(1, "INSERT INTO t VALUES (1, 'x', 'y'); UPDATE t SET b = 'z'; UPDATE t SET a = 'w'")
+        try cluster.converge()
+        let shown = try cluster[0].read { db in
+            var knowledge = ShownKnowledge()
+            return try knowledge.read(db)
+        }
+        // What it tells others that it has seen ends before the first change that it cannot show.
+        #expect(shown[try cluster.members[1].origin] == 0)
+        try cluster.members[0].compact()
+        try cluster.execute(0, "ALTER TABLE t ADD COLUMN b")
+        try cluster.members[0].inbox.bringBackHeldRows()
+        #expect(try cluster.text(0, "SELECT a || b FROM t") == ["wz"])
+    }
+
+    @Test("runs without entries become one, whatever the number of exchanges")
+    func runs() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.execute(0, "INSERT INTO person VALUES ('a', 'A', 0, NULL)")
+        for age in 1...60 {
+            try cluster.execute(age % 2, "UPDATE person SET age = \(age)")
+            try cluster.converge()
+        }
+        func runs() throws -> Int { try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_runs") ?? 0 } }
+        #expect(try runs() > 60)
+        try cluster.members[0].compact()
+        #expect(try runs() < 10)
+        try cluster.execute(1, "UPDATE person SET age = 100")
+        try cluster.converge()
+        try cluster.expectEqual()
+    }
+
+    @Test("history that is kept stays whole, and a time before the horizon is refused")
+    func history() throws {
+        let cluster = try pair()
+        let all = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 100) }
+        let middle = all[7]
+        try cluster.members[0].compact(until: middle.stamp)
+        let after = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 100) }
+        #expect(after.filter { $0.stamp > middle.stamp }.map(\.seq) == all.filter { $0.stamp > middle.stamp }.map(\.seq))
+        try cluster[0].read { db in
+            let reader = try JournalReader(db)
+            let row = try reader.row(of: "person", until: middle.stamp) { $0 == [.text("a")] }
+            #expect(row?.columns.first { $0.name == "age" }?.value == middle.columns.first { $0.name == "age" }?.value)
+            #expect(throws: JournalError.self) {
+                try reader.row(of: "person", until: Stamp(rawValue: middle.stamp.rawValue - 1)) { _ in true }
+            }
+        }
+    }
+}
