@@ -18,8 +18,8 @@ struct Syncd: AsyncParsableCommand {
         subcommands: [
             CheckCommand.self, InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
             ShowCommand.self, ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self,
-            CloneCommand.self, BackupCommand.self, RestoreCommand.self, RekeyCommand.self, UninitCommand.self,
-            ConfigCommand.self, TokenCommand.self, WaitCommand.self,
+            CloneCommand.self, BackupCommand.self, RestoreCommand.self, CompactCommand.self, ForgetCommand.self,
+            RekeyCommand.self, UninitCommand.self, ConfigCommand.self, TokenCommand.self, WaitCommand.self,
         ])
 
     /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).

@@ -13,7 +13,7 @@ struct ReloadPlanTests {
         DaemonSettings(
             database: database, address: address, token: token.flatMap { Token($0) }, certificate: nil,
             peers: try peers.map { try PeerConfiguration($0) }, logLevel: .info, conflictDays: days,
-            conflictsPerRow: 100)
+            conflictsPerRow: 100, keep: TimeSpan(milliseconds: 1), lease: TimeSpan(milliseconds: 1))
     }
 
     @Test("few open files are enough to start; more of them serve added peers first, then clients")

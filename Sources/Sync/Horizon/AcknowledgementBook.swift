@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each hello carries the sender's own acknowledgement and those that it has of others, so that replicas
 /// which never meet know of one another.
-final class AcknowledgementBook: Sendable {
+package final class AcknowledgementBook: Sendable {
     private struct State {
         /// The identity for which the rest holds; nil before the first use.
         var own: OriginID?
@@ -36,7 +36,7 @@ final class AcknowledgementBook: Sendable {
     /// last, as many as fit.
     ///
     /// - Parameter db: The snapshot that the hello describes.
-    func all(_ db: Database) throws -> [Acknowledgement] {
+    package func all(_ db: Database) throws -> [Acknowledgement] {
         let own = try Identity(db).origin
         let now = wallClock().milliseconds
         return try state.withLock { state in
@@ -52,8 +52,9 @@ final class AcknowledgementBook: Sendable {
 
     /// Takes what a peer told.
     ///
+    /// - Parameter sender: The peer, which was met now.
     /// - Throws: Errors of the file; ``SyncError/Code/storage`` when the notes cannot be written.
-    func take(_ hello: Hello) throws {
+    package func take(_ acknowledgements: [Acknowledgement], from sender: OriginID) throws {
         let now = wallClock().milliseconds
         let (own, ours) = try replica.read { db in
             let reader = try JournalReader(db)
@@ -61,8 +62,8 @@ final class AcknowledgementBook: Sendable {
         }
         try state.withLock { state in
             load(own, &state)
-            for var acknowledgement in hello.acknowledgements where acknowledgement.origin != own {
-                if acknowledgement.origin == hello.origin {
+            for var acknowledgement in acknowledgements where acknowledgement.origin != own {
+                if acknowledgement.origin == sender {
                     acknowledgement.milliseconds = now
                     acknowledgement.witness = own
                 } else {
@@ -109,6 +110,20 @@ final class AcknowledgementBook: Sendable {
         return StableHorizon(
             ours: ours, own: own, candidates: try StableHorizon.candidates(reader, db), acknowledgements: known,
             now: now, lease: lease)
+    }
+
+    /// What is stable in the snapshot of `db`, by what the replica's processes have noted.
+    ///
+    /// - Parameters:
+    ///   - now: The time in milliseconds since 1970.
+    ///   - lease: How long a replica counts after it was last seen, in milliseconds.
+    /// - Throws: Errors of the file.
+    package static func stableHorizon(
+        of replica: Replica, _ db: Database, now: Int64, lease: Int64
+    ) throws -> StableHorizon {
+        try AcknowledgementBook(
+            replica: replica, limits: .standard, wallClock: { Stamp(milliseconds: now) }
+        ).stableHorizon(db, lease: lease)
     }
 
     // MARK: - Pieces

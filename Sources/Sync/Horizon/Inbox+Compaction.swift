@@ -33,13 +33,18 @@ extension Inbox {
         try replica.read { try acknowledgements.stableHorizon($0, lease: lease ?? limits.leaseMilliseconds) }
     }
 
+    /// Takes what the sender of a hello has merged, and what it heard of others.
+    ///
+    /// - Throws: As ``AcknowledgementBook/take(_:from:)``.
+    func hear(_ hello: Hello) throws { try acknowledgements.take(hello.acknowledgements, from: hello.origin) }
+
     /// Decides what can go of the journal.
     ///
     /// - Parameters:
     ///   - keep: How much history stays at least, in milliseconds.
     ///   - lease: How long a replica counts after it was last seen, in milliseconds.
     /// - Throws: Errors of the file.
-    func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan, report: CompactionReport) {
+    package func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan, report: CompactionReport) {
         try prepareCompaction()
         let until = Stamp(milliseconds: max(0, wallClock().milliseconds - max(0, keep)))
         return try replica.read { db in
@@ -51,6 +56,16 @@ extension Inbox {
                 CompactionReport(
                     horizon: horizon, entries: entries, stable: plan.stable, removable: plan.removals.count)
             )
+        }
+    }
+
+    /// Copies the file into itself without its free pages, which go back to the disk. Nothing else can write
+    /// meanwhile, and the disk needs room for the copy.
+    ///
+    /// - Throws: Errors of the file, which is then as before.
+    package func copyFile() throws {
+        try replica.withConnections { connections in
+            try connections.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
         }
     }
 

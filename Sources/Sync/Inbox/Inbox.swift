@@ -10,7 +10,8 @@ import Synchronization
 /// may call it.
 package final class Inbox: Sendable {
     let replica: Replica
-    let limits: Limits
+    /// The limits of what is received and kept.
+    package let limits: Limits
     let wallClock: @Sendable () -> Stamp
     let logger: Logger?
     /// Checks that this file alone publishes changes under its origin.
@@ -19,7 +20,7 @@ package final class Inbox: Sendable {
     /// What is recorded of peers.
     package let peers: PeerRecords
     /// What other replicas have merged.
-    let acknowledgements: AcknowledgementBook
+    package let acknowledgements: AcknowledgementBook
     let connection: MergeConnection
     let session = Mutex(SessionBox())
 

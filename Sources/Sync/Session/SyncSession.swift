@@ -29,7 +29,7 @@ package struct SyncSession: Sendable {
         if try await rekeyIfNeeded(theirs) { theirs = try await introduce() }
         let mine = try await blocking { [theirs] in try self.hello(about: theirs.origin) }
         try Handshake.check(mine: mine, theirs: theirs, peer: transport.name)
-        try await blocking { [inbox, theirs] in try inbox.acknowledgements.take(theirs) }
+        try await blocking { [inbox, theirs] in try inbox.hear(theirs) }
         return theirs
     }
 

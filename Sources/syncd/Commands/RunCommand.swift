@@ -90,6 +90,16 @@ struct RunCommand: AsyncParsableCommand {
             "Conflicts of one row that the ledger keeps, 1 to 1000000 (default: 100).", valueName: "count"))
     var conflictsPerRow: Int?
 
+    @Option(
+        help: ArgumentHelp("How much of its history the journal keeps at least (default: 7d).", valueName: "time"))
+    var keep: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a replica that is not heard of holds compaction of the journal back (default: 30d).",
+            valueName: "time"))
+    var lease: TimeSpan?
+
     func validate() throws {
         guard database != nil || config != nil else { throw ValidationError("Name the database, or give --config.") }
         for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
@@ -112,6 +122,8 @@ struct RunCommand: AsyncParsableCommand {
         flags.logLevel = logLevel
         flags.conflictDays = conflictDays
         flags.conflictsPerRow = conflictsPerRow
+        flags.keep = keep
+        flags.lease = lease
         let source = ConfigurationSource(flags: flags, file: config)
         if let cloneFrom { try await clone(from: cloneFrom, source) }
         let daemon = try Daemon(source)

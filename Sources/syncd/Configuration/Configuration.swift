@@ -18,6 +18,10 @@ struct Configuration: Sendable, Hashable {
     var conflictDays: Int?
     /// Conflicts of one row that the ledger keeps.
     var conflictsPerRow: Int?
+    /// How much history the journal keeps at least.
+    var keep: TimeSpan?
+    /// How long a replica that is not heard of holds compaction back.
+    var lease: TimeSpan?
 
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
@@ -60,6 +64,8 @@ extension Configuration {
         override(.logLevel, \.logLevel)
         override(.conflictDays, \.conflictDays)
         override(.conflictsPerRow, \.conflictsPerRow)
+        override(.keep, \.keep)
+        override(.lease, \.lease)
         result.peers += flags.peers
         return result
     }

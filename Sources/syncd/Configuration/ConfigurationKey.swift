@@ -11,6 +11,8 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case logLevel = "log-level"
     case conflictDays = "conflict-days"
     case conflictsPerRow = "conflicts-per-row"
+    case keep
+    case lease
 
     /// What the key means, for the example file.
     var sentence: String {
@@ -30,6 +32,12 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
         case .conflictsPerRow: "How many conflicts of one row the ledger keeps, 1 to 1000000."
+        case .keep:
+            "How much of its history the journal keeps at least, as \(TimeSpan.form). Older changes go once every "
+                + "replica has them and later ones have overwritten them."
+        case .lease:
+            "How long a replica that is not heard of holds that back, in the same form. One that comes back later may "
+                + "have to be cloned anew."
         }
     }
 
@@ -52,6 +60,8 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .logLevel: ["log-level: info"]
         case .conflictDays: ["conflict-days: 90"]
         case .conflictsPerRow: ["conflicts-per-row: 100"]
+        case .keep: ["keep: 7d"]
+        case .lease: ["lease: 30d"]
         }
     }
 

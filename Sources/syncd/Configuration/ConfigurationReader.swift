@@ -36,6 +36,8 @@ struct ConfigurationReader {
         case .logLevel: configuration.logLevel = level(value, name)
         case .conflictDays: configuration.conflictDays = count(value, name)
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
+        case .keep: configuration.keep = span(value, name)
+        case .lease: configuration.lease = span(value, name)
         }
     }
 
@@ -131,6 +133,15 @@ extension ConfigurationReader {
             return nil
         }
         return number
+    }
+
+    private mutating func span(_ node: Node, _ key: String) -> TimeSpan? {
+        guard let text = text(node, key) else { return nil }
+        guard let span = TimeSpan(text) else {
+            mistake("\"\(key)\" is no length of time", hint: "Give \(TimeSpan.form)", key, node)
+            return nil
+        }
+        return span
     }
 
     private mutating func unknown(_ name: Node, allowed: [String]) {

@@ -16,6 +16,8 @@ struct DaemonSettings: Sendable, Equatable {
     let logLevel: Logger.Level
     let conflictDays: Int
     let conflictsPerRow: Int
+    let keep: TimeSpan
+    let lease: TimeSpan
 
     /// All tokens that are accepted.
     var accessTokens: AccessTokens { AccessTokens(tokens.entries + (token.map { [$0.entry] } ?? [])) }
@@ -25,6 +27,8 @@ struct DaemonSettings: Sendable, Equatable {
         var limits = Limits.standard
         limits.conflictRetention.days = conflictDays
         limits.conflictRetention.entriesPerKey = conflictsPerRow
+        limits.historyMilliseconds = keep.milliseconds
+        limits.leaseMilliseconds = lease.milliseconds
         return limits
     }
 }

@@ -39,12 +39,15 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.logLevel, .logLevel, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
         compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
+        compare(\.keep, .keep, isLive: false)
+        compare(\.lease, .lease, isLive: false)
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
             database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
-            logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow)
+            logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow,
+            keep: running.keep, lease: running.lease)
     }
 
     var json: JSONValue {

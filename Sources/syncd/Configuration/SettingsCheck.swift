@@ -67,7 +67,9 @@ struct SettingsCheck {
             certificate: certificate, peers: peers,
             logLevel: configuration.logLevel ?? .info,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
-            conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)
+            conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
+            keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
+            lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds))
     }
 
     private mutating func certificate() -> ListenerCertificate? {

@@ -12,6 +12,7 @@ extension ClockReport.Origin {
             "changes": .integer(heldChanges),
             "ahead_ms": .optional(aheadMilliseconds) { .integer($0) },
             "contradicts_itself": .bool(isContradictory),
+            "behind_horizon": .bool(isBehindHorizon),
             "builds_on": .optional(hold?.cause) { .string($0.description) },
             "since": .optional(since) { .string(ConsoleText.time(Date(timeIntervalSince1970: $0))) },
             "allowed_ms": .integer(allowedMilliseconds),
@@ -23,7 +24,8 @@ extension ClockReport.Origin {
     var text: String {
         HeldBackText(
             origin: origin.description, firstVersion: hold?.firstVersion, changes: heldChanges,
-            ahead: aheadMilliseconds, isContradictory: isContradictory, cause: hold?.cause?.description,
+            ahead: aheadMilliseconds, isContradictory: isContradictory, isBehindHorizon: isBehindHorizon,
+            cause: hold?.cause?.description,
             since: since.map { ConsoleText.time(Date(timeIntervalSince1970: $0)) }, allowed: allowedMilliseconds
         ).text
     }
@@ -38,6 +40,8 @@ struct HeldBackText {
     let ahead: Int64?
     /// True when no history can have produced its changes.
     let isContradictory: Bool
+    /// True when their writer had not seen what is compacted here.
+    let isBehindHorizon: Bool
     /// The origin whose changes the writer had seen.
     let cause: String?
     let since: String?
@@ -50,6 +54,9 @@ struct HeldBackText {
                 "\(ConsoleText.count(changes, "change")) held back from version \(ConsoleText.number(firstVersion)) on")
             if let ahead { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
             if isContradictory { parts.append("contradicts itself: falling stamps, or an impossible life") }
+            if isBehindHorizon {
+                parts.append("from behind the horizon: its writer had not seen what is compacted here; clone it anew")
+            }
             if let cause { parts.append("built on changes of \(OriginID(hex: cause)?.short ?? cause)") }
             if let since { parts.append("since \(since)") }
         }

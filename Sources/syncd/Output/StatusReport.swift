@@ -54,11 +54,23 @@ struct StatusReport: Sendable {
     /// Bytes of the database and of its write-ahead log.
     let fileBytes: Int64
     let walBytes: Int64
+    /// Up to where the journal is compacted.
+    let horizon: Horizon
+    /// The other replicas, and what they have acknowledged.
+    let replicas: StableHorizon
+    /// Bytes of the file's free pages.
+    let freeBytes: Int64
     /// Why the last reload has changed nothing; nil when it succeeded. Only a running daemon knows it.
     var configurationRefused: String?
 
     /// The token for what this replica has written itself so far.
     var token: WriteToken { WriteToken(origin: origin, version: vector[origin]) }
+
+    /// The time from which on the history is whole; nil when all of it is.
+    private var horizonTime: String? {
+        horizon.isEmpty
+            ? nil : ConsoleText.time(Date(timeIntervalSince1970: Double(horizon.stamp.milliseconds) / 1_000))
+    }
 
     var held: Int { heldByReason.reduce(0) { $0 + $1.rows } }
 
@@ -67,9 +79,13 @@ struct StatusReport: Sendable {
     ///     end to end.
     ///   - live: What a running daemon knows of the peers that it follows. It is more recent than what the
     ///     file holds.
-    init(_ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil) throws {
+    ///   - lease: How long a replica that is not heard of counts, in milliseconds.
+    init(
+        _ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil,
+        lease: Int64 = Limits.standard.leaseMilliseconds
+    ) throws {
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
-        self = try replica.read { try StatusReport($0, of: replica, sizes, countingRows: countingRows) }
+        self = try replica.read { try StatusReport($0, of: replica, sizes, countingRows: countingRows, lease: lease) }
         guard let live else { return }
         // Comparisons are remembered for longer than a daemon runs.
         let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
@@ -81,7 +97,7 @@ struct StatusReport: Sendable {
         }
     }
 
-    private init(_ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool) throws {
+    private init(_ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool, lease: Int64) throws {
         let reader = try JournalReader(db)
         let vector = reader.vector()
         path = replica.path
@@ -96,10 +112,15 @@ struct StatusReport: Sendable {
             let rows = countingRows ? try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)") : nil
             return Table(name: name, rows: rows)
         }
-        // Positions have no gaps, so the first and the last give the number of rows without reading the
-        // journal.
-        journalRows =
-            try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _journal").map { reader.lastSeq - $0 + 1 } ?? 0
+        horizon = try Horizon(db)
+        // Positions have no other gaps than those of compaction, so this is the number of rows without reading
+        // the journal.
+        journalRows = reader.lastSeq - horizon.removed
+        replicas = try AcknowledgementBook.stableHorizon(
+            of: replica, db, now: ClockCommand.now.milliseconds, lease: lease)
+        freeBytes =
+            try Int64.fetchOne(db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
+            ?? 0
         heldByReason = try HeldEntries.counts(db)
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0
         droppedConflicts = try ConflictLedger.dropped(db).total
@@ -131,6 +152,10 @@ extension StatusReport {
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),
             "untracked": .array(untracked.map(\.json)),
             "journal_rows": .integer(journalRows),
+            "journal_removed": .integer(horizon.removed),
+            "horizon": .optional(horizonTime) { .string($0) },
+            "replicas": .array(replicas.members.map(\.json)),
+            "free_bytes": .integer(freeBytes),
             "held": .integer(Int64(held)),
             "held_by_reason": .object(
                 heldByReason.map { JSONValue.Member(name: $0.reason, value: .integer(Int64($0.rows))) }),

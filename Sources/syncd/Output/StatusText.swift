@@ -23,7 +23,7 @@ struct StatusText {
         add("replica", string("origin"))
         add("cluster", string("cluster"))
         add("token", string("token"))
-        add("journal", number("journal_rows").map { ConsoleText.count($0, "row") })
+        add("journal", journal)
         add("conflicts", number("conflicts").map { ConsoleText.number($0) })
         add("held", held)
         add("file", sizes)
@@ -39,6 +39,7 @@ struct StatusText {
         for (origin, version) in vector {
             add("knows", "\(origin) to \(ConsoleText.number(version))" + (origin == string("origin") ? " (own)" : ""))
         }
+        for replica in list("replicas") { add("replica", StatusText.replica(replica)) }
         for table in list("tables") {
             let count = StatusText.number(table["rows"]).map { "  " + ConsoleText.count($0, "row") } ?? ""
             add("table", StatusText.string(table["name"]).map { $0 + count })
@@ -60,7 +61,8 @@ struct StatusText {
     private static let known: Set = [
         "origin", "cluster", "vector", "tables", "untracked", "journal_rows", "held", "held_by_reason", "conflicts",
         "conflicts_dropped", "clock_ahead_ms", "held_back", "peers", "file_bytes", "wal_bytes", "format_version",
-        "sqlite_version", "version", "token", "configuration_refused",
+        "sqlite_version", "version", "token", "configuration_refused", "journal_removed", "horizon", "replicas",
+        "free_bytes",
     ]
 
     // MARK: - Lines
@@ -75,9 +77,27 @@ struct StatusText {
         return ConsoleText.number(held) + (held > 0 ? " (\(reasons.joined(separator: ", ")))" : "")
     }
 
+    /// `120 rows, 4 000 removed, history from 2026-11-21T08:40:19.000Z on`
+    private var journal: String? {
+        guard let rows = number("journal_rows") else { return nil }
+        var parts = [ConsoleText.count(rows, "row")]
+        if let removed = number("journal_removed"), removed > 0 { parts.append("\(ConsoleText.number(removed)) removed") }
+        if let horizon = string("horizon") { parts.append("whole from \(ConsoleText.printable(horizon)) on") }
+        return parts.joined(separator: ", ")
+    }
+
     private var sizes: String? {
         guard let file = number("file_bytes"), let log = number("wal_bytes") else { return nil }
-        return "\(ConsoleText.number(file)) bytes, log \(ConsoleText.number(log)) bytes"
+        let free = number("free_bytes").map { $0 > 0 ? " (\(ConsoleText.number($0)) free for new rows)" : "" } ?? ""
+        return "\(ConsoleText.number(file)) bytes\(free), log \(ConsoleText.number(log)) bytes"
+    }
+
+    private static func replica(_ object: [String: Any]) -> String {
+        ReplicaText(
+            origin: string(object["origin"]) ?? "", standing: string(object["standing"]) ?? "",
+            unconfirmed: number(object["unconfirmed"]) ?? 0, lastSeen: string(object["last_seen"]),
+            witness: string(object["seen_by"])
+        ).text
     }
 
     private var software: String? {
@@ -97,6 +117,7 @@ struct StatusText {
             origin: string(origin["origin"]) ?? "", firstVersion: number(origin["first_version"]),
             changes: number(origin["changes"]) ?? 0, ahead: number(origin["ahead_ms"]),
             isContradictory: origin["contradicts_itself"] as? Bool ?? false,
+            isBehindHorizon: origin["behind_horizon"] as? Bool ?? false,
             cause: string(origin["builds_on"]), since: string(origin["since"]),
             allowed: number(origin["allowed_ms"]) ?? 0
         ).text

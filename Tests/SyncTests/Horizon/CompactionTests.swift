@@ -123,7 +123,7 @@ struct CompactionTests {
         #expect(try cluster.ledger(0) == ledger)
         try cluster[0].write { db in
             let id = try #require(try ConflictEntry.all(db).first?.id)
-            _ = try ConflictLedger.restore([id], db)
+            try ConflictLedger(db).restore([id], time: 1)
         }
         try cluster.converge()
         #expect(try cluster.text(1, "SELECT name FROM person WHERE id = 'c'") == ["first"])

@@ -17,6 +17,8 @@ final class History {
         var changes = 0
         var held = 0
         var conflicts = 0
+        /// Entries that compaction removed.
+        var removed = 0
 
         static func += (a: inout Counts, b: Counts) {
             a.histories += b.histories
@@ -25,6 +27,7 @@ final class History {
             a.changes += b.changes
             a.held += b.held
             a.conflicts += b.conflicts
+            a.removed += b.removed
         }
     }
 
@@ -116,6 +119,9 @@ final class History {
             if try pull(target, from: source, size: size, count: count, order: order) { try check(replicas[target]) }
         case .restart(let replica):
             try replicas[replica].restart()
+        case .compact(let replica):
+            counts.removed += try replicas[replica].compact()
+            try check(replicas[replica])
         case .add(let replica, let addition):
             try replicas[replica].add(addition, plan.schema.additions[addition])
             try check(replicas[replica])
@@ -127,6 +133,7 @@ final class History {
     private func pull(
         _ target: Int, from source: Int, size: Int, count: Int, order: HistoryPlan.Order
     ) throws -> Bool {
+        try replicas[target].hear(replicas[source])
         if try replicas[source].hasNothing(for: replicas[target]) { return false }
         var batches = Array(try replicas[source].batches(for: replicas[target], size: size).prefix(count))
         if let shuffle = order.shuffle {

@@ -40,7 +40,8 @@ package enum HistoryCampaign {
         return CampaignReport(
             summary: """
                 \(counts.histories) histories, \(counts.steps) steps, \(counts.checks) checks, \
-                \(counts.changes) changes merged by the model, \(counts.held) rows held, \(counts.conflicts) conflicts
+                \(counts.changes) changes merged by the model, \(counts.held) rows held, \(counts.conflicts) conflicts, \
+                \(counts.removed) entries compacted
                 """, failures: outcomes.compactMap(\.failure), isComplete: counts.histories == Int(count))
     }
 

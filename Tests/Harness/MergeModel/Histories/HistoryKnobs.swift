@@ -13,6 +13,8 @@ package struct HistoryKnobs: Sendable {
     var keySpellings: Bool
     /// Some writers have no recursive triggers, so their evictions are found later.
     var lateEvictions: Bool
+    /// Replicas compact their journals at different times.
+    var compaction: Bool
 
     package static let all = HistoryKnobs(named: "all")
 
@@ -28,5 +30,6 @@ package struct HistoryKnobs: Sendable {
         reordering = holds("reordering")
         keySpellings = holds("keySpellings")
         lateEvictions = holds("lateEvictions")
+        compaction = holds("compaction")
     }
 }

@@ -11,6 +11,8 @@ struct HistoryPlan: Sendable {
         case pull(target: Int, source: Int, size: Int, count: Int, order: Order)
         case restart(Int)
         case add(replica: Int, addition: Int)
+        /// The journal loses what every replica has and no row needs.
+        case compact(Int)
     }
 
     /// How the batches of one exchange arrive.
@@ -86,11 +88,22 @@ struct HistoryPlan: Sendable {
             }
         }
         // In most histories every replica has every addition at the end.
-        guard random.chance(70) else { return }
-        for index in 0..<count {
-            for addition in schema.additions.indices where !added[index].contains(addition) {
-                steps.append(.add(replica: index, addition: addition))
+        if random.chance(70) {
+            for index in 0..<count {
+                for addition in schema.additions.indices where !added[index].contains(addition) {
+                    steps.append(.add(replica: index, addition: addition))
+                }
             }
+        }
+        if knobs.compaction { drawCompactions() }
+    }
+
+    /// Draws from a stream of its own, so that the rest of a history is the same without compaction.
+    private mutating func drawCompactions() {
+        var random = SplitMix(seed: seed ^ 0xC0_4BAC_7104)
+        guard random.chance(60) else { return }
+        for _ in 0...random.below(6) {
+            steps.insert(.compact(random.below(replicas)), at: random.below(steps.count + 1))
         }
     }
 }
@@ -108,6 +121,7 @@ extension HistoryPlan: CustomStringConvertible {
                         + (count < .max ? ", only \(count)" : "")
                         + (order.shuffle == nil ? "" : ", shuffled") + (order.isRepeated ? ", twice" : "")
                 case .restart(let replica): "\(replica) restarts"
+                case .compact(let replica): "\(replica) compacts its journal"
                 case .add(let replica, let addition):
                     "\(replica): \(HistorySchema.sql(of: schema.additions[addition]).joined(separator: "; "))"
                 }

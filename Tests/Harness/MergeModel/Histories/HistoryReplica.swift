@@ -93,7 +93,12 @@ package final class HistoryReplica {
 
     /// What is known here, by plain SQL: the engine's own reader is under test.
     private func plainVector() throws -> VersionVector {
-        let own = try writer.rows("SELECT count(*) FROM _journal WHERE origin IS NULL")
+        // The journal ends with a run of this replica, whose versions follow from the positions.
+        let own = try writer.rows(
+            """
+            SELECT first_version + coalesce((SELECT max(seq) FROM _journal), 0) - first_seq
+            FROM _journal_runs ORDER BY first_seq DESC LIMIT 1
+            """)
         var entries = try writer.rows("SELECT origin, version FROM _journal_origins WHERE id <> 0").compactMap {
             row -> VersionVector.Entry? in
             guard case .blob(let bytes) = row[0], case .integer(let version) = row[1] else { return nil }
@@ -135,6 +140,22 @@ package final class HistoryReplica {
     }
 
     func restart() throws { try fixture.restartInbox() }
+
+    /// Hears what `other` has merged, and what that has heard.
+    func hear(_ other: HistoryReplica) throws {
+        let news = try other.replica.read { try other.inbox.acknowledgements.all($0) }
+        try inbox.acknowledgements.take(news, from: other.origin)
+    }
+
+    /// Removes from the journal what all replicas are known to have merged.
+    ///
+    /// - Returns: How many entries went.
+    func compact() throws -> Int {
+        try contact()
+        try readJournal()
+        let stable = try inbox.stableHorizon(lease: .max).vector
+        return try fixture.compact(upTo: stable, rowsPerStep: 7)
+    }
 
     /// Does what a daemon does at each contact with the file.
     func contact() throws {
