@@ -54,6 +54,9 @@ final class History {
                 file: directory.file("\(index).sqlite"), clock: clocks[index], offset: plan.offsets[index],
                 recursiveTriggers: plan.recursiveTriggers[index], limits: limits)
         }
+        // A replica that nobody has heard of could only be cloned.
+        guard plan.hasCompactions else { return }
+        for replica in replicas { for other in replicas where other !== replica { try replica.hear(other) } }
     }
 
     static func origin(_ rank: Int) -> OriginID { OriginID(high: UInt64(0x10 * (rank + 1)) << 56, low: 1) }
@@ -133,7 +136,7 @@ final class History {
     private func pull(
         _ target: Int, from source: Int, size: Int, count: Int, order: HistoryPlan.Order
     ) throws -> Bool {
-        try replicas[target].hear(replicas[source])
+        if plan.hasCompactions { try replicas[target].hear(replicas[source]) }
         if try replicas[source].hasNothing(for: replicas[target]) { return false }
         var batches = Array(try replicas[source].batches(for: replicas[target], size: size).prefix(count))
         if let shuffle = order.shuffle {

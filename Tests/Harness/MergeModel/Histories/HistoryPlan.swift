@@ -98,12 +98,32 @@ struct HistoryPlan: Sendable {
         if knobs.compaction { drawCompactions() }
     }
 
+    /// Everyone hears of everything, and `center` hears that everyone has.
+    private func meeting(at center: Int) -> [Step] {
+        let others = (0..<replicas).filter { $0 != center }
+        func pull(_ target: Int, _ source: Int) -> Step {
+            .pull(target: target, source: source, size: 100, count: .max, order: Order())
+        }
+        return others.map { pull(center, $0) } + others.map { pull($0, center) } + others.map { pull(center, $0) }
+            + others.map { pull($0, center) }
+    }
+
+    var hasCompactions: Bool {
+        steps.contains { step in
+            if case .compact = step { true } else { false }
+        }
+    }
+
     /// Draws from a stream of its own, so that the rest of a history is the same without compaction.
     private mutating func drawCompactions() {
         var random = SplitMix(seed: seed ^ 0xC0_4BAC_7104)
         guard random.chance(60) else { return }
         for _ in 0...random.below(6) {
-            steps.insert(.compact(random.below(replicas)), at: random.below(steps.count + 1))
+            var drawn: [Step] = []
+            // Little is stable in replicas that meet by chance.
+            if random.chance(60) { drawn += meeting(at: random.below(replicas)) }
+            drawn += (0...random.below(replicas)).map { _ in .compact(random.below(replicas)) }
+            steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
         }
     }
 }
