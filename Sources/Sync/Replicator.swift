@@ -194,8 +194,10 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Compacts the journal from time to time, when enough has become stable to be worth a pass over it. A
-    /// file without other replicas is left alone: its history is what a first peer would be made from.
+    /// Compacts the journal from time to time, when enough has become stable to be worth a pass over it.
+    ///
+    /// A file without other replicas is left alone: its history is what a first peer would be made from. So is
+    /// every file while clocks differ.
     private func compactRegularly() async {
         guard let interval = limits.compactionMilliseconds else { return }
         var looked = VersionVector()
@@ -215,7 +217,7 @@ public final class Replicator: Sendable {
                     )
                 }
                 let news = horizon.vector.entries.reduce(Int64(0)) { $0 + max(0, $1.version - looked[$1.origin]) }
-                guard !horizon.isAlone, news > 0, news * 16 >= entries else { continue }
+                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock, news > 0, news * 16 >= entries else { continue }
                 let report = try await compact()
                 looked = horizon.vector
                 guard report.removed > 0 else { continue }

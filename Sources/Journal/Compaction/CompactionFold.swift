@@ -13,7 +13,11 @@ struct CompactionFold {
     /// How many entries one pass keeps in memory.
     private static let entriesPerPass = 400_000
 
+    /// Entries that stay although their rows may not need them.
+    private let kept: Set<Int64>
+
     init(_ reader: JournalReader, survey: CompactionSurvey, scope: CompactionScope) {
+        kept = scope.pinnedPositions.union(survey.heads)
         self.reader = reader
         self.survey = survey
         self.scope = scope
@@ -24,16 +28,20 @@ struct CompactionFold {
         var merged = MergedRow<JournalCell>()
         var positions: [Int64] = []
         var isPinned = false
+        /// True when other entries of the row stay, so that the row needs the entry that says that it is dead.
+        var isReferred = false
 
         /// The entries that the row needs.
         var needed: Set<Int64> {
-            guard merged.isAlive else { return [] }
-            var needed = Set(merged.key.map(\.seq))
+            let spelling = Set(merged.key.map(\.seq))
+            guard merged.isAlive else { return isReferred ? spelling : [] }
+            var needed = spelling
             for winner in merged.winners { if let winner { needed.insert(winner.cell.seq) } }
             return needed
         }
     }
 
+    /// The entries that go.
     func removals() throws -> Set<Int64> {
         var removals: Set<Int64> = []
         let parts = UInt64(max(1, (survey.counts.repeated + CompactionFold.entriesPerPass - 1) / CompactionFold.entriesPerPass))
@@ -44,22 +52,28 @@ struct CompactionFold {
                 removals.formUnion(row.positions.filter { !needed.contains($0) })
             }
         }
-        return removals.subtracting(scope.pinnedPositions)
+        return removals.subtracting(kept)
     }
 
     private func rows(ofPart part: UInt64, of parts: UInt64) throws -> [TableKey: Row] {
         var rows: [TableKey: Row] = [:]
         var bytes: [UInt8] = []
-        for run in try reader.runs.runs(from: 0) where run.firstSeq < scope.end {
+        for run in try reader.runs.runs(from: 0) {
             let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
-            while try cursor.next(), survey.isStable(cursor, in: run) {
+            while try cursor.next() {
                 guard let treatment = scope.treatments[cursor.entry.id] else { continue }
                 let hash = CompactionSurvey.hash(cursor, &bytes)
                 // The low bits choose the counter, so the high ones choose the part.
                 guard survey.counts.isRepeated(hash), (hash >> 32) % parts == part else { continue }
                 let key = TableKey(table: cursor.entry.table, key: Key(bytes: bytes))
                 var row = rows.removeValue(forKey: key) ?? Row(isPinned: scope.pinnedKeys.contains(key))
+                guard survey.isStable(cursor, in: run) else {
+                    row.isReferred = true
+                    rows[key] = row
+                    continue
+                }
                 row.positions.append(cursor.seq)
+                if kept.contains(cursor.seq) { row.isReferred = true }
                 switch treatment {
                 case .pins: row.isPinned = true
                 case .folds(let translation):

@@ -4,11 +4,13 @@ import GRDB
 ///
 /// An entry can go when it is stable and superseded. It is *stable* when every replica that counts has merged
 /// it, and everything that such a replica wrote before it had is here: then each change still to come was
-/// written by someone who had seen the entry, and is not concurrent to it (decision 0031). It is *superseded*
+/// written by someone who had seen the entry, and is not concurrent to it (decision 0039). It is *superseded*
 /// when later stable changes have overwritten every column that it wrote, or have deleted its row. So the
 /// entries that stay make the same rows, the same claims to unique values and the same spelling of keys.
 ///
-/// The newest stable entry of each origin stays, as the proof of its history.
+/// A deletion goes only together with all other entries of its row: one that stays, because it is not stable or
+/// something refers to it, would bring the row back. The newest stable entry of each origin stays, as the proof
+/// of its history.
 package struct CompactionPlan: Sendable {
     /// The horizon after the plan is carried out.
     package let vector: VersionVector
@@ -58,9 +60,7 @@ package struct CompactionPlan: Sendable {
         vector = survey.vector
         stamp = survey.stamp
         stable = survey.stable
-        var removed = try CompactionFold(reader, survey: survey, scope: scope).removals()
-        removed.subtract(survey.heads)
-        removals = removed.sorted()
+        removals = try CompactionFold(reader, survey: survey, scope: scope).removals().sorted()
         frozen = try FrozenStamps(reader, removing: removals).entries()
     }
 }

@@ -60,7 +60,10 @@ final class Follower {
             return registries.flatMap { $0.all() }
         }
         try scan(after: position, in: db, tail: tail)
-        return takeAffected()
+        // Compaction has removed entries that were not read yet: any row may have changed by them.
+        guard try Horizon.lies(beyond: position, db) else { return takeAffected() }
+        commits.noteUnknown()
+        return takeAffected() + registries.flatMap { $0.all() }
     }
 
     private func scan(after position: Int64, in db: GRDB.Database, tail: JournalTail) throws {

@@ -17,6 +17,8 @@ package final class AcknowledgementBook: Sendable {
         var isChanged = false
         /// When the file was last written, in milliseconds since 1970.
         var written: Int64 = 0
+        /// How far the clocks of other replicas were ahead of this one at their last hellos, in milliseconds.
+        var offsets: [OriginID: Int64] = [:]
     }
 
     private let replica: Replica
@@ -89,6 +91,20 @@ package final class AcknowledgementBook: Sendable {
         }
     }
 
+    /// Notes what time a replica believes it is.
+    func note(wallMilliseconds theirs: Int64, of origin: OriginID) {
+        let (offset, overflow) = theirs.subtractingReportingOverflow(wallClock().milliseconds)
+        state.withLock { $0.offsets[origin] = overflow ? .max : offset }
+    }
+
+    /// True when some replica's clock differs from this one by more than they accept from one another. Leases
+    /// cannot be judged then: a clock that is a year ahead would end them all.
+    var hasDoubtfulClock: Bool {
+        state.withLock { state in
+            state.offsets.values.contains { $0.magnitude > UInt64(limits.clockSkewMilliseconds) }
+        }
+    }
+
     /// What is stable in the snapshot of `db`.
     ///
     /// Another process may have heard more, so its notes are read too.
@@ -130,7 +146,7 @@ package final class AcknowledgementBook: Sendable {
 
     private func load(_ own: OriginID, _ state: inout State) {
         guard state.own != own else { return }
-        state = State(own: own, known: file.read(of: own))
+        (state.own, state.known, state.shown, state.isChanged) = (own, file.read(of: own), ShownKnowledge(), false)
     }
 
     private func write(_ own: OriginID, _ now: Int64, _ state: inout State) throws {

@@ -62,6 +62,16 @@ extension PrometheusText {
                 )
             ])
         add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
+        add(
+            "tandem_journal_removed_total", "Entries that compaction has removed from the change journal.",
+            type: "counter", report.horizon.removed)
+        let standings = Dictionary(grouping: report.replicas.members, by: \.standing.rawValue)
+        add(
+            "tandem_replicas", "Other replicas that this one has heard of, by how they count for compaction.",
+            standings.sorted { $0.key < $1.key }.map { (labels: ["standing": $0.key], value: Int64($0.value.count)) })
+        add(
+            "tandem_unconfirmed_changes", "Changes here that some replica that counts has not confirmed.",
+            report.replicas.holders.map(\.unconfirmed).max() ?? 0)
         add("tandem_tables", "Tables that replicate.", report.tables.count)
         let untracked = Dictionary(grouping: report.untracked, by: \.cause.rawValue)
         add(
@@ -82,6 +92,7 @@ extension PrometheusText {
             "tandem_held_back_origins", "Origins whose changes wait until this clock reaches their stamps.",
             report.clocks.origins.count { $0.hold != nil })
         add("tandem_file_bytes", "Size of the database file.", report.fileBytes)
+        add("tandem_free_bytes", "Free pages of the database file.", report.freeBytes)
         add("tandem_wal_bytes", "Size of the write-ahead log.", report.walBytes)
         add(
             "tandem_known_version", "Highest version known of each origin.",

@@ -35,6 +35,39 @@ import Testing
         try survives(PushReply(vector: vector, applied: 3))
     }
 
+    @Test("acknowledgements and the horizon survive the wire, and their damaged forms do not trap")
+    func acknowledgements() throws {
+        var hello = Hello(
+            cluster: "main", origin: origin, formatVersion: 5, vector: vector, wallMilliseconds: 1_700_000_000_000)
+        let other = OriginID(high: 1, low: 1)
+        hello.acknowledgements = [
+            Acknowledgement(origin: origin, vector: vector, milliseconds: 1_700_000_000_000, witness: origin),
+            Acknowledgement(
+                origin: other, vector: VersionVector([.init(origin: other, version: 9)]), milliseconds: 5,
+                witness: origin),
+        ]
+        hello.horizon = VersionVector([.init(origin: other, version: 3)])
+        try survives(hello)
+    }
+
+    @Test("an acknowledgement of other origins than the vector, of impossible versions, or one too many is refused")
+    func badAcknowledgements() throws {
+        var hello = Hello(
+            cluster: "main", origin: origin, formatVersion: 5, vector: vector, wallMilliseconds: 1)
+        hello.acknowledgements = [
+            Acknowledgement(origin: origin, vector: vector, milliseconds: 1, witness: origin)
+        ]
+        let bytes = try hello.encoded()
+        for versions: [Int64] in [[1], [1, 2, 3], [-1, 1], [1, .max]] {
+            var message = try Tandem_V1_Hello(serializedBytes: bytes)
+            message.acknowledgements[0].versions = versions
+            #expect(throws: WireError.self) { try Hello(decoding: message.serializedBytes(), limits: limits) }
+        }
+        var small = limits
+        small.acknowledgementsPerHello = 0
+        #expect(throws: WireError.self) { try Hello(decoding: bytes, limits: small) }
+    }
+
     @Test("the wishes of a pull are clamped to the limits")
     func clamped() throws {
         let greedy = PullRequest(cluster: "c", origin: origin, have: vector, waitSeconds: 1 << 30, maxBytes: .max)

@@ -45,6 +45,15 @@ package struct Horizon: Sendable, Hashable {
             })
     }
 
+    /// True when entries after a position may be gone: whoever follows the journal from there has to look at
+    /// everything again.
+    ///
+    /// - Throws: Errors of SQLite.
+    package static func lies(beyond position: Int64, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT compacted_seq > ? FROM _journal_replica"), arguments: [position]) ?? false
+    }
+
     /// Raises the horizon of the file; no part of it falls.
     ///
     /// - Parameters:

@@ -1,0 +1,54 @@
+import GRDB
+import Journal
+import Synchronization
+
+extension Inbox {
+    /// Decides what can go of the journal.
+    ///
+    /// - Parameters:
+    ///   - keep: How much history stays at least, in milliseconds.
+    ///   - lease: How long a replica counts after it was last seen, in milliseconds.
+    /// - Throws: Errors of the file.
+    package func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan, report: CompactionReport) {
+        try prepareCompaction()
+        let until = Stamp(milliseconds: max(0, wallClock().milliseconds - max(0, keep)))
+        return try replica.read { db in
+            let horizon = try acknowledgements.stableHorizon(db, lease: lease)
+            let plan = try CompactionPlan(db, upTo: horizon.vector, until: until)
+            let entries = try JournalReader.lastSeq(db) - Horizon(db).removed
+            return (
+                plan,
+                CompactionReport(
+                    horizon: horizon, entries: entries, stable: plan.stable, removable: plan.removals.count)
+            )
+        }
+    }
+
+    /// Copies the file into itself without its free pages, which go back to the disk. Nothing else can write
+    /// meanwhile, and the disk needs room for the copy.
+    ///
+    /// - Throws: Errors of the file, which is then as before.
+    package func copyFile() throws {
+        try replica.withConnections { connections in
+            try connections.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+        }
+    }
+
+    /// Checks what local programs wrote, and records that: compaction leaves alone what is not checked.
+    ///
+    /// - Throws: Errors of the file, after a rollback.
+    package func prepareCompaction() throws {
+        try bringBackHeldRows()
+        try session.withLock { box in
+            guard box.checkedSeq > box.recordedSeq else { return }
+            try box.attempt { box in
+                let checked = box.checkedSeq
+                try connection.write { db in
+                    try DerivedState.materialize(db)
+                    try LocalRows.setCheckedSeq(checked, db)
+                }
+                box.recordedSeq = checked
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("What replicas have merged travels with hellos")
+struct AcknowledgementBookTests {
+    private let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a)"
+
+    /// Lets `target` hear from `source`.
+    private func hear(_ target: ReplicaFixture, _ source: ReplicaFixture) throws {
+        let news = try source.replica.read { try source.inbox.acknowledgements.all($0) }
+        try target.inbox.acknowledgements.take(news, from: source.origin)
+    }
+
+    private func meet(_ hub: ReplicaFixture, _ leaf: ReplicaFixture) throws {
+        try hub.pull(from: leaf)
+        try leaf.pull(from: hub)
+        try hear(hub, leaf)
+        try hear(leaf, hub)
+    }
+
+    @Test("leaves of a hub that never meet compact what all have, and nothing else")
+    func hub() throws {
+        let directory = TemporaryDirectory()
+        let replicas = try (0..<4).map { try ReplicaFixture(directory.file("\($0).sqlite"), schema: schema) }
+        let hub = replicas[0]
+        for round in 1...3 {
+            for leaf in replicas.dropFirst() {
+                try leaf.execute("INSERT INTO t VALUES (1, \(round)) ON CONFLICT DO UPDATE SET a = \(round)")
+                try meet(hub, leaf)
+            }
+        }
+        for leaf in replicas.dropFirst() { try meet(hub, leaf) }
+        let before = try replicas[1].inbox.stableHorizon(lease: .max)
+        for leaf in replicas.dropFirst() { try meet(hub, leaf) }
+        let after = try replicas[1].inbox.stableHorizon(lease: .max)
+        #expect(before.members.count == 3 && after.members.allSatisfy { $0.standing == .acknowledged })
+        #expect(try after.vector == replicas[1].vector, "everyone has everything")
+        // One that is silent from now on holds back what it does not have.
+        try replicas[1].execute("UPDATE t SET a = 9")
+        for leaf in [replicas[1], replicas[2], replicas[1], replicas[2]] { try meet(hub, leaf) }
+        let held = try replicas[1].inbox.stableHorizon(lease: .max)
+        #expect(held.vector == after.vector)
+        #expect(held.holders.map(\.origin) == [try replicas[3].origin])
+        for replica in replicas { try replica.close() }
+    }
+
+    @Test("what was heard is beside the file, for other processes; a torn or foreign file counts as empty")
+    func notes() throws {
+        let directory = TemporaryDirectory()
+        let a = try ReplicaFixture(directory.file("a.sqlite"), schema: schema)
+        let b = try ReplicaFixture(directory.file("b.sqlite"), schema: schema)
+        try b.execute("INSERT INTO t VALUES (1, 1)")
+        try a.pull(from: b)
+        try hear(a, b)
+        try a.inbox.acknowledgements.flush()
+        func members() throws -> [StableHorizon.Standing] {
+            try a.replica.read {
+                try AcknowledgementBook.stableHorizon(
+                    of: a.replica, $0, now: ReplicaFixture.now.milliseconds, lease: .max)
+            }.members.map(\.standing)
+        }
+        #expect(try members() == [.acknowledged])
+        let path = a.path + "-acks"
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        for damaged in [Data(), bytes.dropLast(), Data(bytes.reversed()), Data("tandem acks 1 5 1\n{}".utf8)] {
+            try damaged.write(to: URL(fileURLWithPath: path))
+            #expect(try members() == [.silent])
+        }
+        try a.close()
+        try b.close()
+    }
+}
