@@ -31,7 +31,7 @@ extension Database {
     /// Runs `body` on one snapshot on a separate thread while the task waits.
     ///
     /// ```swift
-    /// let adults = try await db.read { try Person.where("age >= 18", in: db) }
+    /// let adults = try await db.read { try Person.where(\.age >= 18).all(in: db) }
     /// ```
     ///
     /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is

@@ -30,7 +30,7 @@ extension Model {
 
     /// True when the row is deleted, whichever writer deleted it. The deleting transaction sees true at once,
     /// all others after the commit. The value becomes false again when a row appears under the same key, or
-    /// when ``make(_:in:_:)`` is called with that key.
+    /// when ``makeUnsaved(_:in:_:)`` is called with that key.
     public var isDeleted: Bool { rowState == .deleted }
 
     /// True when the row exists, as seen by the calling thread.

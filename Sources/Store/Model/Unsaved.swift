@@ -8,7 +8,7 @@ extension Model {
     /// reference is released.
     ///
     /// ```swift
-    /// let bob = try Person.make(in: db) { $0.name = "Bob" }
+    /// let bob = try Person.makeUnsaved(in: db) { $0.name = "Bob" }
     /// try bob.save()
     /// ```
     ///
@@ -20,8 +20,8 @@ extension Model {
     ///
     /// - Throws: ``StoreError/Code/keyCollision`` when 16 generated keys in a row are in use;
     ///   ``StoreError/Code/primaryKey`` when an object with the given key is in memory and not deleted (see
-    ///   ``findOrMake(_:in:_:)``); what `fill` throws.
-    public static func make(
+    ///   ``findOrMakeUnsaved(_:in:_:)``); what `fill` throws.
+    public static func makeUnsaved(
         _ id: ID? = nil, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if database.isClosed {
@@ -38,7 +38,7 @@ extension Model {
             if isNew { return object }
             if !isGenerated {
                 throw StoreError(
-                    .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMake`.",
+                    .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMakeUnsaved`.",
                     table: schema.table, operation: "making")
             }
         }
@@ -46,11 +46,11 @@ extension Model {
     }
 
     /// Returns the object of the row with this key, or the unsaved object with this key. When there is
-    /// neither, makes a new one, as ``make(_:in:_:)`` does. Nothing is written before the object is saved.
+    /// neither, makes a new one, as ``makeUnsaved(_:in:_:)`` does. Nothing is written before the object is saved.
     ///
     /// - Throws: What ``fetch(_:in:)`` throws for an existing row; what `fill` throws. No object is made
     ///   then.
-    public static func findOrMake(
+    public static func findOrMakeUnsaved(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let adults: SQL = "age >= \(18)"
-/// try Person.where("\(adults) AND name = \(name) ORDER BY \(raw: column)", in: db)
+/// try Person.where("\(adults) AND name = \(name)").order(.sql("\(raw: column)")).all(in: db)
 /// ```
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// The text, with a `?` for each bound value.
@@ -90,7 +90,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     ///
     /// ```swift
     /// let sql = try SQL("age > :age AND name <> :name", named: ["age": 18, "name": "Bob"])
-    /// try Person.where(sql, in: db)
+    /// let people = try Person.where(sql).all(in: db)
     /// ```
     ///
     /// - Throws: ``StoreError/Code/argumentCount`` for a parameter without a value, and for a value without a
