@@ -214,6 +214,7 @@ final class PersonView {
 }
 
 /// Runs `body` on a thread of its own and waits for it.
+@discardableResult
 func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
     let outcome = OutcomeBox<Result>()
     let thread = Thread { outcome.set(Swift.Result { try body() }) }

@@ -162,8 +162,8 @@ struct RecreatedObjectTests {
                 try bob.delete()
                 _ = try Person.findOrMakeUnsaved(bob.id, in: db) { $0.name = "II" }
             }
-            #expect(try Person.where("age = 5").all(in: db).isEmpty)
-            #expect(bob.isNew && bob.name == "II")
+            #expect(try Person.where("age = 5").all(in: db) == [bob])
+            #expect(!bob.isNew && bob.name != "II")
         }
         #expect(bob.isNew && bob.name == "II")
     }

@@ -7,7 +7,7 @@ extension Model {
     ///   have one.
     public var encodedValues: [String: Value] {
         get throws {
-            let fields = _withState { $0.visible.fields }
+            let fields = seen.fields
             return try Self.encodedValues(of: fields)
         }
     }

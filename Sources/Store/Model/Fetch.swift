@@ -46,7 +46,7 @@ extension Model {
         // An object that is found in memory counts as a read for the tracker too.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
         guard let object = database.instances(of: Self.self).cached(id),
-            object._status == .present
+            (SnapshotReads.exist ? object.seen.status : object._status) == .present
         else { return nil }
         return object
     }

@@ -89,11 +89,15 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     ///     snapshot is the newest.
     ///   - byWriter: True for a transaction that reads committed rows. The epoch in `start` is then the
     ///     number of the write before it.
+    ///   - keepsDeleted: True for a read in which objects show its snapshot: a row that was deleted since is still
+    ///     one of its rows.
     /// - Returns: The objects in the order of the rows, without those whose rows are known to be deleted
     ///   since; and those for which a newer position was handled already, which must be refreshed.
-    func adopt(_ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false) -> (
-        objects: [M], stale: [M]
-    ) {
+    func adopt(
+        _ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false, keepsDeleted: Bool = false
+    )
+        -> (objects: [M], stale: [M])
+    {
         let position = start.position
         // Objects whose last reference ends here must not be released under the lock.
         var released: [any AnyObject & Sendable] = []
@@ -113,7 +117,11 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
                 let object = fresh[index]
                 let exact = object._exactKey
                 if let known = table[exact].map({ unsafeDowncast($0, to: M.self) }) {
-                    if known._offer(object, asOf: position) { objects[index] = known } else { missing.append(index) }
+                    if known._offer(object, asOf: position) || keepsDeleted {
+                        objects[index] = known
+                    } else {
+                        missing.append(index)
+                    }
                     if isBehind {
                         known._withState { $0.isStale = true }
                         stale.append(known)
