@@ -24,6 +24,7 @@ public final class Database: Sendable {
     let replica: Replica
     let pipeline = LivePipeline()
     let dependents = Dependents()
+    let listeners = DatabaseListeners()
     let counters = Counters()
     let cache: ResultCache
     private let models = Mutex(Models())
@@ -31,6 +32,8 @@ public final class Database: Sendable {
     private let hasSharedTables = Atomic<Bool>(false)
     /// nil in memory, where no other process can write.
     private let watch: FileWatch?
+    /// The models of the automatic schemas.
+    let declaredModels: [any Model.Type]
     private let report = Mutex(SchemaReport())
     private let followTask = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic<Bool>(false)
@@ -99,6 +102,7 @@ public final class Database: Sendable {
         let migration: Migration
         do {
             migration = try Migration(schema)
+            declaredModels = migration.models
             for function in options.functions { try function.check() }
             (replica, watch) = try open()
         } catch {
@@ -165,6 +169,7 @@ public final class Database: Sendable {
         watch?.stop()
         followTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
+        listeners.finish()
         dependents.finish()
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
@@ -190,7 +195,7 @@ public final class Database: Sendable {
                 models.last = (id, known)
                 return unsafeDowncast(known, to: LiveInstances<M>.self)
             }
-            let instances = LiveInstances<M>(clock: pipeline.clock)
+            let instances = LiveInstances<M>(clock: pipeline.clock, general: listeners)
             models.byType[id] = instances
             models.byTable[instances.foldedTable, default: []].append(instances)
             if models.byTable[instances.foldedTable, default: []].count > 1 {

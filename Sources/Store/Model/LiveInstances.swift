@@ -63,9 +63,14 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Set before the first object is registered.
     private let isUsed = Atomic<Bool>(false)
     private let clock: LiveClock
+    /// The listeners to all models.
+    private let general: DatabaseListeners
     var modelName: String { "\(M.self)" }
 
-    init(clock: LiveClock) { self.clock = clock }
+    init(clock: LiveClock, general: DatabaseListeners) {
+        self.clock = clock
+        self.general = general
+    }
 
     /// The object for `key`, when it is in memory.
     func cached(_ key: M.ID) -> M? {
@@ -78,7 +83,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     var objectLimit: Int { table.withLock { $0.count } }
     /// False when no object was ever registered.
     var mayHold: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
-    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
+    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 || !general.isEmpty }
 
     /// Returns the objects for committed rows that were just read into `fresh` objects.
     ///
@@ -243,9 +248,10 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Records the values of a row before the commit that is being handled. Only the first record of a row
     /// counts.
     func keepImage(_ fields: M.Fields) {
+        guard hasListeners else { return }
         let exact = fields._key.exact
         state.withLock { state in
-            guard !state.listeners.isEmpty, state.images[exact] == nil else { return }
+            guard state.images[exact] == nil else { return }
             state.images[exact] = fields
         }
     }
@@ -265,6 +271,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         for (mailbox, filter) in listeners {
             if let filtered = filter.apply(change) { mailbox.send(filtered) }
         }
+        general.send(change)
     }
 
     func finish() {

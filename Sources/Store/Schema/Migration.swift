@@ -23,6 +23,9 @@ struct Migration {
         renamedTables = schema.renamedTables
     }
 
+    /// The models of the automatic schemas.
+    var models: [any Model.Type] { automatic.flatMap(\.models) }
+
     func run(_ database: Database) throws -> SchemaReport {
         var report = SchemaReport()
         if database.replica.isReadOnly {
