@@ -118,9 +118,11 @@ extension Database {
                 let statement = try context.prepare(sql.text)
                 try Database.refuseTransactionControl(sql.text)
                 func run() throws -> Result {
-                    try statement.run { statement in
-                        try statement.bind(sql.bindings)
-                        return try body(statement)
+                    try StatementOwner.program.runs {
+                        try statement.run { statement in
+                            try statement.bind(sql.bindings)
+                            return try body(statement)
+                        }
                     }
                 }
                 guard let writer, !statement.isReadOnly else { return try run() }
@@ -180,7 +182,7 @@ extension WriteContext {
                     }
                 }
                 remaining = remaining.dropFirst(count)
-                changes += try run(handle, connection)
+                changes += try StatementOwner.program.runs { try run(handle, connection) }
                 changedSchema = changedSchema || WriteContext.mayChangeSchema(text)
                 try checkOpen()
             }

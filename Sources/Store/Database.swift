@@ -290,9 +290,11 @@ public final class Database: Sendable {
         if objects.isEmpty { return }
         let publication = Publication(self)
         do {
-            try replica.read { db in
-                let position = try JournalReader.lastSeq(db)
-                for object in objects { try object.refresh(db, asOf: position, publication) }
+            try StatementOwner.store.runs {
+                try replica.read { db in
+                    let position = try JournalReader.lastSeq(db)
+                    for object in objects { try object.refresh(db, asOf: position, publication) }
+                }
             }
             publication.eventsAreSent()
             publication.announce()

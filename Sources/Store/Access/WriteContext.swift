@@ -125,7 +125,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
         if let known { return known }
         database.counters.countQuery()
-        try RefreshableObject<M>(object: object).refresh(in: self)
+        try StatementOwner.store.runs { try RefreshableObject<M>(object: object).refresh(in: self) }
         return object._withState { state in
             state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
         }
@@ -281,7 +281,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         // The journal does not show which tables without capture changed, nor which of their rows.
         if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
-            for object in registry.all() { try object.refresh(in: self) }
+            try StatementOwner.store.runs { for object in registry.all() { try object.refresh(in: self) } }
         }
     }
 
@@ -293,8 +293,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     }
 
     private func follow(upTo last: Int64) throws {
-        for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
-            try object.refresh(in: self)
+        try StatementOwner.store.runs {
+            for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
+                try object.refresh(in: self)
+            }
         }
         for log in follower.allLogs { log.confirm() }
         position = last

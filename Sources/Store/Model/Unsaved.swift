@@ -89,7 +89,9 @@ extension Database {
         for _ in 0..<WriteContext.keyAttempts {
             let key = try M.generateKey()
             if instances.cached(key) != nil { continue }
-            if try access({ try M.select(key, $0.db) == nil }) { return key }
+            if try access({ context in try StatementOwner.store.runs { try M.select(key, context.db) == nil } }) {
+                return key
+            }
         }
         throw StoreError.keyCollision(M.schema.table)
     }
