@@ -203,7 +203,8 @@ extension WriteContext {
     private func argumentCount(_ sql: SQL) -> StoreError {
         StoreError(
             .argumentCount,
-            "The number of parameters in the SQL differs from the number of values given: \(sql.bindings.count)",
+            "\(StoreError.count(sql.bindings.count, "value")) \(sql.bindings.count == 1 ? "was" : "were") given, and "
+                + "the SQL has another number of parameters",
             hint: "Give one value for each `?`, in the order of the statements.")
     }
 

@@ -40,7 +40,9 @@ class AccessContext {
             return try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
-                while rows.count < limit, try statement.step() { rows.append(try M.Fields(_row: statement.row)) }
+                while rows.count < limit, try statement.step() {
+                    rows.append(try statement.decode(M.self) { try M.Fields(_row: $0) })
+                }
                 return rows
             }
         } catch let error as StoreError {
@@ -101,9 +103,10 @@ final class ReadContext: AccessContext {
             let start = try start()
             let fresh = try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
-                let row = statement.row
                 var objects: [M] = []
-                while objects.count < limit, try statement.step() { objects.append(try M._read(row, start)) }
+                while objects.count < limit, try statement.step() {
+                    objects.append(try statement.decode(M.self) { try M._read($0, start) })
+                }
                 return objects
             }
             return adopt(fresh, start)

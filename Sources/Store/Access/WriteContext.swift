@@ -111,9 +111,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func current<M: Model>(_ object: M) throws -> (fields: M.Fields, status: RowStatus) {
         guard object.database === database else {
             throw StoreError(
-                .otherDatabase, "The object belongs to another database",
+                .otherDatabase, "The object belongs to the database \(object.database.path), and not to this one",
                 hint: "Save it through the database that it belongs to.",
-                table: M.schema.table)
+                table: M.schema.table
+            ).of(M.self, object._withState { $0.fields._key })
         }
         let epoch = epoch
         let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in

@@ -108,8 +108,8 @@ extension WriteContext {
     static let keyAttempts = 16
 
     func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
+        var fields = M.Fields()
         do {
-            var fields = M.Fields()
             if let id { fields._key = id }
             try fill(&fields)
             return try insert(type, &fields)
@@ -160,11 +160,17 @@ extension WriteContext {
     }
 
     func requireAll<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
-        guard !fields._unset.isEmpty, let missing = fields._unset.positions.first else { return }
-        let column = M.schema.columns[missing]
+        guard !fields._unset.isEmpty else { return }
+        let missing = fields._unset.positions.map { M.schema.columns[$0] }
+        let names = missing.map(\.property).joined(separator: ", ")
+        if missing.count == 1 {
+            throw StoreError(
+                .missingValue, "\(names) was not set",
+                hint: "Set it in the block, make it optional, or give it a default value.", column: missing[0].name)
+        }
         throw StoreError(
-            .missingValue, "\(column.property) was not set",
-            hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
+            .missingValue, "\(names) were not set",
+            hint: "Set them in the block, make them optional, or give them default values.")
     }
 
     /// Adds the column to the error of a value that could not be bound.

@@ -61,7 +61,7 @@ extension WriteContext {
             afterCommit.append(HookCall(object: object, kind: .deleted))
             return true
         } catch let error as StoreError {
-            throw error.during("deleting", table: M.schema.table)
+            throw error.during("deleting", table: M.schema.table).of(M.self, object._withState { $0.fields._key })
         }
     }
 }

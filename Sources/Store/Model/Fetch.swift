@@ -138,7 +138,7 @@ extension AccessContext {
             guard let row = try M.select(id, db) else { return nil }
             return try objects(for: [row], of: type).first
         } catch let error as StoreError {
-            throw error.during("finding", table: M.schema.table)
+            throw error.during("finding", table: M.schema.table).of(M.self, id)
         }
     }
 }

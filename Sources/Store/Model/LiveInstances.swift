@@ -339,7 +339,7 @@ struct RefreshableObject<M: Model>: Refreshable {
         } catch let error as StoreError where error.code == .undecodable {
             // The row exists, but the model cannot decode it. The object keeps its last valid values and
             // records the error.
-            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
+            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table).of(M.self, key) }
         }
     }
 
@@ -358,7 +358,7 @@ struct RefreshableObject<M: Model>: Refreshable {
             if row == nil, object._withState({ ($0.overlays.first?.status ?? $0.status) == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)
         } catch let error as StoreError where error.code == .undecodable {
-            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
+            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table).of(M.self, key) }
         }
     }
 }

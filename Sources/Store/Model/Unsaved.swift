@@ -111,7 +111,7 @@ extension Database {
         try transaction {
             var written = 0
             for change in changes {
-                try check(change.database)
+                try check(change.database, of: change as? any Model)
                 if try change.saveChanges() { written += 1 }
             }
             return written
@@ -128,18 +128,19 @@ extension Database {
         try transaction {
             var deleted = 0
             for object in objects {
-                try check(object.database)
+                try check(object.database, of: object)
                 if try object.delete() { deleted += 1 }
             }
             return deleted
         }
     }
 
-    private func check(_ other: Database) throws {
+    private func check(_ other: Database, of object: (any Model)?) throws {
         guard other !== self else { return }
-        throw StoreError(
-            .otherDatabase, "The object belongs to another database",
+        let error = StoreError(
+            .otherDatabase, "The object belongs to the database \(other.path), and not to this one",
             hint: "Save it through the database that it belongs to.")
+        throw object.map { $0.located(error) } ?? error
     }
 }
 
@@ -156,6 +157,11 @@ public protocol PendingChange: Sendable {
 }
 
 extension Model {
+    /// Returns the error with the object's table and key.
+    fileprivate func located(_ error: StoreError) -> StoreError {
+        error.during("saving", table: Self.schema.table).of(Self.self, _withState { $0.fields._key })
+    }
+
     /// Saves an object that was made in memory, like ``save(onConflict:)`` with its default policy.
     ///
     /// - Throws: What ``save(onConflict:)`` throws.

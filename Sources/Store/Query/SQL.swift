@@ -104,7 +104,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         let unused = Set(values.keys).subtracting(names)
         guard unused.isEmpty else {
             throw StoreError(
-                .argumentCount, "The SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))",
+                .argumentCount,
+                "The SQL has no parameter for the \(unused.count == 1 ? "name" : "names") "
+                    + unused.sorted().joined(separator: ", "),
                 hint: "Write each name in the SQL, as `:name`.")
         }
         self.text = text
