@@ -110,7 +110,7 @@ public final class Database: Sendable {
         }
         path = replica.path
         do {
-            try replica.refreshDerivedState()
+            try StatementOwner.store.runs { _ = try replica.refreshDerivedState() }
             let (last, notices) = try replica.read { (try JournalReader.lastSeq($0), try VisibilityTail.lastID($0)) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
@@ -237,15 +237,17 @@ public final class Database: Sendable {
         // In memory no other process writes. The only connection may be in use by a writer that waits for the
         // pipeline, so waiting for it here would be a deadlock.
         if watch == nil { return }
-        do {
-            guard try pipeline.advance(self) else { return }
-            // This journals rows that another program evicted without delete triggers, and changes of the
-            // schema.
-            if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
-        } catch {
-            throw options.failed(error, operation: "refreshing")
+        try StatementOwner.store.runs {
+            do {
+                guard try pipeline.advance(self) else { return }
+                // This journals rows that another program evicted without delete triggers, and changes of the
+                // schema.
+                if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
+            } catch {
+                throw options.failed(error, operation: "refreshing")
+            }
+            try followTextIndexes()
         }
-        try followTextIndexes()
     }
 
     private func follow() {

@@ -21,11 +21,14 @@ struct ProfileTests {
         }
     }
 
-    /// The beginnings of the statements of the program that `body` runs.
+    /// The beginnings of the statements of the program that `body` runs, without those that prepare a connection:
+    /// any read may open one more.
     private func program(_ body: () throws -> Void) rethrows -> [String] {
         let before = runs.all.count
         try body()
-        return runs.all.dropFirst(before).filter { !$0.isInternal }.map { String($0.sql.prefix(12)) }
+        return runs.all.dropFirst(before).filter { !$0.isInternal && !$0.sql.contains("cache_size") }.map {
+            String($0.sql.prefix(12))
+        }
     }
 
     @Test("[59] the statements of models, of queries and of the program are its own; all others are internal")
@@ -56,6 +59,7 @@ struct ProfileTests {
             try RawConnection(path: db.path).run("UPDATE Item SET title = 'z'")
             try db.refresh()
         }
-        #expect(item.title == "z" && statements == [])
+        #expect(item.title == "z")
+        #expect(statements == [])
     }
 }

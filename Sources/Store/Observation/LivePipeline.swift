@@ -71,39 +71,37 @@ final class LivePipeline: Sendable {
     func advance(_ database: Database) throws -> Bool {
         let publication = Publication(database)
         let isNew = try lock.withLock { _ in
-            try StatementOwner.store.runs {
-                try database.replica.read { db in
-                    let applied = clock.applied.load(ordering: .sequentiallyConsistent)
-                    let last = try JournalReader.lastSeq(db)
-                    let notices = clock.appliedNotices.load(ordering: .sequentiallyConsistent)
-                    let newestNotice = try VisibilityTail.lastID(db)
-                    guard last > applied || newestNotice > notices else { return false }
-                    // Announced before any object is looked up: an object that is registered later with an older
-                    // row then knows that it is stale.
-                    clock.announce(last)
-                    clock.announceNotices(newestNotice)
-                    let follower = Follower(database)
-                    if newestNotice > notices {
-                        for object in try follower.followMoves(after: notices, in: db, tail: tail) {
-                            try object.refresh(db, asOf: last, publication)
-                        }
-                    }
-                    for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
+            try database.replica.read { db in
+                let applied = clock.applied.load(ordering: .sequentiallyConsistent)
+                let last = try JournalReader.lastSeq(db)
+                let notices = clock.appliedNotices.load(ordering: .sequentiallyConsistent)
+                let newestNotice = try VisibilityTail.lastID(db)
+                guard last > applied || newestNotice > notices else { return false }
+                // Announced before any object is looked up: an object that is registered later with an older
+                // row then knows that it is stale.
+                clock.announce(last)
+                clock.announceNotices(newestNotice)
+                let follower = Follower(database)
+                if newestNotice > notices {
+                    for object in try follower.followMoves(after: notices, in: db, tail: tail) {
                         try object.refresh(db, asOf: last, publication)
                     }
-                    if newestNotice > notices {
-                        for object in try follower.followNotices(after: notices, seq: .max, in: db, tail: tail) {
-                            try object.refresh(db, asOf: last, publication)
-                        }
-                    }
-                    clock.apply(last)
-                    clock.applyNotices(newestNotice)
-                    database.dependents.committed(follower.commits.summary)
-                    follower.deliver(after: applied)
-                    publication.eventsAreSent()
-                    clock.checkInvariants()
-                    return true
                 }
+                for object in try follower.follow(after: applied, upTo: last, in: db, tail: tail) {
+                    try object.refresh(db, asOf: last, publication)
+                }
+                if newestNotice > notices {
+                    for object in try follower.followNotices(after: notices, seq: .max, in: db, tail: tail) {
+                        try object.refresh(db, asOf: last, publication)
+                    }
+                }
+                clock.apply(last)
+                clock.applyNotices(newestNotice)
+                database.dependents.committed(follower.commits.summary)
+                follower.deliver(after: applied)
+                publication.eventsAreSent()
+                clock.checkInvariants()
+                return true
             }
         }
         publication.announce()
