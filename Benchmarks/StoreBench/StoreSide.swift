@@ -41,7 +41,7 @@ struct StoreSide {
     }
 
     func insert(_ sample: Sample) throws {
-        try Person.insert(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
+        try Person.insertRows(from: 0..<sample.count, in: database) { StoreSide.fill(&$0, sample, $1) }
     }
 
     /// Creates the rows with a live object for each.

@@ -18,7 +18,9 @@ struct TodoList: Sendable {
 
     /// Returns the todos with these ids that exist.
     func find(_ ids: [UUID]) async throws -> [Todo.Fields] {
-        try await threads.runIfActive { [database] in try Todo.find(ids, in: database).map(\.values) }
+        try await threads.runIfActive { [database] in
+            try Todo.where(.in(\.id, ids)).order(by: \.created, \.id).values(in: database)
+        }
     }
 
     /// Returns a token for everything that was written here so far.

@@ -53,14 +53,21 @@ extension Database {
 
     /// Runs `body` on one snapshot: all its queries see the same state of the database.
     ///
-    /// Inside a transaction it is a part of that transaction. Objects are live also in `body`: their
-    /// properties can be newer than the snapshot. `values(in:)` of a query gives the rows of the snapshot.
+    /// Objects show the snapshot too, on the thread of `body`: their properties, ``Model/values`` and
+    /// ``Model/rowState``, whatever is committed meanwhile. An object whose newest row is another one reads
+    /// that row from the snapshot, once. An object whose row the snapshot does not have keeps its newest
+    /// values, and an ``Edit`` follows the newest row. Inside a transaction it is a part of that transaction.
     ///
+    /// ```swift
+    /// let sum = try db.read { try Account.all(in: db).reduce(0) { $0 + $1.balance } }   // of one state
+    /// ```
+    ///
+    /// - Parameter body: Runs on the calling thread.
     /// - Throws: What `body` throws; ``StoreError/Code/closed``; ``StoreError/Code/transactionAborted``
     ///   inside a transaction that SQLite has rolled back; another ``StoreError`` when the file cannot be
     ///   read.
     public func read<Result>(_ body: () throws -> Result) throws -> Result {
-        try access { _ in try body() }
+        try access(showingSnapshot: true) { _ in try body() }
     }
 
     // MARK: - The two ways to SQLite
@@ -70,8 +77,10 @@ extension Database {
     /// - Parameters:
     ///   - operation: Named in errors that leave the new snapshot and name no operation.
     ///   - table: Named in errors that name no table; nil when no single table is concerned.
+    ///   - showsSnapshot: True when `body` is code of the caller, in which objects show the new snapshot.
     func access<Result>(
-        operation: String = "reading", table: String? = nil, _ body: (AccessContext) throws -> Result
+        operation: String = "reading", table: String? = nil, showingSnapshot showsSnapshot: Bool = false,
+        _ body: (AccessContext) throws -> Result
     ) throws -> Result {
         if let context = ThreadContext.access(to: self) {
             try (context as? WriteContext)?.checkOpen()
@@ -83,9 +92,11 @@ extension Database {
         do {
             try checkOpen()
             return try replica.read { db in
-                let context = ReadContext(self, db, notices: notices)
+                let context = ReadContext(self, db, notices: notices, snapshot: showsSnapshot ? SnapshotRows() : nil)
                 defer { stale = context.stale }
-                return try ThreadContext.with(context) { try body(context) }
+                return try ThreadContext.with(context) {
+                    try showsSnapshot ? SnapshotReads.counted { try body(context) } : body(context)
+                }
             }
         } catch {
             throw options.failed(error, operation: operation, table: table)

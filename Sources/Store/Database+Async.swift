@@ -28,10 +28,11 @@ extension Database {
         }
     }
 
-    /// Runs `body` on one snapshot on a separate thread while the task waits.
+    /// Runs `body` on one snapshot on a separate thread while the task waits. Queries and objects show that
+    /// snapshot, as in the synchronous variant.
     ///
     /// ```swift
-    /// let adults = try await db.read { try Person.where("age >= 18", in: db) }
+    /// let adults = try await db.read { try Person.where(\.age >= 18).all(in: db) }
     /// ```
     ///
     /// The body sees the task-local values of the caller, and `Task.isCancelled` when the caller is
@@ -41,7 +42,7 @@ extension Database {
     ///   begins. Once begun, it runs to its end.
     public func read<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await workers.run(on: workers.readers) { call in
-            try self.access { _ in
+            try self.access(showingSnapshot: true) { _ in
                 try call.begin()
                 return try body()
             }

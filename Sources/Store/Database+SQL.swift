@@ -118,9 +118,11 @@ extension Database {
                 let statement = try context.prepare(sql.text)
                 try Database.refuseTransactionControl(sql.text)
                 func run() throws -> Result {
-                    try statement.run { statement in
-                        try statement.bind(sql.bindings)
-                        return try body(statement)
+                    try StatementOwner.program.runs {
+                        try statement.run { statement in
+                            try statement.bind(sql.bindings)
+                            return try body(statement)
+                        }
                     }
                 }
                 guard let writer, !statement.isReadOnly else { return try run() }
@@ -180,7 +182,7 @@ extension WriteContext {
                     }
                 }
                 remaining = remaining.dropFirst(count)
-                changes += try run(handle, connection)
+                changes += try StatementOwner.program.runs { try run(handle, connection) }
                 changedSchema = changedSchema || WriteContext.mayChangeSchema(text)
                 try checkOpen()
             }
@@ -201,7 +203,8 @@ extension WriteContext {
     private func argumentCount(_ sql: SQL) -> StoreError {
         StoreError(
             .argumentCount,
-            "The number of parameters in the SQL differs from the number of values given: \(sql.bindings.count)",
+            "\(StoreError.count(sql.bindings.count, "value")) \(sql.bindings.count == 1 ? "was" : "were") given, and "
+                + "the SQL has another number of parameters",
             hint: "Give one value for each `?`, in the order of the statements.")
     }
 

@@ -24,6 +24,7 @@ public final class Database: Sendable {
     let replica: Replica
     let pipeline = LivePipeline()
     let dependents = Dependents()
+    let listeners = DatabaseListeners()
     let counters = Counters()
     let cache: ResultCache
     private let models = Mutex(Models())
@@ -31,6 +32,8 @@ public final class Database: Sendable {
     private let hasSharedTables = Atomic<Bool>(false)
     /// nil in memory, where no other process can write.
     private let watch: FileWatch?
+    /// The models of the automatic schemas.
+    let declaredModels: [any Model.Type]
     private let report = Mutex(SchemaReport())
     private let followTask = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic<Bool>(false)
@@ -99,6 +102,7 @@ public final class Database: Sendable {
         let migration: Migration
         do {
             migration = try Migration(schema)
+            declaredModels = migration.models
             for function in options.functions { try function.check() }
             (replica, watch) = try open()
         } catch {
@@ -106,7 +110,7 @@ public final class Database: Sendable {
         }
         path = replica.path
         do {
-            try replica.refreshDerivedState()
+            try StatementOwner.store.runs { _ = try replica.refreshDerivedState() }
             let (last, notices) = try replica.read { (try JournalReader.lastSeq($0), try VisibilityTail.lastID($0)) }
             pipeline.clock.announce(last)
             pipeline.clock.apply(last)
@@ -165,6 +169,7 @@ public final class Database: Sendable {
         watch?.stop()
         followTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
+        listeners.finish()
         dependents.finish()
         do { try replica.close() } catch { throw StoreError.wrapping(error, operation: "closing the database") }
     }
@@ -190,7 +195,7 @@ public final class Database: Sendable {
                 models.last = (id, known)
                 return unsafeDowncast(known, to: LiveInstances<M>.self)
             }
-            let instances = LiveInstances<M>(clock: pipeline.clock)
+            let instances = LiveInstances<M>(clock: pipeline.clock, general: listeners)
             models.byType[id] = instances
             models.byTable[instances.foldedTable, default: []].append(instances)
             if models.byTable[instances.foldedTable, default: []].count > 1 {
@@ -232,15 +237,17 @@ public final class Database: Sendable {
         // In memory no other process writes. The only connection may be in use by a writer that waits for the
         // pipeline, so waiting for it here would be a deadlock.
         if watch == nil { return }
-        do {
-            guard try pipeline.advance(self) else { return }
-            // This journals rows that another program evicted without delete triggers, and changes of the
-            // schema.
-            if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
-        } catch {
-            throw options.failed(error, operation: "refreshing")
+        try StatementOwner.store.runs {
+            do {
+                guard try pipeline.advance(self) else { return }
+                // This journals rows that another program evicted without delete triggers, and changes of the
+                // schema.
+                if try replica.refreshDerivedState() != nil { try pipeline.advance(self) }
+            } catch {
+                throw options.failed(error, operation: "refreshing")
+            }
+            try followTextIndexes()
         }
-        try followTextIndexes()
     }
 
     private func follow() {
@@ -285,9 +292,11 @@ public final class Database: Sendable {
         if objects.isEmpty { return }
         let publication = Publication(self)
         do {
-            try replica.read { db in
-                let position = try JournalReader.lastSeq(db)
-                for object in objects { try object.refresh(db, asOf: position, publication) }
+            try StatementOwner.store.runs {
+                try replica.read { db in
+                    let position = try JournalReader.lastSeq(db)
+                    for object in objects { try object.refresh(db, asOf: position, publication) }
+                }
             }
             publication.eventsAreSent()
             publication.announce()

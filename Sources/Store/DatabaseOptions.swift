@@ -57,7 +57,7 @@ extension Database {
         /// default, for none.
         public var logger: Logger?
         /// Called after each statement, on the thread that ran it. It must return quickly and must not use
-        /// the database.
+        /// the database. ``StatementProfile/isInternal`` tells Tandem's own statements from the program's.
         public var profile: (@Sendable (StatementProfile) -> Void)?
         /// Statements that take at least this long are logged as a warning, without their values; nil for
         /// none.

@@ -39,6 +39,12 @@ extension StoreError {
                 (.missingTable, "Create it in a version of the schema.")
             case .sql where message.hasPrefix("no such column") || message.contains("has no column named"):
                 (.missingColumn, "Add it in a version of the schema, or rename the property's column.")
+            case .sql where message.hasPrefix("near \"ORDER\"") || message.hasPrefix("near \"LIMIT\""):
+                (.sql, "A condition ends before ORDER BY and LIMIT: write `order` and `limit` after `where`.")
+            case .sql where message.hasPrefix("fts5:"):
+                (.sql, "Correct the text of the search; a plain string literal means all its words.")
+            case .sql where message == "integer overflow":
+                (.sql, "The sum does not fit 64 bits: sum fewer rows, or use `average`.")
             case .sql: (.sql, "Correct the SQL; the error's `sql` is the statement.")
             case .inputOutput, .memory, .tooBig: (.sqlite, failure.hint)
             case .other: (.sqlite, "https://sqlite.org/rescode.html explains the code.")

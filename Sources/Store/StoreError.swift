@@ -5,7 +5,8 @@ import Journal
 /// An error of the model layer, for a person and for a program.
 ///
 /// After any of these errors the database stays usable, and the failed operation has changed nothing, in
-/// memory or in the file. The description never contains a row's values, because descriptions are logged.
+/// memory or in the file. The description never contains a row's values, because descriptions are logged. It
+/// names the row by its key when this is an integer or a UUID.
 public struct StoreError: Error, Sendable {
     /// The kind of an error, on which a program can decide. Later releases may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -113,10 +114,14 @@ public struct StoreError: Error, Sendable {
     public internal(set) var table: String?
     /// The column concerned; nil when it is unknown, or when several are concerned.
     public internal(set) var column: String?
+    /// The key of the row concerned, in the form and order in which the model stores it; nil when it is unknown,
+    /// or when several rows are concerned. The description shows it only when it consists of integers and UUIDs.
+    public internal(set) var key: [Value]?
     /// The operation that failed: "saving", "creating", …
     public internal(set) var operation: String?
-    /// The statement that failed, as it was written, with `?` for bound values. It is not part of the
-    /// description, because SQL that a program composes may contain values.
+    /// The statement that failed, with `?` for bound values: the program's own, or the one that Store made of a
+    /// model or a query. It is not part of the description, because SQL that a program composes may contain
+    /// values.
     public internal(set) var sql: String?
     /// The extended SQLite result code, when SQLite reported the failure (https://sqlite.org/rescode.html).
     public let sqliteCode: Int32?
@@ -159,7 +164,8 @@ public struct StoreError: Error, Sendable {
 extension StoreError: CustomStringConvertible {
     public var description: String {
         let place = [table, column].compactMap { $0 }.joined(separator: ".")
-        let subject = [operation, place.isEmpty ? nil : place].compactMap { $0 }.joined(separator: " ")
+        let row = plainKey.map { "(key \($0))" }
+        let subject = [operation, place.isEmpty ? nil : place, row].compactMap { $0 }.joined(separator: " ")
         let start = subject.isEmpty ? "" : "\(subject): "
         let end = sqliteCode.map { " (SQLite \($0))" } ?? ""
         return "\(start)\(message)\(end)" + (hint.map { ". \($0)" } ?? "")

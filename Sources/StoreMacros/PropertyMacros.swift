@@ -19,7 +19,7 @@ public struct ModelPropertyMacro: AccessorMacro {
             """
             get {
                 _storage.observe(self, \\.\(name))
-                return _storage.read { $0.\(name) }
+                return _storage.read(self) { $0.\(name) }
             }
             """
         ]

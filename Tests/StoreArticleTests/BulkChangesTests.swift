@@ -33,11 +33,11 @@ struct BulkChangesTests {
     func loading() throws {
         let db = try file.open()
         let names = ["Ann", "Bob", "Eve"]
-        let count = try Person.insert(from: names, in: db) { $0.name = $1 }  // without objects: the fastest way
+        let count = try Person.insertRows(from: names, in: db) { $0.name = $1 }  // without objects: the fastest way
         #expect(try count == 3 && Person.query.order(by: \.name).select(\.name, in: db) == names)
         #expect(db.metrics.liveObjects["Person"] == 0)
         #expect(throws: Nameless.self) {
-            try Person.insert(from: names, in: db) { fields, name in
+            try Person.insertRows(from: names, in: db) { fields, name in
                 if name == "Eve" { throw Nameless() }
                 fields.name = name
             }

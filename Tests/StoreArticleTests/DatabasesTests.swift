@@ -29,6 +29,8 @@ struct DatabasesTests {
         #expect(total == 3 && bob.visits == 2 && !bob.isDeleted)
         let (count, sum) = try counts(db)
         #expect(count == 2 && sum == 3)
+        let visits = try allVisits(db)
+        #expect(visits == 3)
         let kim = try await db.write { try Person.create(in: db) { $0.name = "Kim" } }
         let everyone = try await db.read { try Person.all(in: db) }
         #expect(everyone.contains { $0 === kim })
@@ -37,6 +39,11 @@ struct DatabasesTests {
     private func counts(_ db: Store.Database) throws -> (Int, Int) {
         let (count, sum) = try db.read { (try Person.count(in: db), try Person.query.sum(\.visits, in: db)) }
         return (count, sum)
+    }
+
+    private func allVisits(_ db: Store.Database) throws -> Int {
+        let visits = try db.read { try Person.all(in: db).reduce(0) { $0 + $1.visits } }
+        return visits
     }
 
     @Test("[48, 50, 52, 53, 59] the options have their effects")
@@ -57,6 +64,14 @@ struct DatabasesTests {
         #expect(throws: StoreError.self) { try db.execute("NONSENSE") }
         #expect(profiled.all.contains { $0.contains("twice") } && failures.all == [.sql])
         #expect(db.options.logger?.label == "people" && db.options.slowStatement == .milliseconds(100))
+
+        let own = Box<String>()
+        options.profile = { statement in if !statement.isInternal { own.append(statement.sql) } }
+        let second = try Database(path: file.directory.file("second.sqlite"), options: options)
+        try second.execute("CREATE TABLE Own (id INTEGER PRIMARY KEY)")
+        #expect(own.all.contains("CREATE TABLE Own (id INTEGER PRIMARY KEY)"))
+        #expect(!own.all.contains { $0.contains("_journal") })
+        try second.close()
 
         var readOnly = Database.Options()
         readOnly.isReadOnly = true

@@ -16,7 +16,7 @@ struct GettingStartedTests {
         try bob.save { $0.age = 42 }
         let same = try Person.find(bob.id, in: db)
         let adults = try Person.where(\.age >= 18).order(by: \.name).all(in: db)
-        let first = try Person.first("name = \(name)", in: db)
+        let first = try Person.where("name = \(name)").first(in: db)
         #expect(same === bob && adults.first === bob && first === bob)
         try Person.execute("UPDATE $T SET visits = visits + 1 WHERE $PK = ?", bob.id, in: db)
         let visits = bob.visits  // 1

@@ -39,5 +39,10 @@ struct ImportAndExportTests {
         #expect(try JSONDecoder().decode(Person.Fields.self, from: body) == bob.values)
         #expect(try JSONDecoder().decode([Person.Fields].self, from: list) == [bob.values])
         #expect(zoe.name == "Zoe" && zoe.id != bob.id)
+        let encoder = JSONEncoder()
+        encoder.userInfo[.keysAsText] = true
+        let forBrowser = try encoder.encode(bob.values)  // {"id":"4611686018427387905",…}
+        let back = try JSONDecoder().decode(Person.Fields.self, from: forBrowser)
+        #expect(back == bob.values && String(decoding: forBrowser, as: UTF8.self).contains("\"id\":\"\(bob.id)\""))
     }
 }

@@ -16,6 +16,8 @@ struct LiveDataTests {
         let renames = Person.changes(in: db, columns: [\.name])
         let others = Person.changes(in: db, ignoring: [\.visits])
         let bobs = Person.changes(in: db, id: bob.id)
+        let comings = Person.changes(in: db, kinds: [.inserted, .deleted])
+        let everything = db.changes()  // or `changes(of: Person.self, kinds: [.deleted])`
         try Person.create(in: db) { $0.name = "Eve" }
         try bob.save { $0.visits = 1 }
         try bob.save { $0.name = "Robert" }
@@ -33,6 +35,14 @@ struct LiveDataTests {
             #expect(await iterator.next()?.columns == ["name"])
         }
         #expect(await bobs.makeAsyncIterator().next()?.columns == ["visits"])
+        #expect(await comings.makeAsyncIterator().next()?.inserted.count == 1)
+        var (tables, inserted) = ([String](), [Int64]())
+        for await change in everything {
+            tables.append(change.table)
+            if let people = change.of(Person.self) { inserted += people.inserted }
+            break
+        }
+        #expect(tables == ["Person"] && inserted == seen.map(\.id))
     }
 
     @Test("[40, 42] a save that changes nothing, and a silent one, have no event")

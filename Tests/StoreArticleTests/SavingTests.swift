@@ -24,11 +24,11 @@ struct SavingTests {
     @Test("[3, 7, 8, 11, 15] objects may exist before their rows")
     func unsaved() throws {
         let db = try file.open()
-        let ann = try Person.make(in: db) { $0.name = "Ann" }  // in memory
+        let ann = try Person.makeUnsaved(in: db) { $0.name = "Ann" }  // in memory
         let isNew = ann.isNew  // rowState is .new, .persisted or .deleted
         #expect(try isNew && Person.count(in: db) == 0)
         try ann.save()
-        let dan = try Person.findOrMake(9, in: db) { $0.name = "Dan" }
+        let dan = try Person.findOrMakeUnsaved(9, in: db) { $0.name = "Dan" }
         try db.save([dan])  // objects and edits of any models, in one transaction
         try ann.reload()  // reads the row again, whatever the journal says
         #expect(try !ann.isNew && Person.find(9, in: db) === dan)

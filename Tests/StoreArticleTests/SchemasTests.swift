@@ -34,6 +34,17 @@ struct SchemasTests {
     func references() throws {
         let db = try Database(path: file.path) { $0.automatic(Person.self, Score.self) }
         let bob = try Person.create(in: db) { $0.name = "Bob" }
+        let sql = """
+            CREATE TABLE "Score" (
+            "id" INTEGER PRIMARY KEY,
+            "player" INTEGER REFERENCES "Person" ("id") ON DELETE SET NULL,
+            "points" INTEGER NOT NULL DEFAULT 0
+            ) STRICT
+            """
+        let made = try db.value(String.self, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'Score'")
+        #expect(made == sql.replacing("(\n", with: "(").replacing("\n)", with: ")").replacing("\n", with: " "))
+        let indexed = "SELECT name FROM pragma_index_info((SELECT name FROM pragma_index_list('Score')))"
+        #expect(try db.values(String.self, SQL(raw: indexed)) == ["player"])
         let score = try Score.create(in: db) { $0.player = Ref(bob) }
         try bob.delete()
         #expect(score.player == nil)

@@ -24,7 +24,7 @@ struct LiveExpansionTests {
             public var id: Int64 {
                 get {
                     _storage.observe(self, \.id)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.id
                     }
                 }
@@ -32,7 +32,7 @@ struct LiveExpansionTests {
             public var name: String {
                 get {
                     _storage.observe(self, \.name)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.name
                     }
                 }
@@ -40,7 +40,7 @@ struct LiveExpansionTests {
             var created: Date {
                 get {
                     _storage.observe(self, \.created)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.created
                     }
                 }
@@ -48,7 +48,7 @@ struct LiveExpansionTests {
             var tags: [String]? {
                 get {
                     _storage.observe(self, \.tags)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.tags
                     }
                 }
@@ -56,7 +56,7 @@ struct LiveExpansionTests {
             var column: Int {
                 get {
                     _storage.observe(self, \.column)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.column
                     }
                 }
@@ -64,7 +64,7 @@ struct LiveExpansionTests {
             var isOpen: Bool {
                 get {
                     _storage.observe(self, \.isOpen)
-                    return _storage.read {
+                    return _storage.read(self) {
                         $0.isOpen
                     }
                 }

@@ -16,7 +16,7 @@ struct ArgumentTests {
     @Test("[21] values by name, each used any number of times, in every kind of call")
     func named() throws {
         let condition = try SQL("name = :name OR (age = @age AND name <> :name)", named: ["name": "Bob", "age": 2])
-        #expect(try Person.where(condition, in: db).count == 2)
+        #expect(try Person.where(condition).count(in: db) == 2)
         let update = try SQL("UPDATE Person SET age = $age WHERE name = :name", named: ["age": nil, "name": "Ann"])
         #expect(try db.execute(update) == 1)
         #expect(try Person.where(\.age == nil).select(\.name, in: db) == ["Ann"])
@@ -40,7 +40,7 @@ struct ArgumentTests {
     @Test("[21] values as an array")
     func array() throws {
         let values: [(any ColumnValue)?] = ["Bob", 1]
-        #expect(try Person.where(SQL("name = ? AND age = ?", arguments: values), in: db).count == 1)
+        #expect(try Person.where(SQL("name = ? AND age = ?", arguments: values)).count(in: db) == 1)
         #expect(code { _ = try db.rows(SQL("SELECT ?", arguments: values)) } == .argumentCount)
     }
 }

@@ -98,8 +98,8 @@ struct BadInputTests {
         try expectRefused(.argumentCount) {
             try db.execute("DELETE FROM Person; DELETE FROM Item WHERE id = ?", 1, 2)
         }
-        try expectRefused(.argumentCount, table: "Person") { _ = try Person.where("id = ?", 1, 2, in: db) }
-        try expectRefused(.argumentCount) { _ = try Person.where("id = ? AND name = \("x")", 1, in: db) }
+        try expectRefused(.argumentCount, table: "Person") { _ = try Person.where("id = ?", 1, 2).all(in: db) }
+        try expectRefused(.argumentCount) { _ = try Person.where("id = ? AND name = \("x")", 1).all(in: db) }
     }
 
     @Test("[B8] invalid SQL, and a script that fails in its middle, change nothing")
@@ -354,7 +354,7 @@ struct BadInputTests {
         #expect(code { try ann.save { $0.age = 700 } } == .check)
         #expect(code { try db.execute("nonsense") } == .sql)
         #expect(code { _ = try db.rows("SELECT * FROM Nowhere") } == .missingTable)
-        #expect(code { _ = try Person.count(where: "nonsense = 1", in: db) } == .missingColumn)
+        #expect(code { _ = try Person.where("nonsense = 1").count(in: db) } == .missingColumn)
         #expect(code { try Person.query.update(.set(\.age, to: 700), in: db) } == .check)
         #expect(code { _ = try db.read { try ann.delete() } } == .writeInsideRead)
         try db.close()

@@ -65,6 +65,20 @@ struct BorderTests {
         #expect(try Thing.count(in: db) == 0)
     }
 
+    @Test("[60] values take dates in ISO 8601 from a decoder that knows nothing of them, and others in its own form")
+    func dates() throws {
+        func decoded(_ json: String) throws -> Thing.Fields {
+            try JSONDecoder().decode(Thing.Fields.self, from: Data(json.utf8))
+        }
+        let values = try decoded(#"{"seen": "1970-01-02T00:00:00.5Z", "made": "1970-01-02T01:00:00+01:00"}"#)
+        #expect(
+            values.seen == Date(timeIntervalSince1970: 86_400.5) && values.made == Date(timeIntervalSince1970: 86_400))
+        #expect(try decoded(#"{"seen": 7}"#).seen == Date(timeIntervalSinceReferenceDate: 7))
+        #expect(try decoded(#"{"seen": null}"#).seen == nil)
+        #expect(throws: DecodingError.self) { try decoded(#"{"seen": "yesterday"}"#) }
+        #expect(throws: DecodingError.self) { try decoded(#"{"title": 7}"#) }
+    }
+
     @Test("[60] keys and references can be written as text for browsers, and read back")
     func keysAsText() throws {
         let db = try database()

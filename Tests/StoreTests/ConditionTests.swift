@@ -45,9 +45,9 @@ struct ConditionTests {
         let suffix = "3"
         #expect(try names(.sql("name LIKE '%' || \(suffix) -- the end") || \.age == 10) == ["p1", "p3"])
         #expect(try names(.sql("$T.age > 10 AND $PK < 4") && \.name != "p2") == ["p3"])
-        #expect(try Person.where("\(Person.columns.age) > \(40)", in: db).map(\.name) == ["p5"])
+        #expect(try Person.where("\(Person.columns.age) > \(40)").all(in: db).map(\.name) == ["p5"])
         #expect(
-            try Person.matching("age > \(20)").where(\.age < 50).order(by: \.id).all(in: db).map(\.name) == [
+            try Person.where("age > \(20)").where(\.age < 50).order(by: \.id).all(in: db).map(\.name) == [
                 "p3", "p4",
             ])
     }

@@ -23,7 +23,7 @@ struct DecimalTests {
     init() throws {
         db = try Database.inMemory { $0.automatic(Price.self) }
         sorted = try DecimalTests.texts.map { try #require(Decimal(string: $0)) }
-        try Price.insert(from: sorted.reversed().enumerated(), in: db) { price, next in
+        try Price.insertRows(from: sorted.reversed().enumerated(), in: db) { price, next in
             price.id = Int64(next.offset + 1)
             price.amount = next.element
             price.discount = next.offset == 0 ? nil : next.element

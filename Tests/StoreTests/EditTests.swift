@@ -176,7 +176,7 @@ struct UnsavedTests {
     init() throws { test = try TestDatabase() }
 
     private func make(_ name: String, id: Int64? = nil) throws -> Person {
-        try Person.make(id, in: db) {
+        try Person.makeUnsaved(id, in: db) {
             $0.name = name
             $0.createdTime = Date(timeIntervalSince1970: 1)
         }
@@ -190,7 +190,7 @@ struct UnsavedTests {
         #expect(bob.name == "Bob" && bob.id > 0)
         #expect(try test.journalCount() == before)
         #expect(try Person.find(bob.id, in: db) == nil)
-        #expect(try Person.findOrMake(bob.id, in: db) === bob)
+        #expect(try Person.findOrMakeUnsaved(bob.id, in: db) === bob)
         #expect(try bob.save())
         #expect(bob.rowState == .persisted)
         #expect(try Person.find(bob.id, in: db) === bob)
@@ -202,13 +202,13 @@ struct UnsavedTests {
     @Test("[7] findOrMake finds a row, or makes an object with a key and without a write")
     func findOrMake() throws {
         let ann = try test.person("Ann")
-        #expect(try Person.findOrMake(ann.id, in: db) === ann)
+        #expect(try Person.findOrMakeUnsaved(ann.id, in: db) === ann)
         let before = db.metrics.queries
-        let five = try Person.make(5, in: db) { $0.name = "Five" }
+        let five = try Person.makeUnsaved(5, in: db) { $0.name = "Five" }
         #expect(db.metrics.queries == before)
-        #expect(try Person.findOrMake(5, in: db) { $0.name = "Other" } === five)
+        #expect(try Person.findOrMakeUnsaved(5, in: db) { $0.name = "Other" } === five)
         #expect(five.name == "Five" && five.isNew)
-        #expect(code { _ = try Person.make(5, in: db) } == .primaryKey)
+        #expect(code { _ = try Person.makeUnsaved(5, in: db) } == .primaryKey)
     }
 
     @Test("[9] save with a block inserts the values of the block, and a failure leaves the object new")
@@ -219,7 +219,7 @@ struct UnsavedTests {
         #expect(bob.isNew && bob.name == "Bob")
         #expect(try bob.save { $0.age = 5 })
         #expect(bob.age == 5 && bob.existsInDatabase)
-        let nameless = try Person.make(in: db) { $0.name = "x" }
+        let nameless = try Person.makeUnsaved(in: db) { $0.name = "x" }
         #expect(code { try nameless.save() } == .missingValue)
     }
 
@@ -281,13 +281,13 @@ struct UnsavedTests {
         try db.execute("CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
         try db.execute("INSERT INTO Colliding VALUES (1, 1)")
         try Colliding.keys.use([1, 2, 2, 3]) {
-            let second = try Colliding.make(in: db)
+            let second = try Colliding.makeUnsaved(in: db)
             #expect(second.id == 2)
-            #expect(try Colliding.make(in: db).id == 3)
+            #expect(try Colliding.makeUnsaved(in: db).id == 3)
             withExtendedLifetime(second) {}
         }
         try Colliding.keys.use([1]) {
-            #expect(code { _ = try Colliding.make(in: db) } == .keyCollision)
+            #expect(code { _ = try Colliding.makeUnsaved(in: db) } == .keyCollision)
         }
     }
 
@@ -297,7 +297,7 @@ struct UnsavedTests {
         let ann = try test.person("Ann", age: 1)
         let edit = ann.edit()
         edit.age = 2
-        let item = try Item.make(in: db) {
+        let item = try Item.makeUnsaved(in: db) {
             $0.title = "hat"
             $0.owner = bob.id
         }

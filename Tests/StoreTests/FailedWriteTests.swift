@@ -100,7 +100,7 @@ struct FailedWriteTests {
     func hooks() throws {
         let first = try Watched.create(in: db) { $0.name = "first" }
         let second = try Watched.create(in: db) { $0.name = "second" }
-        let third = try Watched.make(in: db) { $0.name = "first" }
+        let third = try Watched.makeUnsaved(in: db) { $0.name = "first" }
         try db.execute("INSERT INTO Watcher VALUES (1, \(first.id))")
         let before = try test.journalCount()
         try db.transaction {

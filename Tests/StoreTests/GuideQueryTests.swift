@@ -34,7 +34,7 @@ struct GuideQueryTests {
             $0.seconds = 562
             $0.added = .now
         }
-        let draft = try Track.make(in: db) {  // in memory, of its key from now on; rowState is .new
+        let draft = try Track.makeUnsaved(in: db) {  // in memory, of its key from now on; rowState is .new
             $0.title = "Blue in Green"
             $0.added = .now
         }

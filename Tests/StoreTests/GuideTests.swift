@@ -45,9 +45,9 @@ struct GuideTests {
         }
         try song.save { $0.seconds = 562 }  // true: written; only the changed column
         let same = try Track.find(song.id, in: db)  // the same object, without a query
-        let long = try Track.where("seconds > \(300) ORDER BY title LIMIT 10", in: db)
-        let first = try Track.first("title = ?", "So What", in: db)
-        let count = try Track.count(where: "seconds IS NULL", in: db)
+        let long = try Track.where("seconds > \(300)").order(by: \.title).limit(10).all(in: db)
+        let first = try Track.where("title = ?", "So What").first(in: db)
+        let count = try Track.where("seconds IS NULL").count(in: db)
         #expect(same === song && long.first === song && first === song && count == 0)
 
         let unwanted = "Nothing of the kind"

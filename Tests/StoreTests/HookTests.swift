@@ -61,7 +61,7 @@ struct HookTests {
     @Test("[43] a hook that throws refuses the write, and nothing changes")
     func veto() throws {
         #expect(throws: Refused.self) { try Hooked.create(in: db) { $0.name = "refused" } }
-        let object = try Hooked.make(in: db) { $0.name = "kept" }
+        let object = try Hooked.makeUnsaved(in: db) { $0.name = "kept" }
         #expect(try object.save())
         #expect(throws: Refused.self) { try object.save { $0.name = "refused" } }
         #expect(throws: Refused.self) { try object.delete() }
@@ -79,10 +79,10 @@ struct HookTests {
         try Hooked.query.delete(in: db)
         try db.execute("INSERT INTO Hooked VALUES (1, 'refused')")
         #expect(object.name == "refused" && object.noted.isEmpty)
-        try Hooked.insert(from: [" a "], in: db) { $0.name = $1 }
+        try Hooked.insertRows(from: [" a "], in: db) { $0.name = $1 }
         let inserted = try #require(try Hooked.where(\.name == "a").first(in: db))
         #expect(inserted.noted.isEmpty)
-        #expect(throws: Refused.self) { try Hooked.insert(from: ["b", "refused"], in: db) { $0.name = $1 } }
+        #expect(throws: Refused.self) { try Hooked.insertRows(from: ["b", "refused"], in: db) { $0.name = $1 } }
         #expect(try Hooked.count(in: db) == 2)
     }
 

@@ -70,7 +70,7 @@ struct JournalledWriteTests {
         #expect(saves == [["update Person 1 age", "update Person 2 age", "update Person 3 age"]])
         let edit = people[0].edit()
         edit.name = "edited"
-        let made = try Person.make(7, in: db) {
+        let made = try Person.makeUnsaved(7, in: db) {
             $0.name = "made"
             $0.createdTime = .now
         }

@@ -93,7 +93,7 @@ struct LiveTests {
     private static func find(_ id: Int64, _ way: Int, in db: Database) throws -> Person? {
         switch way % 4 {
         case 0: try Person.find(id, in: db)
-        case 1: try Person.where("name = ?", "Bob", in: db).first
+        case 1: try Person.where("name = ?", "Bob").first(in: db)
         case 2: try Person.where(\.age == 1).first(in: db)
         default: try db.transaction { try Person.find([id], in: db).first }
         }
@@ -214,6 +214,7 @@ final class PersonView {
 }
 
 /// Runs `body` on a thread of its own and waits for it.
+@discardableResult
 func onAnotherThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) throws -> Result {
     let outcome = OutcomeBox<Result>()
     let thread = Thread { outcome.set(Swift.Result { try body() }) }

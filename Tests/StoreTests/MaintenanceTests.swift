@@ -279,7 +279,7 @@ struct MaintenanceTests {
             INSERT INTO Person (id, name, created_time) VALUES (?, ?, 0);
             INSERT INTO Person (id, name, created_time) VALUES (?, 'b;c', 0); /* the end */
             """, 1, "a", 2)
-        #expect(try Person.all(orderedBy: "id", in: db).map(\.name) == ["a", "b;c"])
+        #expect(try Person.query.order(by: \.id).all(in: db).map(\.name) == ["a", "b;c"])
         #expect(
             code { try db.execute("DELETE FROM Person WHERE id = 1; INSERT INTO nowhere VALUES (1)") } == .missingTable)
         #expect(try Person.count(in: db) == 2)

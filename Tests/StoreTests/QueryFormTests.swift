@@ -139,6 +139,23 @@ struct QueryFormTests {
         #expect(try Player.where(\.mentor == miles).all(in: db) == [john])
     }
 
+    @Test("[21] a condition in SQL is a query like one by key paths, and is refined like it")
+    func sqlConditions() throws {
+        for id in 1...4 { try concert(Int64(id)) { ($0.seats, $0.isOpen) = (id * 10, id > 1) } }
+        let large = Concert.where("seconds_seats(seats) > \(10)")
+        #expect(code { _ = try large.all(in: db) } == .sql)
+        let open = Concert.where("seats > \(10) OR $PK = ?", 1)
+        #expect(code { _ = try open.all(in: db) } == .argumentCount)
+        let some = Concert.where("seats > ? OR $PK = ?", 10, 1).where(\.isOpen).where("seats < \(40)")
+        #expect(try some.order(by: \.seats, .descending).ids(in: db) == [3, 2])
+        #expect(try some.order(by: \.seats).limit(1).all(in: db).map(\.seats) == [20] && some.count(in: db) == 2)
+        try some.update(.set(\.sold, to: 1), in: db)
+        #expect(try ids(\.sold == 1) == [2, 3])
+        let error = failure { _ = try Concert.where("seats > 1 ORDER BY seats").all(in: db) }
+        #expect(error?.code == .sql && error?.table == "Concert" && error?.hint?.contains("`order`") == true)
+        #expect(error?.operation == "fetching")
+    }
+
     // MARK: - Subqueries
 
     @Test("[22, 27] a list may be another query, in which NULL matches nothing")

@@ -19,28 +19,31 @@ struct QueryTests {
 
     @Test("[20] where, tails, first, all, count")
     func queries() throws {
-        #expect(try Person.where("age > \(20) ORDER BY age DESC LIMIT 2", in: db).map(\.name) == ["p5", "p4"])
-        #expect(try Person.where("age > ? AND name <> ?", 20, "p4", in: db).count == 2)
-        #expect(try Person.all(orderedBy: "$PK DESC", in: db).map(\.id) == [5, 4, 3, 2, 1])
-        #expect(try Person.first("age >= \(30)", orderedBy: "age", in: db)?.name == "p3")
-        #expect(try Person.first(orderedBy: "age DESC", in: db)?.name == "p5")
-        #expect(try Person.first("age > ?", 1_000, in: db) == nil)
+        #expect(
+            try Person.where("age > \(20)").order(by: \.age, .descending).limit(2).all(in: db).map(\.name) == [
+                "p5", "p4",
+            ])
+        #expect(try Person.where("age > ? AND name <> ?", 20, "p4").count(in: db) == 2)
+        #expect(try Person.query.order(.sql("$PK DESC")).all(in: db).map(\.id) == [5, 4, 3, 2, 1])
+        #expect(try Person.where("age >= \(30)").order(by: \.age).first(in: db)?.name == "p3")
+        #expect(try Person.query.order(.sql("age DESC")).first(in: db)?.name == "p5")
+        #expect(try Person.where("age > ?", 1_000).first(in: db) == nil)
         #expect(try Person.count(in: db) == 5)
-        #expect(try Person.count(where: "age < ?", 30, in: db) == 2)
+        #expect(try Person.where("age < ?", 30).count(in: db) == 2)
         #expect(try Person.find([4, 99, 2], in: db).map(\.id) == [4, 2])
     }
 
     @Test("[21] an interpolated value binds, with any content; raw SQL must be marked as such")
     func interpolation() throws {
         let hostile = "x'; DROP TABLE Person; --"
-        #expect(try Person.where("name = \(hostile)", in: db).isEmpty)
+        #expect(try Person.where("name = \(hostile)").isEmpty(in: db))
         #expect(try Person.count(in: db) == 5)
         let condition: SQL = "age IN (\([10, 20])) AND \(raw: "name") <> \("p1")"
         #expect(condition.text == "age IN (?, ?) AND name <> ?")
-        #expect(try Person.where("\(condition) ORDER BY age", in: db).map(\.name) == ["p2"])
+        #expect(try Person.where("\(condition)").order(by: \.age).all(in: db).map(\.name) == ["p2"])
         let none: [Int] = []
-        #expect(try Person.where("age IN (\(none))", in: db).isEmpty)
-        #expect(try Person.where("age IS \(Int?.none)", in: db).isEmpty)
+        #expect(try Person.where("age IN (\(none))").isEmpty(in: db))
+        #expect(try Person.where("age IS \(Int?.none)").isEmpty(in: db))
     }
 
     @Test("[18] $T and $PK are replaced outside of literals, names, comments and longer parameters")
@@ -56,8 +59,8 @@ struct QueryTests {
 
     @Test("[21] a wrong number of arguments is refused before anything runs")
     func arity() throws {
-        #expect(code { _ = try Person.where("name = ?", in: db) } == .argumentCount)
-        #expect(code { _ = try Person.where("name = ?", "a", "b", in: db) } == .argumentCount)
+        #expect(code { _ = try Person.where("name = ?").all(in: db) } == .argumentCount)
+        #expect(code { _ = try Person.where("name = ?", "a", "b").all(in: db) } == .argumentCount)
         #expect(code { try db.execute("UPDATE Person SET age = ?", 1, 2) } == .argumentCount)
         #expect(code { try db.execute("UPDATE Person SET age = \(1) WHERE id = ?", 2) } == .argumentCount)
         #expect(try db.value(Int.self, "SELECT count(*) FROM Person WHERE age = 1") == 0)

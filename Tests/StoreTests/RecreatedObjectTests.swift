@@ -17,14 +17,15 @@ struct RecreatedObjectTests {
 
     @discardableResult
     private func findOrMake(_ name: String) throws -> Person {
-        try Person.findOrMake(bob.id, in: db) {
+        try Person.findOrMakeUnsaved(bob.id, in: db) {
             $0.name = name
             $0.createdTime = Date(timeIntervalSince1970: 1)
         }
     }
 
     @Test(
-        "[3] [7] findOrMake returns the object that is still in memory, new, with the new values; a save inserts them")
+        "[3] [7] findOrMakeUnsaved returns the object that is still in memory, new, with the new values; a save inserts them"
+    )
     func deletedBefore() throws {
         try bob.save { $0.isSelected = true }
         try bob.delete()
@@ -44,11 +45,11 @@ struct RecreatedObjectTests {
 
     @Test("[7] make and create take the key of a deleted row, and refuse the key of an existing one")
     func makeAndCreate() throws {
-        #expect(code { _ = try Person.make(bob.id, in: db) } == .primaryKey)
+        #expect(code { _ = try Person.makeUnsaved(bob.id, in: db) } == .primaryKey)
         try bob.delete()
-        let made = try Person.make(bob.id, in: db) { $0.name = "Made" }
+        let made = try Person.makeUnsaved(bob.id, in: db) { $0.name = "Made" }
         #expect(made === bob && bob.isNew && bob.name == "Made")
-        #expect(code { _ = try Person.make(bob.id, in: db) } == .primaryKey)
+        #expect(code { _ = try Person.makeUnsaved(bob.id, in: db) } == .primaryKey)
         #expect(code { try bob.save() } == .missingValue)
         #expect(try bob.save { $0.createdTime = .now })
         try db.transaction {
@@ -137,7 +138,7 @@ struct RecreatedObjectTests {
 
     @Test("[11] an object that was saved and then changed by SQL, in one transaction, is not saved again")
     func changedAfterSave() throws {
-        let kim = try Person.make(in: db) {
+        let kim = try Person.makeUnsaved(in: db) {
             $0.name = "Kim"
             $0.age = 3
             $0.createdTime = Date(timeIntervalSince1970: 1)
@@ -159,10 +160,10 @@ struct RecreatedObjectTests {
             #expect(try Person.count(in: db) == 1)
             try onAnotherThread {
                 try bob.delete()
-                _ = try Person.findOrMake(bob.id, in: db) { $0.name = "II" }
+                _ = try Person.findOrMakeUnsaved(bob.id, in: db) { $0.name = "II" }
             }
-            #expect(try Person.where("age = 5", in: db).isEmpty)
-            #expect(bob.isNew && bob.name == "II")
+            #expect(try Person.where("age = 5").all(in: db) == [bob])
+            #expect(!bob.isNew && bob.name != "II")
         }
         #expect(bob.isNew && bob.name == "II")
     }

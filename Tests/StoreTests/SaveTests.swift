@@ -15,7 +15,7 @@ struct SaveTests {
         #expect(bob.id > 0)
         #expect(bob.name == "Bob")
         #expect(try Person.find(bob.id, in: db) === bob)
-        #expect(try Person.where("name = \("Bob")", in: db).first === bob)
+        #expect(try Person.where("name = \("Bob")").first(in: db) === bob)
         #expect(try test.person("Ann").id != bob.id)
     }
 
@@ -197,7 +197,7 @@ struct SaveTests {
         let ann = try test.person("Ann")
         try ann.delete()
         let events = Person.changes(in: db).makeAsyncIterator()
-        let count = try Person.insert(from: 1...600, in: db) {
+        let count = try Person.insertRows(from: 1...600, in: db) {
             $0.name = "p\($1)"; $0.createdTime = .now
         }
         #expect(count == 600 && db.metrics.liveObjects["Person"] == 1)
@@ -205,13 +205,13 @@ struct SaveTests {
         #expect(Set(event.inserted).count == 600 && event.changes.count == 600)
         let journal = try test.journalCount()
         let failure = code {
-            try Person.insert(from: ["new", "p1"], in: db) {
+            try Person.insertRows(from: ["new", "p1"], in: db) {
                 $0.name = $1; $0.createdTime = .now
             }
         }
         #expect(failure == .unique)
         #expect(try test.journalCount() == journal && Person.count(in: db) == 600)
-        try Person.insert(from: ["Ann again"], in: db) {
+        try Person.insertRows(from: ["Ann again"], in: db) {
             $0.id = ann.id; $0.name = $1; $0.createdTime = .now
         }
         #expect(!ann.isDeleted && ann.name == "Ann again")

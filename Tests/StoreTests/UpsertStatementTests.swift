@@ -22,7 +22,7 @@ struct UpsertStatementTests {
             "CREATE TABLE Colliding (id INTEGER PRIMARY KEY, n INTEGER NOT NULL UNIQUE ON CONFLICT REPLACE)")
         let first = try Colliding.create(1, in: db) { $0.n = 1 }
         let second = try Colliding.create(2, in: db) { $0.n = 2 }
-        let third = try Colliding.make(3, in: db) { $0.n = 1 }
+        let third = try Colliding.makeUnsaved(3, in: db) { $0.n = 1 }
         #expect(code { try db.execute(third.upsertStatement()) } == .unique)
         #expect(!first.isDeleted && !second.isDeleted)
         #expect(try Colliding.count(in: db) == 2)

@@ -217,7 +217,7 @@ struct ValueTests {
         let bob = try test.person("Bob", age: 3)
         let rows = try db.rows(as: PersonRow.self, "SELECT upper(name) AS NAME, id FROM Person WHERE id = ?", bob.id)
         #expect(rows == [PersonRow(id: bob.id, name: "BOB")])
-        #expect(try PersonRow.where("age = \(3)", in: db) == [PersonRow(id: bob.id, name: "Bob", age: 3)])
+        #expect(try PersonRow.where("age = \(3)").all(in: db) == [PersonRow(id: bob.id, name: "Bob", age: 3)])
         #expect(code { _ = try db.rows(as: PersonRow.self, "SELECT id FROM Person") } == .missingColumn)
     }
 

@@ -40,7 +40,9 @@ class AccessContext {
             return try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
-                while rows.count < limit, try statement.step() { rows.append(try M.Fields(_row: statement.row)) }
+                while rows.count < limit, try statement.step() {
+                    rows.append(try statement.decode(M.self) { try M.Fields(_row: $0) })
+                }
                 return rows
             }
         } catch let error as StoreError {
@@ -57,10 +59,28 @@ final class ReadContext: AccessContext {
     /// Objects that were registered with a row of this snapshot after a newer version of the row was
     /// announced.
     private(set) var stale: [any Refreshable] = []
+    /// What objects show in the body of this read; nil when they show their newest values.
+    let snapshot: SnapshotRows?
 
-    init(_ database: Database, _ db: GRDB.Database, notices: Int64) {
+    init(_ database: Database, _ db: GRDB.Database, notices: Int64, snapshot: SnapshotRows?) {
         self.notices = notices
+        self.snapshot = snapshot
         super.init(database, db)
+    }
+
+    /// False when rows may have been held or shown again after the snapshot was taken, at the same position.
+    var seesNewestNotices: Bool {
+        let clock = database.pipeline.clock
+        return notices == clock.announcedNotices.load(ordering: .sequentiallyConsistent)
+            && notices == clock.appliedNotices.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// The position of the newest journal entry in the snapshot.
+    func snapshotPosition() throws -> Int64 {
+        if let position { return position }
+        let last = try JournalReader.lastSeq(db)
+        position = last
+        return last
     }
 
     /// Notes that `object` took a row of this snapshot. When visibility notices were announced after the
@@ -83,9 +103,10 @@ final class ReadContext: AccessContext {
             let start = try start()
             let fresh = try prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
-                let row = statement.row
                 var objects: [M] = []
-                while objects.count < limit, try statement.step() { objects.append(try M._read(row, start)) }
+                while objects.count < limit, try statement.step() {
+                    objects.append(try statement.decode(M.self) { try M._read($0, start) })
+                }
                 return objects
             }
             return adopt(fresh, start)
@@ -95,15 +116,15 @@ final class ReadContext: AccessContext {
     }
 
     private func start() throws -> RegistrationContext {
-        let position = try self.position ?? JournalReader.lastSeq(db)
-        self.position = position
+        let position = try snapshotPosition()
         let epoch = database.pipeline.clock.epoch.load(ordering: .sequentiallyConsistent)
         return RegistrationContext(database, .present, asOf: position, epoch: epoch)
     }
 
     private func adopt<M: Model>(_ fresh: [M], _ start: RegistrationContext) -> [M] {
         if fresh.isEmpty { return [] }
-        let found = database.instances(of: M.self).adopt(fresh, start, notices: notices)
+        let found = database.instances(of: M.self).adopt(
+            fresh, start, notices: notices, keepsDeleted: snapshot != nil)
         stale.append(contentsOf: found.stale.map { RefreshableObject<M>(object: $0) })
         return found.objects
     }

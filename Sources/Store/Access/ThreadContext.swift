@@ -25,15 +25,10 @@ struct ThreadIdentity: Hashable, Sendable {
 /// It belongs to a thread, not to a task: bodies of transactions are synchronous, and a task that is started
 /// inside one is no part of the transaction.
 enum ThreadContext {
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        let code = pthread_key_create(&key, nil)
-        precondition(code == 0, "the system has no thread-specific key left")
-        return key
-    }()
+    private static let word = ThreadWord()
 
     private static var innermost: AccessContext? {
-        pthread_getspecific(key).map { Unmanaged<AccessContext>.fromOpaque($0).takeUnretainedValue() }
+        word.value.map { Unmanaged<AccessContext>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The calling thread's access to `database`; nil when there is none.
@@ -50,10 +45,8 @@ enum ThreadContext {
     static func with<Result>(_ context: AccessContext, _ body: () throws -> Result) rethrows -> Result {
         let outer = innermost
         context.outer = outer
-        pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
-        defer {
-            pthread_setspecific(key, outer.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
-        }
+        word.value = UnsafeRawPointer(Unmanaged.passUnretained(context).toOpaque())
+        defer { word.value = outer.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) } }
         return try withExtendedLifetime((context, outer)) { try body() }
     }
 }

@@ -23,9 +23,11 @@ extension WriteContext {
     private func followSchema(_ refresh: () throws -> Void) throws {
         db.clearSchemaCache()
         do {
-            // Before capture, whose triggers must be the newest.
-            try TextIndexStore(db).repairTriggers()
-            try refresh()
+            try StatementOwner.store.runs {
+                // Before capture, whose triggers must be the newest.
+                try TextIndexStore(db).repairTriggers()
+                try refresh()
+            }
         } catch {
             throw StoreError.wrapping(error, operation: "capturing a changed schema")
         }

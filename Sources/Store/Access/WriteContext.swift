@@ -111,9 +111,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     func current<M: Model>(_ object: M) throws -> (fields: M.Fields, status: RowStatus) {
         guard object.database === database else {
             throw StoreError(
-                .otherDatabase, "The object belongs to another database",
+                .otherDatabase, "The object belongs to the database \(object.database.path), and not to this one",
                 hint: "Save it through the database that it belongs to.",
-                table: M.schema.table)
+                table: M.schema.table
+            ).of(M.self, object._withState { $0.fields._key })
         }
         let epoch = epoch
         let known = object._withState { state -> (fields: M.Fields, status: RowStatus)? in
@@ -125,7 +126,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         }
         if let known { return known }
         database.counters.countQuery()
-        try RefreshableObject<M>(object: object).refresh(in: self)
+        try StatementOwner.store.runs { try RefreshableObject<M>(object: object).refresh(in: self) }
         return object._withState { state in
             state.overlays.first.map { ($0.fields, $0.status) } ?? (state.fields, state.status)
         }
@@ -281,7 +282,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
         // The journal does not show which tables without capture changed, nor which of their rows.
         if try database.pipeline.hasUncapturedTables(db, tracked: tracked) { follower.commits.noteUnknown() }
         for registry in database.allInstances() where !tracked.contains(registry.foldedTable) {
-            for object in registry.all() { try object.refresh(in: self) }
+            try StatementOwner.store.runs { for object in registry.all() { try object.refresh(in: self) } }
         }
     }
 
@@ -293,8 +294,10 @@ final class WriteContext: AccessContext, @unchecked Sendable {
     }
 
     private func follow(upTo last: Int64) throws {
-        for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
-            try object.refresh(in: self)
+        try StatementOwner.store.runs {
+            for object in try follower.follow(after: position, upTo: last, in: db, tail: tail) {
+                try object.refresh(in: self)
+            }
         }
         for log in follower.allLogs { log.confirm() }
         position = last

@@ -22,7 +22,9 @@ extension Database {
                 try context.confirm()
                 let before = try context.schemaVersion()
                 let result: Result
-                do { result = try body(context.db) } catch { throw StoreError.wrapping(error, operation: "using GRDB") }
+                do { result = try StatementOwner.program.runs { try body(context.db) } } catch {
+                    throw StoreError.wrapping(error, operation: "using GRDB")
+                }
                 try context.checkOpen()
                 if try context.schemaVersion() != before { try context.schemaChanged() }
                 try context.absorb()
@@ -41,7 +43,9 @@ extension Database {
     public func readGRDB<Result>(_ body: (GRDB.Database) throws -> Result) throws -> Result {
         try access { context in
             try (context as? WriteContext)?.confirm()
-            do { return try body(context.db) } catch { throw StoreError.wrapping(error, operation: "using GRDB") }
+            do { return try StatementOwner.program.runs { try body(context.db) } } catch {
+                throw StoreError.wrapping(error, operation: "using GRDB")
+            }
         }
     }
 }

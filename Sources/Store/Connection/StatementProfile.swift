@@ -9,6 +9,9 @@ public struct StatementProfile: Sendable {
     /// The time from the first step to the last, including waits for locks, with SQLite's resolution of one
     /// millisecond (https://sqlite.org/c3ref/c_trace.html).
     public let duration: Duration
+    /// True for a statement that Tandem runs for itself: transactions, capture, the journal, following commits,
+    /// checks of the schema. False for the SQL of the program, and for the statements of models and queries.
+    public let isInternal: Bool
 }
 
 extension Replica.Options {
@@ -24,7 +27,7 @@ extension Replica.Options {
             try DecimalFunctions.register(on: db)
             for function in options.functions { db.add(function: function.function) }
             options.trace(db, path: path)
-            try options.prepare?(Connection(grdb: db))
+            try StatementOwner.program.runs { try options.prepare?(Connection(grdb: db)) }
         }
     }
 }
@@ -35,10 +38,12 @@ extension Database.Options {
         guard profile != nil || slowStatement != nil else { return }
         db.trace(options: .profile) { event in
             guard case .profile(let statement, let seconds) = event else { return }
-            let run = StatementProfile(sql: statement.sql, duration: .seconds(seconds))
+            let run = StatementProfile(
+                sql: statement.sql, duration: .seconds(seconds), isInternal: StatementOwner.isInternal(statement.sql))
             profile?(run)
             if let slowStatement, run.duration >= slowStatement {
-                logger?.warning("\(path): a statement took \(run.duration): \(run.sql)")
+                logger?.warning(
+                    "\(path): a statement took \(run.duration)\(run.isInternal ? ", internally" : ""): \(run.sql)")
             }
         }
     }

@@ -10,9 +10,9 @@ extension Model {
         let column = Fields._columns[position]
         let decoder = JSONDecoder()
         decoder.userInfo[.column] = column
+        // A number is a date in its stored form, and not in the decoder's.
         decoder.dateDecodingStrategy = .custom { decoder in
-            let text = try decoder.singleValueContainer().decode(String.self)
-            if let date = CivilTime.parse(text) ?? (try? Date.ISO8601FormatStyle().parse(text)) { return date }
+            if let date = BorderDate.parse(try decoder.singleValueContainer().decode(String.self)) { return date }
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "The text is no date in ISO 8601"))
         }
@@ -22,6 +22,14 @@ extension Model {
             (try? fields._set(position, to: found)) != nil
         else { return nil }
         return found
+    }
+}
+
+/// Dates as other programs write them.
+enum BorderDate {
+    /// Reads ISO 8601, with or without a fraction of a second; also a date alone, or SQLite's form.
+    static func parse(_ text: String) -> Date? {
+        CivilTime.parse(text) ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 }
 

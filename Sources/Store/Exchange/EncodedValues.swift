@@ -7,7 +7,7 @@ extension Model {
     ///   have one.
     public var encodedValues: [String: Value] {
         get throws {
-            let fields = _withState { $0.visible.fields }
+            let fields = seen.fields
             return try Self.encodedValues(of: fields)
         }
     }
@@ -39,7 +39,7 @@ extension Model {
             guard let position = position(of: name) else {
                 throw StoreError(
                     .invalidInput, "The model has no property and no column named \(name)",
-                    hint: "Its properties are \(schema.columns.map(\.property).joined(separator: ", ")).",
+                    hint: StoreError.names(("property", "properties"), schema.columns.map(\.property)),
                     table: schema.table, column: name)
             }
             guard !seen.contains(position) else {

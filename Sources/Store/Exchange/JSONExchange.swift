@@ -85,7 +85,13 @@ extension Model {
         let rows = try rows(of: json)
         return try database.transaction {
             var count = 0
-            for row in rows where try importRow(row, existing, in: database) { count += 1 }
+            for (index, row) in rows.enumerated() {
+                do {
+                    if try importRow(row, existing, in: database) { count += 1 }
+                } catch let error as StoreError {
+                    throw error.inElement(index, of: rows.count)
+                }
+            }
             return count
         }
     }
@@ -102,12 +108,12 @@ extension Model {
                 table: schema.table,
                 operation: "importing")
         }
-        return try elements.map { element in
+        return try elements.enumerated().map { index, element in
             guard case .object(let members) = element else {
                 throw StoreError(
-                    .invalidInput, "The JSON contains an element that is not an object",
-                    hint: "Write an array of objects.",
-                    table: schema.table, operation: "importing")
+                    .invalidInput, "It is not a JSON object", hint: "Write an array of objects.",
+                    table: schema.table, operation: "importing"
+                ).inElement(index, of: elements.count)
             }
             var values: [String: Value] = [:]
             for member in members {
@@ -115,6 +121,7 @@ extension Model {
                     values[member.name] = try value(of: member)
                 } catch {
                     throw StoreError.undecodable(column: member.name, error).during("importing", table: schema.table)
+                        .inElement(index, of: elements.count)
                 }
             }
             return values

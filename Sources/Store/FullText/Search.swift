@@ -174,7 +174,7 @@ extension TextIndexDefinition {
                 throw StoreError(
                     .missingColumn,
                     "The text index \(self.name) has no column \(column), or its weight is not a finite number",
-                    hint: "Its columns are \(columns.joined(separator: ", ")).", table: table, column: column)
+                    hint: StoreError.names(("column", "columns"), columns), table: table, column: column)
             }
             factors[position] = factor
         }

@@ -286,7 +286,11 @@ extension Database {
         } catch {
             throw options.failed(error, operation: operation)
         }
-        if state.isBehind { try write(operation: operation) { try TextIndexStore($0.db).follow() } }
+        if state.isBehind {
+            try write(operation: operation) { context in
+                try StatementOwner.store.runs { try TextIndexStore(context.db).follow() }
+            }
+        }
         textPosition.max(state.last, ordering: .relaxed)
     }
 }

@@ -15,7 +15,7 @@ extension Database {
     ///   unchanged then.
     public func analyze() throws {
         try write { context in
-            try Maintenance.analyze(context.db)
+            try StatementOwner.store.runs { try Maintenance.analyze(context.db) }
             try context.schemaChanged()
             // The transaction journals nothing itself, so this is the position from which it started.
             let position = try JournalReader.lastSeq(context.db)

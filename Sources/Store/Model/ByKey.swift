@@ -8,7 +8,8 @@ extension Model {
     public static func require(_ id: ID, in database: Database) throws -> Self {
         if let object = try find(id, in: database) { return object }
         throw database.failed(
-            StoreError(.noSuchRow, "No row has this key", hint: "Call `find` for a row that may be missing."),
+            StoreError(.noSuchRow, "No row has this key", hint: "Call `find` for a row that may be missing.")
+                .of(Self.self, id),
             operation: "finding", table: schema.table)
     }
 

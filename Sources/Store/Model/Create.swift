@@ -1,7 +1,8 @@
 import Journal
 
 extension Model {
-    /// Creates a row and returns its live object.
+    /// Creates a row and returns its live object. See ``makeUnsaved(_:in:_:)`` for an object whose row is
+    /// created later, and ``insertRows(from:in:_:)`` for rows without objects.
     ///
     /// The key is generated when it is not set (``makePrimaryKey()``).
     ///
@@ -47,7 +48,7 @@ extension Model {
     /// rows.
     ///
     /// ```swift
-    /// try Person.insert(from: names, in: db) { $0.name = $1 }
+    /// try Person.insertRows(from: names, in: db) { $0.name = $1 }
     /// ```
     ///
     /// Keys are generated and `willInsert` runs as in ``create(from:in:_:)``. `didInsert` does not run,
@@ -58,13 +59,13 @@ extension Model {
     ///   then.
     @discardableResult
     @inlinable
-    public static func insert<Elements: Sequence>(
+    public static func insertRows<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
     ) throws -> Int {
         // Inlined because of the sequence: a step of a sequence whose type is not known at compile time costs
         // as much as binding a row.
         var iterator = elements.makeIterator()
-        return try insert(in: database) { fields in
+        return try insertRows(in: database) { fields in
             guard let element = iterator.next() else { return false }
             try fill(&fields, element)
             return true
@@ -75,7 +76,7 @@ extension Model {
     ///
     /// - Parameter fillNext: Fills the next row; returns false when there is none.
     @usableFromInline
-    static func insert(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {
+    static func insertRows(in database: Database, _ fillNext: (inout Fields) throws -> Bool) throws -> Int {
         do {
             return try database.transaction(operation: "inserting", table: schema.table) {
                 try database.write { try $0.insert(Self.self, fillNext) }
@@ -86,7 +87,7 @@ extension Model {
     }
 
     /// Returns the object of the row with this key. When there is no such row, creates it with `fill`. See
-    /// ``findOrMake(_:in:_:)`` for a row that is saved later.
+    /// ``findOrMakeUnsaved(_:in:_:)`` for a row that is saved later.
     ///
     /// - Throws: What ``create(in:_:)`` throws for a new row, and what ``fetch(_:in:)`` throws for an
     ///   existing one. Nothing is written then.
@@ -107,8 +108,8 @@ extension WriteContext {
     static let keyAttempts = 16
 
     func create<M: Model>(_ type: M.Type, _ id: M.ID?, _ fill: (inout M.Fields) throws -> Void) throws -> M {
+        var fields = M.Fields()
         do {
-            var fields = M.Fields()
             if let id { fields._key = id }
             try fill(&fields)
             return try insert(type, &fields)
@@ -159,11 +160,17 @@ extension WriteContext {
     }
 
     func requireAll<M: Model>(_ type: M.Type, _ fields: M.Fields) throws {
-        guard !fields._unset.isEmpty, let missing = fields._unset.positions.first else { return }
-        let column = M.schema.columns[missing]
+        guard !fields._unset.isEmpty else { return }
+        let missing = fields._unset.positions.map { M.schema.columns[$0] }
+        let names = missing.map(\.property).joined(separator: ", ")
+        if missing.count == 1 {
+            throw StoreError(
+                .missingValue, "\(names) was not set",
+                hint: "Set it in the block, make it optional, or give it a default value.", column: missing[0].name)
+        }
         throw StoreError(
-            .missingValue, "\(column.property) was not set",
-            hint: "Set it in the block, make it optional, or give it a default value.", column: column.name)
+            .missingValue, "\(names) were not set",
+            hint: "Set them in the block, make them optional, or give them default values.")
     }
 
     /// Adds the column to the error of a value that could not be bound.

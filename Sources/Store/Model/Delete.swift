@@ -30,7 +30,7 @@ extension Model {
 
     /// True when the row is deleted, whichever writer deleted it. The deleting transaction sees true at once,
     /// all others after the commit. The value becomes false again when a row appears under the same key, or
-    /// when ``make(_:in:_:)`` is called with that key.
+    /// when ``makeUnsaved(_:in:_:)`` is called with that key.
     public var isDeleted: Bool { rowState == .deleted }
 
     /// True when the row exists, as seen by the calling thread.
@@ -61,7 +61,7 @@ extension WriteContext {
             afterCommit.append(HookCall(object: object, kind: .deleted))
             return true
         } catch let error as StoreError {
-            throw error.during("deleting", table: M.schema.table)
+            throw error.during("deleting", table: M.schema.table).of(M.self, object._withState { $0.fields._key })
         }
     }
 }

@@ -46,65 +46,31 @@ extension Model {
         // An object that is found in memory counts as a read for the tracker too.
         ThreadContext.access(to: database)?.tracker?.note(table: schema.table)
         guard let object = database.instances(of: Self.self).cached(id),
-            object._status == .present
+            (SnapshotReads.exist ? object.seen.status : object._status) == .present
         else { return nil }
         return object
     }
 
-    /// Returns the objects of the rows that meet `condition`. ORDER BY and LIMIT may follow the condition as
-    /// SQL.
+    /// Returns the objects of all rows; the short form of `query.all(in:)`.
     ///
-    /// ```swift
-    /// try Person.where("name = \(name) ORDER BY age LIMIT 10", in: db)
-    /// try Person.where("name = ? AND age > ?", name, 18, in: db)
-    /// ```
-    ///
-    /// `$T` stands for the table, `$PK` for the primary key.
-    ///
-    /// - Throws: What ``fetch(_:in:)`` throws.
-    public static func `where`(
-        _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
-    ) throws -> [Self] {
-        try fetch("WHERE " + condition.binding(arguments), in: database)
-    }
+    /// - Parameter database: The database of the rows.
+    /// - Throws: ``StoreError``, as described at ``Query``.
+    public static func all(in database: Database) throws -> [Self] { try query.all(in: database) }
 
-    /// Returns all objects, optionally in an order: `Person.all(orderedBy: "name DESC, $PK", in: db)`.
+    /// Returns the object of the first of all rows, nil without a row; the short form of `query.first(in:)`.
     ///
-    /// - Throws: What ``fetch(_:in:)`` throws.
-    public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
-        try fetch(order.map { "ORDER BY " + $0 } ?? "", in: database)
-    }
+    /// - Parameter database: The database of the rows.
+    /// - Throws: ``StoreError``, as described at ``Query``; further rows are not read.
+    public static func first(in database: Database) throws -> Self? { try query.first(in: database) }
 
-    /// Returns the object of the first row that meets `condition`, or of the first of all rows when there is
-    /// no condition.
+    /// Returns the number of all rows; the short form of `query.count(in:)`.
     ///
-    /// - Throws: What ``fetch(_:in:)`` throws; only the first row is decoded.
-    public static func first(
-        _ condition: SQL? = nil, _ arguments: (any ColumnValue)?..., orderedBy order: SQL? = nil, in database: Database
-    ) throws -> Self? {
-        var tail: SQL = try condition.map { try "WHERE " + $0.binding(arguments) } ?? ""
-        if let order { tail = tail + " ORDER BY " + order }
-        // Reads only the first row. A LIMIT that is added as text could clash with one in the condition.
-        let sql = SQL(raw: schema.select + " ") + tail.expanding(schema)
-        return try database.access { context in
-            try context.fetchObjects(Self.self, sql, limit: 1).first
-        }
-    }
+    /// - Parameter database: The database of the rows.
+    /// - Throws: ``StoreError``, as described at ``Query``; rows are not decoded.
+    public static func count(in database: Database) throws -> Int { try query.count(in: database) }
 
-    /// Returns the number of rows that meet `condition`, or of all rows when there is no condition.
-    ///
-    /// - Throws: What ``fetch(_:in:)`` throws for the SQL and its values; rows are not decoded.
-    public static func count(
-        where condition: SQL? = nil, _ arguments: (any ColumnValue)?..., in database: Database
-    ) throws -> Int {
-        let bound = try condition?.binding(arguments)
-        let tail: SQL = bound.map { " WHERE " + $0 } ?? ""
-        let sql = ("SELECT count(*) FROM $T" + tail).expanding(schema)
-        return try database.value(Int.self, sql, operation: "counting", table: schema.table) ?? 0
-    }
-
-    /// Returns the objects of the rows of `SELECT … FROM table` with this tail: WHERE, ORDER BY, LIMIT,
-    /// joins.
+    /// Returns the objects of the rows of `SELECT … FROM table` with this tail in SQL: joins, WHERE, ORDER BY,
+    /// LIMIT. For what a ``Query`` cannot say.
     ///
     /// - Throws: ``StoreError``: `undecodable` for the first row with a value that its property's type cannot
     ///   decode; `unstorable` for an argument or a key that SQLite cannot bind; `argumentCount` when the
@@ -172,28 +138,16 @@ extension AccessContext {
             guard let row = try M.select(id, db) else { return nil }
             return try objects(for: [row], of: type).first
         } catch let error as StoreError {
-            throw error.during("finding", table: M.schema.table)
+            throw error.during("finding", table: M.schema.table).of(M.self, id)
         }
     }
 }
 
 extension ValueModel {
-    /// Returns all rows of the struct's table, as values.
+    /// Returns all rows of the struct's table, as values; the short form of `query.all(in:)`.
     ///
-    /// - Throws: ``StoreError``: `missingColumn` when the table lacks the column of a property that has no
-    ///   default value, `undecodable` for the first value that its property's type cannot decode, and what
-    ///   ``Model/fetch(_:in:)`` throws for SQL.
-    public static func all(orderedBy order: SQL? = nil, in database: Database) throws -> [Self] {
-        try database.rows(as: Self.self, "SELECT * FROM $T" + (order.map { " ORDER BY " + $0 } ?? ""))
-    }
-
-    /// Returns the rows that meet `condition`, as values.
-    ///
-    /// - Throws: What ``all(orderedBy:in:)`` throws, and ``StoreError/Code/argumentCount`` when the numbers
-    ///   of `?` and values differ.
-    public static func `where`(
-        _ condition: SQL, _ arguments: (any ColumnValue)?..., in database: Database
-    ) throws -> [Self] {
-        try database.rows(as: Self.self, "SELECT * FROM $T WHERE " + condition.binding(arguments))
-    }
+    /// - Parameter database: The database of the rows.
+    /// - Throws: ``StoreError``, as described at ``Query``; also `missingColumn` when the table lacks the
+    ///   column of a property that has no default value.
+    public static func all(in database: Database) throws -> [Self] { try query.all(in: database) }
 }

@@ -34,7 +34,8 @@ extension ModelFields {
         }
     }
 
-    /// Reads an object with the names of the properties. Integer keys and references may be texts. A property
+    /// Reads an object with the names of the properties. Integer keys and references may be texts, and dates may be
+    /// texts in ISO 8601 where the decoder's own form is another one. A property
     /// without a name there keeps its default value. A key that is not there stays unset, and is generated
     /// when a row is created.
     ///
@@ -139,8 +140,15 @@ extension Column: FieldColumn {
             return .integer(number)
         }
         if M.schema.columns[position].isOptional, try container.decodeNil(forKey: key) { return .null }
-        if let type = Value.self as? any Decodable.Type, let value = try container.decode(type, forKey: key) as? Value {
-            return try encode(value)
+        if let type = Value.self as? any Decodable.Type {
+            do {
+                if let value = try container.decode(type, forKey: key) as? Value { return try encode(value) }
+            } catch {
+                guard let text = try? container.decode(String.self, forKey: key),
+                    let date = BorderDate.parse(text), let value = date as? Value
+                else { throw error }
+                return try encode(value)
+            }
         }
         // A type that is not Codable is given in its stored form, of which JSON has no more than these.
         if let integer = try? container.decode(Int64.self, forKey: key) { return .integer(integer) }

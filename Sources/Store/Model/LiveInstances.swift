@@ -63,9 +63,14 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Set before the first object is registered.
     private let isUsed = Atomic<Bool>(false)
     private let clock: LiveClock
+    /// The listeners to all models.
+    private let general: DatabaseListeners
     var modelName: String { "\(M.self)" }
 
-    init(clock: LiveClock) { self.clock = clock }
+    init(clock: LiveClock, general: DatabaseListeners) {
+        self.clock = clock
+        self.general = general
+    }
 
     /// The object for `key`, when it is in memory.
     func cached(_ key: M.ID) -> M? {
@@ -78,7 +83,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     var objectLimit: Int { table.withLock { $0.count } }
     /// False when no object was ever registered.
     var mayHold: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
-    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 }
+    var hasListeners: Bool { listenerCount.load(ordering: .acquiring) > 0 || !general.isEmpty }
 
     /// Returns the objects for committed rows that were just read into `fresh` objects.
     ///
@@ -89,11 +94,15 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     ///     snapshot is the newest.
     ///   - byWriter: True for a transaction that reads committed rows. The epoch in `start` is then the
     ///     number of the write before it.
+    ///   - keepsDeleted: True for a read in which objects show its snapshot: a row that was deleted since is still
+    ///     one of its rows.
     /// - Returns: The objects in the order of the rows, without those whose rows are known to be deleted
     ///   since; and those for which a newer position was handled already, which must be refreshed.
-    func adopt(_ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false) -> (
-        objects: [M], stale: [M]
-    ) {
+    func adopt(
+        _ fresh: [M], _ start: RegistrationContext, notices: Int64?, byWriter: Bool = false, keepsDeleted: Bool = false
+    )
+        -> (objects: [M], stale: [M])
+    {
         let position = start.position
         // Objects whose last reference ends here must not be released under the lock.
         var released: [any AnyObject & Sendable] = []
@@ -113,7 +122,11 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
                 let object = fresh[index]
                 let exact = object._exactKey
                 if let known = table[exact].map({ unsafeDowncast($0, to: M.self) }) {
-                    if known._offer(object, asOf: position) { objects[index] = known } else { missing.append(index) }
+                    if known._offer(object, asOf: position) || keepsDeleted {
+                        objects[index] = known
+                    } else {
+                        missing.append(index)
+                    }
                     if isBehind {
                         known._withState { $0.isStale = true }
                         stale.append(known)
@@ -235,9 +248,10 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// Records the values of a row before the commit that is being handled. Only the first record of a row
     /// counts.
     func keepImage(_ fields: M.Fields) {
+        guard hasListeners else { return }
         let exact = fields._key.exact
         state.withLock { state in
-            guard !state.listeners.isEmpty, state.images[exact] == nil else { return }
+            guard state.images[exact] == nil else { return }
             state.images[exact] = fields
         }
     }
@@ -257,6 +271,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         for (mailbox, filter) in listeners {
             if let filtered = filter.apply(change) { mailbox.send(filtered) }
         }
+        general.send(change)
     }
 
     func finish() {
@@ -324,7 +339,7 @@ struct RefreshableObject<M: Model>: Refreshable {
         } catch let error as StoreError where error.code == .undecodable {
             // The row exists, but the model cannot decode it. The object keeps its last valid values and
             // records the error.
-            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
+            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table).of(M.self, key) }
         }
     }
 
@@ -343,7 +358,7 @@ struct RefreshableObject<M: Model>: Refreshable {
             if row == nil, object._withState({ ($0.overlays.first?.status ?? $0.status) == .new }) { return }
             context.show(object, row, status: row == nil ? .deleted : .present)
         } catch let error as StoreError where error.code == .undecodable {
-            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table) }
+            object._withState { $0.refreshError = error.during("refreshing", table: M.schema.table).of(M.self, key) }
         }
     }
 }

@@ -43,7 +43,16 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         if let box = ObserverBox.pointed(by: observers.load(ordering: .acquiring)) { box.release() }
     }
 
-    /// Reads one property.
+    /// Reads one property of `object`, whose storage this is, as the calling thread sees it.
+    @inlinable
+    public borrowing func read<M: Model, Result: Sendable>(
+        _ object: M, _ body: (Fields) -> Result
+    ) -> Result where M.Fields == Fields {
+        if SnapshotReads.exist, let seen = SnapshotReads.read(object, { fields, _ in body(fields) }) { return seen }
+        return read(body)
+    }
+
+    /// Reads one property that never differs between the states of a row.
     @inlinable
     public borrowing func read<Result: Sendable>(_ body: (Fields) -> Result) -> Result {
         state.withLock { state in

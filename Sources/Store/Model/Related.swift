@@ -75,7 +75,7 @@ private struct ReferenceColumn<M: Model, Target: Model>: Sendable where Target.I
     let position: Int
 
     func value(in object: M) throws -> Ref<Target>? {
-        try Ref<Target>?(columnValue: object._withState { $0.visible.fields }._value(position))
+        try Ref<Target>?(columnValue: object.seen.fields._value(position))
     }
 }
 

@@ -18,10 +18,21 @@ struct RowInserter<M: Model> {
         context.follower.commits.note(table: M.schema.table, .insert, columns: [])
     }
 
-    /// Completes the values and writes the row.
+    /// Completes the values and writes the row. An error has the row's key when the program gave it: nobody knows a
+    /// key that was generated for a row that does not exist.
     mutating func insert(_ fields: inout M.Fields) throws {
+        var isKeyGiven = false
+        do {
+            try insert(&fields, &isKeyGiven)
+        } catch let error as StoreError {
+            throw isKeyGiven ? error.of(M.self, fields._key) : error
+        }
+    }
+
+    private mutating func insert(_ fields: inout M.Fields, _ isKeyGiven: inout Bool) throws {
         let unset = fields._unset
         let isUnset = !unset.isEmpty && M.schema.key.contains { unset.contains($0) }
+        isKeyGiven = !isUnset
         let isMinted = isUnset && M.Fields._keySource == .rowid
         let isGenerated = isUnset && !isMinted
         for attempt in 1... {

@@ -13,12 +13,10 @@ extension Model {
     /// The state of the row: ``RowState/new``, ``RowState/persisted`` or ``RowState/deleted``.
     public var rowState: RowState {
         _observeState()
-        return _withState { state in
-            switch state.visible.status {
-            case .unknown, .new: .new
-            case .present: .persisted
-            case .deleted: .deleted
-            }
+        return switch seen.status {
+        case .unknown, .new: .new
+        case .present: .persisted
+        case .deleted: .deleted
         }
     }
 

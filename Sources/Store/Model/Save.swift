@@ -99,7 +99,7 @@ extension WriteContext {
             }
             return !changes.isEmpty
         } catch let error as StoreError {
-            throw error.during("saving", table: M.schema.table)
+            throw error.during("saving", table: M.schema.table).of(M.self, object._withState { $0.fields._key })
         }
     }
 

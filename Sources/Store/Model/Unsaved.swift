@@ -8,7 +8,7 @@ extension Model {
     /// reference is released.
     ///
     /// ```swift
-    /// let bob = try Person.make(in: db) { $0.name = "Bob" }
+    /// let bob = try Person.makeUnsaved(in: db) { $0.name = "Bob" }
     /// try bob.save()
     /// ```
     ///
@@ -20,8 +20,8 @@ extension Model {
     ///
     /// - Throws: ``StoreError/Code/keyCollision`` when 16 generated keys in a row are in use;
     ///   ``StoreError/Code/primaryKey`` when an object with the given key is in memory and not deleted (see
-    ///   ``findOrMake(_:in:_:)``); what `fill` throws.
-    public static func make(
+    ///   ``findOrMakeUnsaved(_:in:_:)``); what `fill` throws.
+    public static func makeUnsaved(
         _ id: ID? = nil, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if database.isClosed {
@@ -38,7 +38,7 @@ extension Model {
             if isNew { return object }
             if !isGenerated {
                 throw StoreError(
-                    .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMake`.",
+                    .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMakeUnsaved`.",
                     table: schema.table, operation: "making")
             }
         }
@@ -46,11 +46,11 @@ extension Model {
     }
 
     /// Returns the object of the row with this key, or the unsaved object with this key. When there is
-    /// neither, makes a new one, as ``make(_:in:_:)`` does. Nothing is written before the object is saved.
+    /// neither, makes a new one, as ``makeUnsaved(_:in:_:)`` does. Nothing is written before the object is saved.
     ///
     /// - Throws: What ``fetch(_:in:)`` throws for an existing row; what `fill` throws. No object is made
     ///   then.
-    public static func findOrMake(
+    public static func findOrMakeUnsaved(
         _ id: ID, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
     ) throws -> Self {
         if let found = try find(id, in: database) { return found }
@@ -89,7 +89,9 @@ extension Database {
         for _ in 0..<WriteContext.keyAttempts {
             let key = try M.generateKey()
             if instances.cached(key) != nil { continue }
-            if try access({ try M.select(key, $0.db) == nil }) { return key }
+            if try access({ context in try StatementOwner.store.runs { try M.select(key, context.db) == nil } }) {
+                return key
+            }
         }
         throw StoreError.keyCollision(M.schema.table)
     }
@@ -109,7 +111,7 @@ extension Database {
         try transaction {
             var written = 0
             for change in changes {
-                try check(change.database)
+                try check(change.database, of: change as? any Model)
                 if try change.saveChanges() { written += 1 }
             }
             return written
@@ -126,18 +128,19 @@ extension Database {
         try transaction {
             var deleted = 0
             for object in objects {
-                try check(object.database)
+                try check(object.database, of: object)
                 if try object.delete() { deleted += 1 }
             }
             return deleted
         }
     }
 
-    private func check(_ other: Database) throws {
+    private func check(_ other: Database, of object: (any Model)?) throws {
         guard other !== self else { return }
-        throw StoreError(
-            .otherDatabase, "The object belongs to another database",
+        let error = StoreError(
+            .otherDatabase, "The object belongs to the database \(other.path), and not to this one",
             hint: "Save it through the database that it belongs to.")
+        throw object.map { $0.located(error) } ?? error
     }
 }
 
@@ -154,6 +157,11 @@ public protocol PendingChange: Sendable {
 }
 
 extension Model {
+    /// Returns the error with the object's table and key.
+    fileprivate func located(_ error: StoreError) -> StoreError {
+        error.during("saving", table: Self.schema.table).of(Self.self, _withState { $0.fields._key })
+    }
+
     /// Saves an object that was made in memory, like ``save(onConflict:)`` with its default policy.
     ///
     /// - Throws: What ``save(onConflict:)`` throws.

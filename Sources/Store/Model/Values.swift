@@ -10,7 +10,7 @@ extension Model {
     /// ```
     public var values: Fields {
         _observeValues()
-        return _withState { $0.visible.fields }
+        return seen.fields
     }
 
     /// True when the two are one object.
@@ -21,7 +21,7 @@ extension Model {
 
     /// The model's name with the values by property, for people: `Person(id: 7, name: "Bob", age: nil)`. It
     /// is no read for observers.
-    public var description: String { _withState { $0.visible.fields }.description }
+    public var description: String { seen.fields.description }
 }
 
 extension Query where M: Model {

@@ -92,13 +92,16 @@ final class Follower {
 
     func takeAffected() -> [any Refreshable] { logs.values.flatMap { $0.takeAffected() } }
 
-    /// Sends the events of the changes after position `seen`.
+    /// Sends the events of the changes after position `seen`, commit by commit.
     ///
     /// - Parameter position: The last position of a transaction's own entries. A read of the journal can come
     ///   between the commit and this call; it has sent all their events when `seen` is not before `position`.
     ///   It cannot see tables without capture.
     func deliver(after seen: Int64, upTo position: Int64 = .max) {
-        for log in logs.values where seen < position || !log.isTracked { log.deliver(after: seen) }
+        var events: [ChangeEvent] = []
+        for log in logs.values where seen < position || !log.isTracked { events += log.events(after: seen) }
+        if events.count > 1 { events.sort { ($0.group, $0.first) < ($1.group, $1.first) } }
+        for event in events { event.send() }
     }
 
     // MARK: - Savepoints

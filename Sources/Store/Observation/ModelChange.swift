@@ -3,14 +3,7 @@ import Journal
 /// The change of one row by one commit.
 public struct RowChange<M: Model>: Sendable {
     /// The kind of change, from the state before the commit to the state after it.
-    public enum Kind: Sendable {
-        /// The row did not exist before, and exists after.
-        case inserted
-        /// The row existed before and after: columns differ, or it was deleted and inserted again.
-        case updated
-        /// The row existed before, and does not exist after.
-        case deleted
-    }
+    public typealias Kind = ChangeKind
 
     /// The row's primary key.
     public let id: M.ID
@@ -124,7 +117,13 @@ extension Model {
     ///     print(change.updated, change.columns, change.origin)
     /// }
     /// ```
-    public static func changes(in database: Database) -> ModelChanges<Self> { changes(in: database, ChangeFilter()) }
+    ///
+    /// - Parameters:
+    ///   - database: The database of the rows.
+    ///   - kinds: The kinds of change that are reported: `[.inserted, .deleted]` for the set of rows.
+    public static func changes(
+        in database: Database, kinds: Set<ChangeKind> = ChangeKind.all
+    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(kinds: kinds)) }
 
     /// Returns the changes of this model. Updates are reported only when they touch one of `columns`;
     /// inserted and deleted rows always.

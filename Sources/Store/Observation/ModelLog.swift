@@ -1,5 +1,14 @@
 import Journal
 
+/// An event of one model and commit that is ready to be sent.
+struct ChangeEvent {
+    /// The number of the commit.
+    let group: Int
+    /// The position of its first change; `Int64.max` for a write of the running transaction.
+    let first: Int64
+    let send: () -> Void
+}
+
 /// The changes of one model in a transaction, or in a read of the journal.
 protocol ChangeLog: AnyObject {
     var isTracked: Bool { get set }
@@ -19,8 +28,8 @@ protocol ChangeLog: AnyObject {
     func confirm()
     /// Drops what was recorded since ``confirm()``; the journal is read instead.
     func dropUnconfirmed()
-    /// Sends one event for each group of records after position `seen`.
-    func deliver(after seen: Int64)
+    /// Returns what sends the event of each group of records after position `seen`.
+    func events(after seen: Int64) -> [ChangeEvent]
 }
 
 /// The log of one model.
@@ -102,14 +111,19 @@ final class ModelLog<M: Model>: ChangeLog {
 
     func dropUnconfirmed() { records.removeLast(records.count - confirmed) }
 
-    func deliver(after seen: Int64) {
+    func events(after seen: Int64) -> [ChangeEvent] {
+        var events: [ChangeEvent] = []
         var start = records.startIndex
         while start < records.endIndex {
             let group = records[start].group
             let end = records[start...].firstIndex { $0.group != group } ?? records.endIndex
-            if let change = coalesce(records[start..<end].filter { $0.seq > seen }) { registry.send(change) }
+            if let change = coalesce(records[start..<end].filter { $0.seq > seen }) {
+                let first = records[start].seq
+                events.append(ChangeEvent(group: group, first: first) { [registry] in registry.send(change) })
+            }
             start = end
         }
+        return events
     }
 
     // MARK: - One entry

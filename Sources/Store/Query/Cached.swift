@@ -41,7 +41,7 @@ extension Database {
 
     /// Runs `compute` on one snapshot, and returns its value and what it has read.
     func tracked<T>(_ compute: () throws -> T) throws -> (value: T, region: ReadRegion) {
-        try access { context in
+        try access(showingSnapshot: true) { context in
             let outer = context.tracker
             let tracker = RegionTracker()
             context.tracker = tracker

@@ -6,7 +6,7 @@ import Journal
 ///
 /// ```swift
 /// let adults = Person.where(\.age >= 18).order(by: \.name)
-/// try Person.where("\(Person.columns.name) LIKE 'A%'", in: db)
+/// let named = try Person.where("\(Person.columns.name) LIKE 'A%'").all(in: db)
 /// ```
 public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.

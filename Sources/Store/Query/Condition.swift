@@ -19,6 +19,18 @@ public struct Condition<M: TableModel>: Sendable {
         Condition(template: "(" + Template(sql) + "\n)")
     }
 
+    /// A condition in raw SQL with the values of its `?`. A query with it throws
+    /// ``StoreError/Code/argumentCount`` when the SQL binds interpolated values as well.
+    static func sql(_ sql: SQL, values: [(any ColumnValue)?]) -> Condition {
+        do {
+            return .sql(try sql.binding(values))
+        } catch let error as StoreError {
+            return Condition(template: Template([.failure(error)]))
+        } catch {
+            return Condition(template: Template([.failure(StoreError(.sql, "\(error)", table: M.schema.table))]))
+        }
+    }
+
     /// True for every row.
     public static var all: Condition { Condition(template: Template("1")) }
 

@@ -9,9 +9,11 @@ extension Database {
             return try access(operation: operation, table: table) { context in
                 try context.prepare(sql.text).run { statement in
                     try statement.bind(sql.bindings)
-                    var elements: [Element] = []
-                    while try statement.step() { elements.append(try read(statement)) }
-                    return elements
+                    return try StatementOwner.program.runs {
+                        var elements: [Element] = []
+                        while try statement.step() { elements.append(try read(statement)) }
+                        return elements
+                    }
                 }
             }
         } catch let error as StoreError {

@@ -34,7 +34,9 @@ struct PreparedStatement {
         let count = Int(sqlite3_bind_parameter_count(handle))
         guard count == values.count else {
             throw StoreError(
-                .argumentCount, "The SQL has \(count) parameters, and \(values.count) values were given",
+                .argumentCount,
+                "The SQL has \(StoreError.count(count, "parameter")), and "
+                    + "\(StoreError.count(values.count, "value")) \(values.count == 1 ? "was" : "were") given",
                 hint: "Give one value for each `?`.")
         }
         for (position, value) in values.enumerated() {

@@ -27,7 +27,7 @@ extension Query {
         let sql =
             limit == nil && offset == 0
             ? try select("count(*)") : try "SELECT count(*) FROM (" + select("1") + ")"
-        return try one(sql, in: database) { try $0.read($1) } ?? 0
+        return try one(sql, operation: "counting", in: database) { try $0.read($1) } ?? 0
     }
 
     /// Returns true when there is no row.
@@ -136,9 +136,10 @@ extension Query {
 
     /// Returns the first column of the only row; nil for NULL.
     private func one<Result>(
-        _ sql: SQL, in database: Database, read: (RowCursor, Int) throws -> Result
+        _ sql: SQL, operation: String = "computing", in database: Database,
+        read: (RowCursor, Int) throws -> Result
     ) throws -> Result? {
-        try database.list(sql, operation: "computing", table: M.schema.table) { statement in
+        try database.list(sql, operation: operation, table: M.schema.table) { statement in
             try statement.isNull(0) ? nil : read(statement.row, 0)
         }.first ?? nil
     }

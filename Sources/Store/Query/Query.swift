@@ -28,6 +28,15 @@ public struct Query<M: TableModel>: Sendable {
         return query
     }
 
+    /// Keeps the rows that also meet a condition in SQL; see the type's `where` for SQL.
+    ///
+    /// - Parameters:
+    ///   - condition: What may follow WHERE, without ORDER BY and LIMIT.
+    ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    public func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> Query {
+        self.where(.sql(condition, values: arguments))
+    }
+
     /// Adds columns to the order, smallest first; earlier columns take precedence.
     public func order<each V>(by paths: repeat ColumnPath<M, each V>) -> Query {
         var query = self
@@ -70,7 +79,11 @@ public struct Query<M: TableModel>: Sendable {
 
     /// `SELECT … FROM table WHERE … ORDER BY … LIMIT …`.
     func select(_ selection: SQL) throws -> SQL {
-        try "SELECT " + selection + SQL(raw: " FROM \(M.schema.quotedTable)") + tail()
+        do {
+            return try "SELECT " + selection + SQL(raw: " FROM \(M.schema.quotedTable)") + tail()
+        } catch let error as StoreError {
+            throw error.during("querying", table: M.schema.table)
+        }
     }
 
     /// The SQL after the table's name.
@@ -91,7 +104,11 @@ public struct Query<M: TableModel>: Sendable {
 
     /// The WHERE of an UPDATE or DELETE of these rows.
     func target() throws -> SQL {
-        if limit == nil, offset == 0 { return try filter() }
+        if limit == nil, offset == 0 {
+            do { return try filter() } catch let error as StoreError {
+                throw error.during("changing rows", table: M.schema.table)
+            }
+        }
         let key = M.schema.keyList(from: M.schema.quotedTable)
         return try SQL(raw: " WHERE \(M.schema.key.count == 1 ? key : "(\(key))") IN (") + select(SQL(raw: key)) + ")"
     }
@@ -105,9 +122,21 @@ extension TableModel {
     /// ```
     public static func `where`(_ condition: Condition<Self>) -> Query<Self> { Query(condition) }
 
-    /// Queries the rows that meet the SQL `condition`, for further refinement:
-    /// `Person.matching("name LIKE \(pattern)").order(by: \.age)`.
-    public static func matching(_ condition: SQL) -> Query<Self> { Query(.sql(condition)) }
+    /// Queries the rows that meet a condition in SQL, in which `$T` stands for the table and `$PK` for the
+    /// primary key.
+    ///
+    /// ```swift
+    /// let old = try Person.where("age > \(60) AND name <> \(name)").order(by: \.name).limit(10).all(in: db)
+    /// let number = try Person.where("age > ?", 60).count(in: db)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - condition: What may follow WHERE, without ORDER BY and LIMIT, for which a query has `order` and
+    ///     `limit`. Interpolated values are bound.
+    ///   - arguments: The values of the `?` placeholders that are not interpolated.
+    public static func `where`(_ condition: SQL, _ arguments: (any ColumnValue)?...) -> Query<Self> {
+        Query(.sql(condition, values: arguments))
+    }
 
     /// The query of all rows.
     public static var query: Query<Self> { Query() }

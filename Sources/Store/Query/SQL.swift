@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let adults: SQL = "age >= \(18)"
-/// try Person.where("\(adults) AND name = \(name) ORDER BY \(raw: column)", in: db)
+/// try Person.where("\(adults) AND name = \(name)").order(.sql("\(raw: column)")).all(in: db)
 /// ```
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// The text, with a `?` for each bound value.
@@ -90,7 +90,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     ///
     /// ```swift
     /// let sql = try SQL("age > :age AND name <> :name", named: ["age": 18, "name": "Bob"])
-    /// try Person.where(sql, in: db)
+    /// let people = try Person.where(sql).all(in: db)
     /// ```
     ///
     /// - Throws: ``StoreError/Code/argumentCount`` for a parameter without a value, and for a value without a
@@ -104,7 +104,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         let unused = Set(values.keys).subtracting(names)
         guard unused.isEmpty else {
             throw StoreError(
-                .argumentCount, "The SQL has no parameter for the names \(unused.sorted().joined(separator: ", "))",
+                .argumentCount,
+                "The SQL has no parameter for the \(unused.count == 1 ? "name" : "names") "
+                    + unused.sorted().joined(separator: ", "),
                 hint: "Write each name in the SQL, as `:name`.")
         }
         self.text = text

@@ -21,7 +21,7 @@ public struct SQLRow: Sendable {
         guard let value = self[column] else {
             throw StoreError(
                 .missingColumn, "The query returns no column \(column)",
-                hint: "Its columns are \(columns.joined(separator: ", ")).", column: column)
+                hint: StoreError.names(("column", "columns"), columns), column: column)
         }
         do {
             return try T(columnValue: value)

@@ -309,6 +309,6 @@ extension ModelSchema {
         if let column = columns.first(where: { SQLText.same($0.name, name) })?.name { return column }
         throw StoreError(
             .missingColumn, "The model has no property and no column named \(name)",
-            hint: "Its properties are \(columns.map(\.property).joined(separator: ", ")).", table: table, column: name)
+            hint: StoreError.names(("property", "properties"), columns.map(\.property)), table: table, column: name)
     }
 }

@@ -23,6 +23,9 @@ struct Migration {
         renamedTables = schema.renamedTables
     }
 
+    /// The models of the automatic schemas.
+    var models: [any Model.Type] { automatic.flatMap(\.models) }
+
     func run(_ database: Database) throws -> SchemaReport {
         var report = SchemaReport()
         if database.replica.isReadOnly {
@@ -131,7 +134,9 @@ private struct ForeignKeyViolations {
     func checkNothingNew(_ db: GRDB.Database) throws {
         for (place, count) in try ForeignKeyViolations(db).counts where count > counts[place] ?? 0 {
             throw StoreError(
-                .foreignKey, "After the migration, \(count) rows refer to rows of \(place.parent) that do not exist",
+                .foreignKey,
+                "After the migration, \(StoreError.count(count, "row")) \(count == 1 ? "refers" : "refer") to rows of "
+                    + "\(place.parent) that do not exist",
                 hint: "Correct them in the same migration.", table: place.table, operation: "changing the schema")
         }
     }

@@ -22,7 +22,8 @@ enum RowValidation {
         guard !invalid.isEmpty else { return 0 }
         guard policy == .delete else {
             throw StoreError(
-                .invalidRow, "\(invalid.count) of \(total) rows are not valid",
+                .invalidRow,
+                "\(invalid.count) of \(StoreError.count(total, "row")) \(invalid.count == 1 ? "is" : "are") not valid",
                 hint: InvalidRows.hint(losing: invalid.count, of: total), table: M.schema.table)
         }
         let keys = M.schema.key.map { "\(SQLText.quote(identifier: M.schema.columns[$0].name)) IS ?" }

@@ -88,8 +88,9 @@ struct TableRebuild {
     private func refusal(_ error: StoreError, lost: Int, of total: Int) -> StoreError {
         StoreError(
             .invalidRow,
-            "\(lost) of \(total) rows do not fit the changed table: \(error.message)".replacing(
-                TableRebuild.temporaryName, with: table.name),
+            "\(lost) of \(StoreError.count(total, "row")) \(lost == 1 ? "does" : "do") not fit the changed table: \(error.message)"
+                .replacing(
+                    TableRebuild.temporaryName, with: table.name),
             hint: InvalidRows.hint(losing: lost, of: total), table: table.name, column: error.column,
             sqliteCode: error.sqliteCode)
     }

@@ -108,14 +108,15 @@ final class StressWork: Sendable {
         let (sum, count) = try database.read {
             (
                 try database.value(Int.self, "SELECT sum(balance) FROM Account") ?? -1,
-                try Account.count(where: "$PK <= ?", StressWork.accounts, in: database)
+                try Account.where("$PK <= ?", StressWork.accounts).count(in: database)
             )
         }
         if sum != 0 || count != Int(StressWork.accounts) { wrongSums.add(1, ordering: .relaxed) }
     }
 
     private func query() throws {
-        let accounts = try Account.where("$PK <= ? ORDER BY visits DESC", StressWork.accounts, in: database)
+        let accounts = try Account.where("$PK <= ?", StressWork.accounts).order(by: \.visits, .descending).all(
+            in: database)
         if accounts.count != Int(StressWork.accounts) { wrongSums.add(1, ordering: .relaxed) }
         _ = try Account.all(in: database).reduce(0) { $0 + $1.visits }
     }
