@@ -40,6 +40,8 @@ struct ConfigurationTests {
             log-level: warning
             conflict-days: 7
             conflicts-per-row: 3
+            keep: 12h
+            lease: 90d
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -59,6 +61,7 @@ struct ConfigurationTests {
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
         #expect(configuration.logLevel == .warning)
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
+        #expect(configuration.keep == TimeSpan("12h") && configuration.lease == TimeSpan("90d"))
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
     }
