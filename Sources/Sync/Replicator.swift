@@ -76,7 +76,8 @@ public final class Replicator: Sendable {
         followed = FollowedPeers(
             transports.map { transport in
                 let session = SyncSession(
-                    replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+                    replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
+                    meter: endpoint.meter)
                 let follower = PeerFollower(
                     session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
                 return .init(configuration: nil, follower: follower)
@@ -125,7 +126,8 @@ public final class Replicator: Sendable {
             let transport = try Replicator.transport(
                 to: peer, limits: limits, functions: inbox.functions, clock: clock)
             let session = SyncSession(
-                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
+                meter: endpoint.meter)
             return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
         }
     }

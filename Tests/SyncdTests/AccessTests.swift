@@ -197,7 +197,7 @@ struct AccessTests {
     func table() {
         #expect(Set(Route.all.map(\.action)) == Set(Route.Action.allCases))
         #expect(Set(Route.all.map { "\($0.method) \($0.path)" }).count == Route.all.count)
-        let open = ["/healthz", "/readyz", "/style.css", "/login", "/login", "/logout"]
+        let open = ["/healthz", "/readyz", "/style.css", "/live.js", "/login", "/login", "/logout"]
         #expect(Route.all.filter { $0.access == .anyone }.map(\.path) == open)
         #expect(Route.all.allSatisfy { !$0.takesPassword || $0.method == .get })
         #expect(Route.all.filter { $0.access == .reader && $0.method != .get }.map(\.action) == [.wait])

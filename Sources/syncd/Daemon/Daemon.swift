@@ -68,12 +68,17 @@ struct Daemon {
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
         }
+        let gate = AccessGate(tokens: { current.value.accessTokens }, sessions: sessions)
+        let live = LiveFeed()
+        let updates = try LiveUpdates(
+            feed: live, reports: ReportSource(replica: replica, replicator: replicator, reloader: reloader))
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
-            gate: AccessGate(tokens: { current.value.accessTokens }, sessions: sessions),
+            gate: gate,
             handlers: Handlers(
                 replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader,
-                sessions: sessions, isOpen: { current.value.accessTokens.isEmpty }),
+                gate: gate,
+                live: live),
             limits: limits, metrics: metrics, logger: logger)
         let scheme = settings.certificate == nil ? "http" : "https"
         let manager = manager
@@ -88,7 +93,7 @@ struct Daemon {
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), application,
+                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime

@@ -88,6 +88,6 @@ struct Verdict: Sendable, Hashable {
         }
         let list: HTML = items.isEmpty ? "" : "<ul>\(items)</ul>"
         let kind: HTML = isGood ? "verdict" : "verdict look"
-        return "<div class=\"\(kind)\" role=\"status\"><strong>\(sentence)</strong>\(list)</div>\n"
+        return "<div class=\"\(kind)\"><strong>\(sentence)</strong>\(list)</div>\n"
     }
 }

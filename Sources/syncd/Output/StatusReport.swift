@@ -56,6 +56,8 @@ struct StatusReport: Sendable {
     let walBytes: Int64
     /// Why the last reload has changed nothing; nil when it succeeded. Only a running daemon knows it.
     var configurationRefused: String?
+    /// The replicas whose pulls wait here for news. Only a running daemon knows them.
+    var followers: [OriginID] = []
 
     /// The token for what this replica has written itself so far.
     var token: WriteToken { WriteToken(origin: origin, version: vector[origin]) }

@@ -47,6 +47,8 @@ struct RequestGuard: RouterMiddleware {
         context.logger.debug(
             "request", metadata: ["route": "\(route?.path ?? "unknown")", "status": "\(response.status.code)"])
         response.headers[.cacheControl] = "no-store"
+        // No answer is a script or a style sheet but those that say so.
+        response.headers[.xContentTypeOptions] = "nosniff"
         return response
     }
 
