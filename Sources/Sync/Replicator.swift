@@ -62,7 +62,9 @@ public final class Replicator: Sendable {
         self.replica = replica
         self.limits = limits
         self.clock = clock
-        let inbox = try Inbox(replica: replica, limits: limits, functions: functions, logger: logger) {
+        let inbox = try Inbox(
+            replica: replica, limits: limits, functions: functions, logger: logger.about(.intake)
+        ) {
             Stamp(milliseconds: clock.wallMilliseconds())
         }
         let endpoint = Endpoint(
@@ -109,7 +111,7 @@ public final class Replicator: Sendable {
         do {
             try await blocking { [inbox] in try step(inbox.peers) }
         } catch {
-            logger.warning("What is known of the peers cannot be kept: \(SyncError(wrapping: error))")
+            logger.log(.peerNotesFailed, "What is known of the peers cannot be kept: \(SyncError(wrapping: error))")
         }
     }
 
@@ -122,7 +124,7 @@ public final class Replicator: Sendable {
     ///   file. Nothing has changed then.
     public func follow(_ peers: [PeerConfiguration]) throws {
         try followed.replace(by: peers) { peer in
-            if let exposure = peer.exposure { logger.warning("\(exposure)") }
+            if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
             let transport = try Replicator.transport(
                 to: peer, limits: limits, functions: inbox.functions, clock: clock)
             let session = SyncSession(
@@ -142,13 +144,14 @@ public final class Replicator: Sendable {
                 }
             }
             guard report.isHeldBackByOthers else { return }
-            logger.warning(
+            logger.log(
+                .clockAhead,
                 """
                 changes of this replica carry times \(report.ownAheadMilliseconds / 1_000) s ahead of its clock: \
                 peers hold them back until then; see `syncd clock`
                 """)
         } catch {
-            logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
+            logger.log(.journalUnreadable, "The journal cannot be read: \(SyncError(wrapping: error))")
         }
     }
 
@@ -162,7 +165,8 @@ public final class Replicator: Sendable {
                     try inbox.dropUnfinished()
                 }
             } catch {
-                logger.warning(
+                logger.log(
+                    .sweepFailed,
                     "Old conflicts and unfinished transactions cannot be dropped: \(SyncError(wrapping: error))")
             }
             do {
@@ -296,7 +300,7 @@ public final class Replicator: Sendable {
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
-        if let exposure = peer.exposure { logger.warning("\(exposure)") }
+        if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
         let transport = try await blocking { [limits, clock, inbox] in
             try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
         }

@@ -38,6 +38,7 @@ struct ConfigurationTests {
             tls-key: $CREDENTIALS_DIRECTORY/key
             tls-ca: ca.pem
             log-level: warning
+            log-format: json
             conflict-days: 7
             conflicts-per-row: 3
             """
@@ -57,7 +58,7 @@ struct ConfigurationTests {
         #expect(configuration.tlsCertificate == "\(directory)/cert.pem")
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
-        #expect(configuration.logLevel == .warning)
+        #expect(configuration.logLevel == .warning && configuration.logFormat == .json)
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
@@ -81,6 +82,7 @@ struct ConfigurationTests {
             tls-cert: none.pem
             database:
             tls-ca: [a]
+            log-format: xml
             """)
         #expect(check.settings == nil)
         let mistakes = try #require(ConfigurationMistakes(check.mistakes, in: "shop.yaml")).all
@@ -88,6 +90,7 @@ struct ConfigurationTests {
             mistakes.map { "\($0.place?.line ?? 0) \($0.key ?? "")" } == [
                 "1 listen", "2 tokn-file", "5 peer", "6 frob", "7 url", "8 peer", "9 log-level",
                 "10 conflict-days", "11 conflicts-per-row", "12 tls-cert", "13 database", "14 tls-ca",
+                "15 log-format",
             ])
         #expect(mistakes.allSatisfy { !$0.message.isEmpty && !$0.hint.isEmpty })
     }

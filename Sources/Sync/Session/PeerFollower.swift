@@ -146,8 +146,10 @@ final class PeerFollower: Sendable {
             _ = try await session.compareIfDue()
         } catch {
             guard !Task.isCancelled else { return }
-            logger.warning(
-                "The content could not be compared with \(session.transport.name): \(SyncError(wrapping: error))")
+            logger.log(
+                .comparisonFailed,
+                "The content could not be compared with \(session.transport.name): \(SyncError(wrapping: error))",
+                peer: session.transport.name)
         }
     }
 
@@ -177,9 +179,10 @@ final class PeerFollower: Sendable {
         }
         guard isNew else { return }
         let side = offset > 0 ? "ahead of" : "behind"
-        logger.warning(
-            "the clock of \(session.transport.name) is \(offset.magnitude / 1_000) s \(side) this one: changes will be held back"
-        )
+        logger.log(
+            .peerClock,
+            "the clock of \(session.transport.name) is \(offset.magnitude / 1_000) s \(side) this one: changes will be held back",
+            peer: session.transport.name)
     }
 
     private func succeeded(vector: VersionVector) async {
@@ -193,7 +196,9 @@ final class PeerFollower: Sendable {
             }
             return status.lastError != nil
         }
-        if recovered { logger.info("\(session.transport.name) answers again") }
+        if recovered {
+            logger.log(.peerRecovered, "\(session.transport.name) answers again", peer: session.transport.name)
+        }
         await record(atOnce: recovered)
     }
 
@@ -207,7 +212,7 @@ final class PeerFollower: Sendable {
             return status.lastError?.code != error.code
         }
         guard isNew else { return }
-        logger.warning("\(error)")
+        logger.log(.peerFailed, "\(error)", peer: session.transport.name)
         await record(atOnce: true)
     }
 
@@ -224,7 +229,9 @@ final class PeerFollower: Sendable {
         do {
             try await blocking { [session] in try session.inbox.peers.record(status) }
         } catch {
-            logger.warning("The state of \(status.name) cannot be noted: \(SyncError(wrapping: error))")
+            logger.log(
+                .peerNotesFailed, "The state of \(status.name) cannot be noted: \(SyncError(wrapping: error))",
+                peer: status.name)
         }
     }
 }

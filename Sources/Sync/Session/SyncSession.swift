@@ -219,8 +219,10 @@ package struct SyncSession: Sendable {
         do {
             report.mismatches = try await compareIfDue() ?? []
         } catch {
-            inbox.logger?.warning(
-                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))")
+            inbox.logger?.log(
+                .comparisonFailed,
+                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))",
+                peer: transport.name)
         }
         return report
     }
@@ -242,9 +244,10 @@ package struct SyncSession: Sendable {
             try inbox.peers.record(comparisonWith: transport.name, mismatches, milliseconds: now)
         }
         for mismatch in mismatches {
-            inbox.logger?.error(
-                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`"
-            )
+            inbox.logger?.log(
+                .contentDiffers,
+                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`",
+                peer: transport.name)
         }
         return mismatches
     }

@@ -82,6 +82,11 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How to log: text for people, or json with one object a line (default: text).", valueName: "format"))
+    var logFormat: LogFormat?
+
+    @Option(
+        help: ArgumentHelp(
             "Days for which the ledger keeps conflicts, 1 to 1000000 (default: 90).", valueName: "days"))
     var conflictDays: Int?
 
@@ -110,6 +115,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.tlsKey = tlsKey
         flags.tlsAuthority = tlsAuthority
         flags.logLevel = logLevel
+        flags.logFormat = logFormat
         flags.conflictDays = conflictDays
         flags.conflictsPerRow = conflictsPerRow
         let source = ConfigurationSource(flags: flags, file: config)

@@ -14,6 +14,7 @@ struct Configuration: Sendable, Hashable {
     var tlsKey: String?
     var tlsAuthority: String?
     var logLevel: Logger.Level?
+    var logFormat: LogFormat?
     /// Days for which the ledger keeps conflicts.
     var conflictDays: Int?
     /// Conflicts of one row that the ledger keeps.
@@ -58,6 +59,7 @@ extension Configuration {
         override(.tlsKey, \.tlsKey)
         override(.tlsAuthority, \.tlsAuthority)
         override(.logLevel, \.logLevel)
+        override(.logFormat, \.logFormat)
         override(.conflictDays, \.conflictDays)
         override(.conflictsPerRow, \.conflictsPerRow)
         result.peers += flags.peers

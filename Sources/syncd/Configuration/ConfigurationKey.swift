@@ -9,6 +9,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case tlsKey = "tls-key"
     case tlsAuthority = "tls-ca"
     case logLevel = "log-level"
+    case logFormat = "log-format"
     case conflictDays = "conflict-days"
     case conflictsPerRow = "conflicts-per-row"
 
@@ -28,6 +29,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsKey: "PEM file with the private key of that certificate."
         case .tlsAuthority: "PEM file of the authorities to trust for https peers, instead of the system's."
         case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
+        case .logFormat: "How to log: text for people, or json with one object a line."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
         case .conflictsPerRow: "How many conflicts of one row the ledger keeps, 1 to 1000000."
         }
@@ -50,6 +52,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsKey: ["tls-key: \(Credentials.prefix)key"]
         case .tlsAuthority: ["tls-ca: authorities.pem"]
         case .logLevel: ["log-level: info"]
+        case .logFormat: ["log-format: text"]
         case .conflictDays: ["conflict-days: 90"]
         case .conflictsPerRow: ["conflicts-per-row: 100"]
         }

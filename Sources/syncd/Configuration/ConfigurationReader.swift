@@ -34,6 +34,7 @@ struct ConfigurationReader {
         case .tlsKey: configuration.tlsKey = path(value, name)
         case .tlsAuthority: configuration.tlsAuthority = path(value, name)
         case .logLevel: configuration.logLevel = level(value, name)
+        case .logFormat: configuration.logFormat = format(value, name)
         case .conflictDays: configuration.conflictDays = count(value, name)
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
         }
@@ -121,6 +122,17 @@ extension ConfigurationReader {
             return nil
         }
         return level
+    }
+
+    private mutating func format(_ node: Node, _ key: String) -> LogFormat? {
+        guard let text = text(node, key) else { return nil }
+        guard let format = LogFormat(rawValue: text) else {
+            mistake(
+                "unknown log format \"\(text)\"",
+                hint: "The formats are: " + LogFormat.allCases.map(\.rawValue).joined(separator: ", "), key, node)
+            return nil
+        }
+        return format
     }
 
     private mutating func count(_ node: Node, _ key: String) -> Int? {

@@ -14,6 +14,7 @@ struct DaemonSettings: Sendable, Equatable {
     let certificate: ListenerCertificate?
     let peers: [PeerConfiguration]
     let logLevel: Logger.Level
+    var logFormat = LogFormat.text
     let conflictDays: Int
     let conflictsPerRow: Int
 

@@ -37,6 +37,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.peers, .peers, isLive: true)
         compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
         compare(\.logLevel, .logLevel, isLive: true)
+        compare(\.logFormat, .logFormat, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
         compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
         self.applied = applied
@@ -44,7 +45,8 @@ struct ReloadPlan: Sendable, Equatable {
         settings = DaemonSettings(
             database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
-            logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow)
+            logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
+            conflictsPerRow: running.conflictsPerRow)
     }
 
     var json: JSONValue {

@@ -65,7 +65,7 @@ struct SettingsCheck {
         settings = DaemonSettings(
             database: database, address: address, token: token, tokens: tokens ?? AccessTokens(),
             certificate: certificate, peers: peers,
-            logLevel: configuration.logLevel ?? .info,
+            logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)
     }

@@ -40,7 +40,7 @@ struct Daemon {
         limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
         peersAtMost = capacity.peers
-        logger = Logger.standardError { current.value.logLevel }
+        logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
         replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
         lock = try FileLock(database: settings.database)
         replicator = try Replicator(
@@ -100,13 +100,13 @@ struct Daemon {
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
-            logger.notice("requests or exchanges under way did not end in time and were cancelled")
+            logger.log(.cutShort, "requests or exchanges under way did not end in time and were cancelled")
         } catch {
             if let failure = Failure(listeningOn: settings.address, error) { throw failure }
             throw error
         }
         try close()
-        logger.notice("stopped")
+        logger.log(.stopped, "stopped")
     }
 
     /// Closes the replica. The checkpoint that it begins with needs room on the disk; without, the log stays
@@ -116,7 +116,7 @@ struct Daemon {
         do {
             try replica.close()
         } catch let error as JournalError where error.sqliteCode.map({ SQLiteFailure(code: $0).meaning }) == .full {
-            logger.warning("the log stays beside the database until there is room for it: \(error.message)")
+            logger.log(.logKept, "the log stays beside the database until there is room for it: \(error.message)")
         }
     }
 }
