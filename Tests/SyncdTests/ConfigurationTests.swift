@@ -41,6 +41,9 @@ struct ConfigurationTests {
             log-format: json
             conflict-days: 7
             conflicts-per-row: 3
+            on-conflict: cat > /dev/null; echo 1
+            on-held: /bin/held --now
+            on-mismatch: 'exit 1'
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -59,6 +62,10 @@ struct ConfigurationTests {
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
         #expect(configuration.logLevel == .warning && configuration.logFormat == .json)
+        #expect(
+            configuration.hooks == [
+                .conflict: "cat > /dev/null; echo 1", .held: "/bin/held --now", .mismatch: "exit 1",
+            ])
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
@@ -83,6 +90,7 @@ struct ConfigurationTests {
             database:
             tls-ca: [a]
             log-format: xml
+            on-held:
             """)
         #expect(check.settings == nil)
         let mistakes = try #require(ConfigurationMistakes(check.mistakes, in: "shop.yaml")).all
@@ -90,7 +98,7 @@ struct ConfigurationTests {
             mistakes.map { "\($0.place?.line ?? 0) \($0.key ?? "")" } == [
                 "1 listen", "2 tokn-file", "5 peer", "6 frob", "7 url", "8 peer", "9 log-level",
                 "10 conflict-days", "11 conflicts-per-row", "12 tls-cert", "13 database", "14 tls-ca",
-                "15 log-format",
+                "15 log-format", "16 on-held",
             ])
         #expect(mistakes.allSatisfy { !$0.message.isEmpty && !$0.hint.isEmpty })
     }

@@ -19,6 +19,10 @@ struct Configuration: Sendable, Hashable {
     var conflictDays: Int?
     /// Conflicts of one row that the ledger keeps.
     var conflictsPerRow: Int?
+    /// The commands of hooks, for the shell.
+    var onConflict: String?
+    var onHeld: String?
+    var onMismatch: String?
 
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
@@ -62,7 +66,21 @@ extension Configuration {
         override(.logFormat, \.logFormat)
         override(.conflictDays, \.conflictDays)
         override(.conflictsPerRow, \.conflictsPerRow)
+        override(.onConflict, \.onConflict)
+        override(.onHeld, \.onHeld)
+        override(.onMismatch, \.onMismatch)
         result.peers += flags.peers
         return result
+    }
+}
+
+extension Configuration {
+    /// The command of each hook that there is.
+    var hooks: [HookKind: String] {
+        var hooks: [HookKind: String] = [:]
+        hooks[.conflict] = onConflict
+        hooks[.held] = onHeld
+        hooks[.mismatch] = onMismatch
+        return hooks
     }
 }

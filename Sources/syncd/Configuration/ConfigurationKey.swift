@@ -12,6 +12,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case logFormat = "log-format"
     case conflictDays = "conflict-days"
     case conflictsPerRow = "conflicts-per-row"
+    case onConflict = "on-conflict"
+    case onHeld = "on-held"
+    case onMismatch = "on-mismatch"
 
     /// What the key means, for the example file.
     var sentence: String {
@@ -32,6 +35,10 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .logFormat: "How to log: text for people, or json with one object a line."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
         case .conflictsPerRow: "How many conflicts of one row the ledger keeps, 1 to 1000000."
+        case .onConflict:
+            "A shell command that is run when a conflict comes; it gets a line of JSON on its standard input."
+        case .onHeld: "The same for rows that constraints keep out of their tables, when there are more than before."
+        case .onMismatch: "The same when the content differs from that of a peer."
         }
     }
 
@@ -55,6 +62,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .logFormat: ["log-format: text"]
         case .conflictDays: ["conflict-days: 90"]
         case .conflictsPerRow: ["conflicts-per-row: 100"]
+        case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
+        case .onHeld: ["on-held: logger -t shop"]
+        case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]
         }
     }
 

@@ -37,6 +37,9 @@ struct ConfigurationReader {
         case .logFormat: configuration.logFormat = format(value, name)
         case .conflictDays: configuration.conflictDays = count(value, name)
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
+        case .onConflict: configuration.onConflict = text(value, name)
+        case .onHeld: configuration.onHeld = text(value, name)
+        case .onMismatch: configuration.onMismatch = text(value, name)
         }
     }
 

@@ -17,6 +17,8 @@ struct DaemonSettings: Sendable, Equatable {
     var logFormat = LogFormat.text
     let conflictDays: Int
     let conflictsPerRow: Int
+    /// The commands of hooks.
+    var hooks: [HookKind: String] = [:]
 
     /// All tokens that are accepted.
     var accessTokens: AccessTokens { AccessTokens(tokens.entries + (token.map { [$0.entry] } ?? [])) }

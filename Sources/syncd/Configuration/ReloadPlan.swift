@@ -40,13 +40,14 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.logFormat, .logFormat, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
         compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
+        for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
             database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
             logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
-            conflictsPerRow: running.conflictsPerRow)
+            conflictsPerRow: running.conflictsPerRow, hooks: wanted.hooks)
     }
 
     var json: JSONValue {

@@ -67,7 +67,8 @@ struct SettingsCheck {
             certificate: certificate, peers: peers,
             logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
-            conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey)
+            conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
+            hooks: configuration.hooks)
     }
 
     private mutating func certificate() -> ListenerCertificate? {

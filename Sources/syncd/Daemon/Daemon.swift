@@ -70,8 +70,9 @@ struct Daemon {
         }
         let gate = AccessGate(tokens: { current.value.accessTokens }, sessions: sessions)
         let live = LiveFeed()
-        let updates = try LiveUpdates(
-            feed: live, reports: ReportSource(replica: replica, replicator: replicator, reloader: reloader))
+        let reports = ReportSource(replica: replica, replicator: replicator, reloader: reloader)
+        let updates = try LiveUpdates(feed: live, reports: reports)
+        let hooks = try await Hooks(reports, logger: logger) { current.value.hooks }
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
             gate: gate,
@@ -93,7 +94,7 @@ struct Daemon {
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, application,
+                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime

@@ -13,13 +13,17 @@ enum DaemonEvent: String, Sendable, CaseIterable {
     case requestFailed = "request.failed"
     case requestBroken = "request.broken"
     case clientGone = "request.abandoned"
+    case hookDone = "hook.done"
+    case hookFailed = "hook.failed"
+    case hookOutput = "hook.output"
 
     /// How serious it is.
     var level: Logger.Level {
         switch self {
         case .configurationRefused, .requestBroken: .error
-        case .logKept, .requestFailed: .warning
+        case .logKept, .requestFailed, .hookFailed: .warning
         case .stopped, .cutShort, .configurationApplied: .notice
+        case .hookDone, .hookOutput: .info
         case .request, .clientGone: .debug
         }
     }
