@@ -130,7 +130,8 @@ public final class Replicator: Sendable {
             let session = SyncSession(
                 replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                 meter: endpoint.meter)
-            return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
+            return PeerFollower(
+                session: session, pulls: endpoint.pulls, direction: peer.direction, entropy: entropy, logger: logger)
         }
     }
 
@@ -298,6 +299,9 @@ public final class Replicator: Sendable {
 
     /// Returns the status of each followed peer, in the order of the configuration.
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
+
+    /// The directions of the followed peers that are not both, by their names.
+    package var directions: [String: SyncDirection] { followed.directions }
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
         if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }

@@ -33,7 +33,7 @@ struct ConfigurationTests {
             peer:
               - http://a:1
               - other.sqlite
-              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key}
+              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key, direction: push}
             tls-cert: cert.pem
             tls-key: $CREDENTIALS_DIRECTORY/key
             tls-ca: ca.pem
@@ -57,6 +57,7 @@ struct ConfigurationTests {
         #expect(configuration.peers[2].tokenFile == "\(directory)/b.token")
         #expect(configuration.peers[2].tlsAuthority == "\(directory)/b.pem")
         #expect(configuration.peers[2].tlsCertificate == "\(directory)/c.pem")
+        #expect(configuration.peers.map(\.direction) == [nil, nil, .push])
         #expect(configuration.peers[2].tlsKey == "\(directory)/c.key")
         #expect(configuration.tlsCertificate == "\(directory)/cert.pem")
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")

@@ -9,6 +9,7 @@ final class PeerFollower: Sendable {
     private let pulls: WaitingPullers
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger
+    private let direction: SyncDirection
     private let status: Mutex<PeerStatus>
 
     /// What the peer last said that it has.
@@ -18,12 +19,14 @@ final class PeerFollower: Sendable {
     private let recorded = Mutex<Int64?>(nil)
 
     init(
-        session: SyncSession, pulls: WaitingPullers, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both,
+        entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.session = session
         self.pulls = pulls
         self.entropy = entropy
         self.logger = logger
+        self.direction = direction
         status = Mutex(PeerStatus(name: session.transport.name))
     }
 
@@ -46,7 +49,7 @@ final class PeerFollower: Sendable {
     func run(vectors: AsyncStream<VersionVector>) async {
         let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
         await withDiscardingTaskGroup { group in
-            var state = FollowState(limits: session.limits)
+            var state = FollowState(limits: session.limits, direction: direction)
             group.addTask { for await vector in vectors { inbox.yield(.changed(vector)) } }
             group.addTask { for await _ in self.comparisons.stream { await self.compare() } }
             inbox.yield(.started)
@@ -78,6 +81,7 @@ final class PeerFollower: Sendable {
                 }
                 theirs.withLock { $0 = hello.vector }
                 compareClocks(hello)
+                if !direction.pulls { await succeeded(vector: hello.vector) }
                 return .greeted(hello.vector)
             }
         case .pull(let waits):

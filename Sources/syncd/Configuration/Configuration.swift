@@ -39,6 +39,7 @@ struct PeerSettings: Sendable, Hashable {
     /// The certificate with which the daemon identifies itself to this peer, and its key.
     var tlsCertificate: String?
     var tlsKey: String?
+    var direction: SyncDirection?
     /// Where the file has the peer; nil for a flag.
     var place: ConfigurationPlace?
 

@@ -85,6 +85,7 @@ enum PeerKey: String, Sendable, CaseIterable {
     case tlsAuthority = "tls-ca"
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
+    case direction
 
     fileprivate var example: String {
         switch self {
@@ -93,6 +94,7 @@ enum PeerKey: String, Sendable, CaseIterable {
         case .tlsAuthority: "oslo-ca.pem"
         case .tlsCertificate: "client.pem"
         case .tlsKey: "\(Credentials.prefix)client-key"
+        case .direction: "both    # or pull, or push"
         }
     }
 }

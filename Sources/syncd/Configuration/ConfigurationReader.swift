@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Sync
 import Yams
 
 /// Turns the nodes of a document into settings, and collects every mistake instead of stopping at the first.
@@ -72,6 +73,7 @@ struct ConfigurationReader {
             case .tlsAuthority: peer.tlsAuthority = path(value, key.rawValue)
             case .tlsCertificate: peer.tlsCertificate = path(value, key.rawValue)
             case .tlsKey: peer.tlsKey = path(value, key.rawValue)
+            case .direction: peer.direction = direction(value, key.rawValue)
             }
         }
         if node.mapping?[Node(PeerKey.url.rawValue)] == nil {
@@ -125,6 +127,18 @@ extension ConfigurationReader {
             return nil
         }
         return level
+    }
+
+    private mutating func direction(_ node: Node, _ key: String) -> SyncDirection? {
+        guard let text = text(node, key) else { return nil }
+        guard let direction = SyncDirection(rawValue: text) else {
+            mistake(
+                "unknown direction \"\(text)\"",
+                hint: "The directions are: " + SyncDirection.allCases.map(\.rawValue).joined(separator: ", "), key, node
+            )
+            return nil
+        }
+        return direction
     }
 
     private mutating func format(_ node: Node, _ key: String) -> LogFormat? {

@@ -108,7 +108,8 @@ struct SettingsCheck {
             return attempt(.peers, place) {
                 try PeerConfiguration.checkScheme(of: peer.address)
                 let bearer = try (own ?? token).map { try BearerToken($0.secret) }
-                let result = try PeerConfiguration(peer.address, token: bearer, tls: files)
+                var result = try PeerConfiguration(peer.address, token: bearer, tls: files)
+                result.direction = peer.direction ?? .both
                 if case .file(let path) = result.address, access(path, F_OK) != 0 {
                     throw Failure(
                         "The peer \(path) is neither an address nor a file that exists",

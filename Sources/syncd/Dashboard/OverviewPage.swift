@@ -91,12 +91,16 @@ struct OverviewPage {
 
     private static func name(_ peer: StatusReport.Peer) -> HTML {
         let origin: HTML? = peer.origin.map { " <span class=\"soft\"><code>\($0.short)</code></span>" }
-        return "\(peer.url)\(origin)"
+        let direction: HTML? = peer.direction.flatMap { direction in
+            direction == .both ? nil : "<br><span class=\"soft\">\(direction.rawValue) only</span>"
+        }
+        return "\(peer.url)\(origin)\(direction)"
     }
 
     private static func state(_ peer: StatusReport.Peer) -> HTML {
         let level: HTML =
             switch peer.lag {
+            case nil where peer.direction == .pull: "<span class=\"soft\">gets nothing from here</span>"
             case nil: "<span class=\"soft\">nothing confirmed yet</span>"
             case 0: "<span class=\"good\">has everything</span>"
             case let lag?: "\(ConsoleText.count(lag, "change")) behind"

@@ -16,6 +16,13 @@ struct ReportSource: Sendable {
         return try await blocking { [replica, replicator] in
             var report = try StatusReport(replica, countingRows: countingRows, live: replicator.status())
             report.configurationRefused = refusal
+            let directions = replicator.directions
+            for index in report.peers.indices {
+                let direction = directions[report.peers[index].url] ?? .both
+                report.peers[index].direction = direction
+                // What it lacks does not come from here.
+                if direction == .pull { report.peers[index].lag = nil }
+            }
             report.followers = replicator.endpoint.pulls.waiting
             return report
         }

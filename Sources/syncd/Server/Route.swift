@@ -20,7 +20,7 @@ struct Route: Sendable, Hashable {
     enum Access: Sendable {
         /// Any caller. The answer reveals nothing about the replica.
         case anyone
-        /// Callers with a token of the scope `replicate`.
+        /// Callers with a token of the scope `replicate`, or of the direction: `pull` or `push`.
         case peer
         /// Callers with a token of the scope `read`. Only for routes that change nothing.
         case reader
@@ -33,13 +33,18 @@ struct Route: Sendable, Hashable {
     let action: Action
     let access: Access
 
-    /// The scope that a token needs; nil for a route that is open to anyone.
-    var scope: TokenScope? {
+    /// The scopes of which a token needs one; empty for a route that is open to anyone.
+    var scopes: [TokenScope] {
         switch access {
-        case .anyone: nil
-        case .peer: .replicate
-        case .reader: .read
-        case .admin: .admin
+        case .anyone: []
+        case .peer:
+            switch action {
+            case .hello: [.replicate, .pull, .push]
+            case .push: [.replicate, .push]
+            default: [.replicate, .pull]
+            }
+        case .reader: [.read]
+        case .admin: [.admin]
         }
     }
 
