@@ -62,7 +62,9 @@ public final class Replicator: Sendable {
         self.replica = replica
         self.limits = limits
         self.clock = clock
-        let inbox = try Inbox(replica: replica, limits: limits, functions: functions, logger: logger) {
+        let inbox = try Inbox(
+            replica: replica, limits: limits, functions: functions, logger: logger.about(.intake)
+        ) {
             Stamp(milliseconds: clock.wallMilliseconds())
         }
         let endpoint = Endpoint(
@@ -76,7 +78,8 @@ public final class Replicator: Sendable {
         followed = FollowedPeers(
             transports.map { transport in
                 let session = SyncSession(
-                    replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
+                    replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
+                    meter: endpoint.meter)
                 let follower = PeerFollower(
                     session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
                 return .init(configuration: nil, follower: follower)
@@ -110,7 +113,7 @@ public final class Replicator: Sendable {
         do {
             try await blocking { [inbox] in try step(inbox.peers) }
         } catch {
-            logger.warning("What is known of the peers cannot be kept: \(SyncError(wrapping: error))")
+            logger.log(.peerNotesFailed, "What is known of the peers cannot be kept: \(SyncError(wrapping: error))")
         }
     }
 
@@ -123,12 +126,14 @@ public final class Replicator: Sendable {
     ///   file. Nothing has changed then.
     public func follow(_ peers: [PeerConfiguration]) throws {
         try followed.replace(by: peers) { peer in
-            if let exposure = peer.exposure { logger.warning("\(exposure)") }
+            if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
             let transport = try Replicator.transport(
                 to: peer, limits: limits, functions: inbox.functions, clock: clock)
             let session = SyncSession(
-                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock)
-            return PeerFollower(session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
+                replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
+                meter: endpoint.meter)
+            return PeerFollower(
+                session: session, pulls: endpoint.pulls, direction: peer.direction, entropy: entropy, logger: logger)
         }
     }
 
@@ -142,13 +147,14 @@ public final class Replicator: Sendable {
                 }
             }
             guard report.isHeldBackByOthers else { return }
-            logger.warning(
+            logger.log(
+                .clockAhead,
                 """
                 changes of this replica carry times \(report.ownAheadMilliseconds / 1_000) s ahead of its clock: \
                 peers hold them back until then; see `syncd clock`
                 """)
         } catch {
-            logger.warning("The journal cannot be read: \(SyncError(wrapping: error))")
+            logger.log(.journalUnreadable, "The journal cannot be read: \(SyncError(wrapping: error))")
         }
     }
 
@@ -162,7 +168,8 @@ public final class Replicator: Sendable {
                     try inbox.dropUnfinished()
                 }
             } catch {
-                logger.warning(
+                logger.log(
+                    .sweepFailed,
                     "Old conflicts and unfinished transactions cannot be dropped: \(SyncError(wrapping: error))")
             }
             do {
@@ -221,12 +228,14 @@ public final class Replicator: Sendable {
                 let report = try await compact()
                 looked = horizon.vector
                 guard report.removed > 0 else { continue }
-                logger.info(
+                logger.log(
+                    .compacted,
                     "compaction removed \(report.removed) of \(report.entries) entries of the journal; \(report.freeBytes) bytes of the file are free"
                 )
             } catch {
                 guard !Task.isCancelled else { return }
-                logger.warning("The journal cannot be compacted: \(SyncError(wrapping: error))")
+                logger.log(
+                    .compactionFailed, "The journal cannot be compacted: \(SyncError(wrapping: error))")
             }
         }
     }
@@ -356,8 +365,11 @@ public final class Replicator: Sendable {
     /// Returns the status of each followed peer, in the order of the configuration.
     public func status() -> ReplicatorStatus { ReplicatorStatus(peers: followed.all.map(\.currentStatus)) }
 
+    /// The directions of the followed peers that are not both, by their names.
+    package var directions: [String: SyncDirection] { followed.directions }
+
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
-        if let exposure = peer.exposure { logger.warning("\(exposure)") }
+        if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
         let transport = try await blocking { [limits, clock, inbox] in
             try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
         }

@@ -26,9 +26,9 @@ struct Credential: Sendable, CustomTestStringConvertible {
 
     /// The status with which a route refuses the credential; nil when it opens the route.
     func refusal(of route: Route) -> Int? {
-        guard let scope = route.scope else { return nil }
+        guard !route.scopes.isEmpty else { return nil }
         if scopes.isEmpty || (isPassword && !route.takesPassword) { return 401 }
-        return scopes.contains(scope) ? nil : 403
+        return scopes.isDisjoint(with: route.scopes) ? 403 : nil
     }
 
     private static let scoped: [Credential] = AccessTests.scoped.flatMap { secret, scopes in
@@ -95,6 +95,7 @@ struct AccessTests {
     static let scoped: [(secret: String, scopes: [TokenScope])] = [
         ("replicate-secret", [.replicate]), ("read-secret", [.read]), ("admin-secret", [.admin]),
         ("both-secret", [.replicate, .read]), ("all-secret", [.replicate, .read, .admin]),
+        ("pull-secret", [.pull]), ("push-secret", [.push]),
     ]
 
     static func tokensFile() throws -> String {
@@ -197,8 +198,13 @@ struct AccessTests {
     func table() {
         #expect(Set(Route.all.map(\.action)) == Set(Route.Action.allCases))
         #expect(Set(Route.all.map { "\($0.method) \($0.path)" }).count == Route.all.count)
-        let open = ["/healthz", "/readyz", "/style.css", "/login", "/login", "/logout"]
+        let open = ["/healthz", "/readyz", "/style.css", "/live.js", "/login", "/login", "/logout"]
         #expect(Route.all.filter { $0.access == .anyone }.map(\.path) == open)
+        func opened(by scope: TokenScope) -> [String] { Route.all.filter { $0.scopes.contains(scope) }.map(\.path) }
+        #expect(opened(by: .push) == ["/v1/hello", "/v1/push"])
+        #expect(
+            opened(by: .pull) == ["/v1/hello", "/v1/pull", "/v1/digest", "/v1/snapshot", "/v1/snapshot/part"])
+        #expect(Set(opened(by: .replicate)) == Set(opened(by: .pull) + opened(by: .push)))
         #expect(Route.all.allSatisfy { !$0.takesPassword || $0.method == .get })
         #expect(Route.all.filter { $0.access == .reader && $0.method != .get }.map(\.action) == [.wait])
         #expect(Route.all.filter { $0.access == .admin }.map(\.path) == ["/conflicts", "/v1/admin/reload"])

@@ -33,15 +33,19 @@ struct ConfigurationTests {
             peer:
               - http://a:1
               - other.sqlite
-              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key}
+              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key, direction: push}
             tls-cert: cert.pem
             tls-key: $CREDENTIALS_DIRECTORY/key
             tls-ca: ca.pem
             log-level: warning
+            log-format: json
             conflict-days: 7
             conflicts-per-row: 3
             keep: 12h
             lease: 90d
+            on-conflict: cat > /dev/null; echo 1
+            on-held: /bin/held --now
+            on-mismatch: 'exit 1'
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -55,11 +59,16 @@ struct ConfigurationTests {
         #expect(configuration.peers[2].tokenFile == "\(directory)/b.token")
         #expect(configuration.peers[2].tlsAuthority == "\(directory)/b.pem")
         #expect(configuration.peers[2].tlsCertificate == "\(directory)/c.pem")
+        #expect(configuration.peers.map(\.direction) == [nil, nil, .push])
         #expect(configuration.peers[2].tlsKey == "\(directory)/c.key")
         #expect(configuration.tlsCertificate == "\(directory)/cert.pem")
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
-        #expect(configuration.logLevel == .warning)
+        #expect(configuration.logLevel == .warning && configuration.logFormat == .json)
+        #expect(
+            configuration.hooks == [
+                .conflict: "cat > /dev/null; echo 1", .held: "/bin/held --now", .mismatch: "exit 1",
+            ])
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(configuration.keep == TimeSpan("12h") && configuration.lease == TimeSpan("90d"))
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
@@ -84,6 +93,8 @@ struct ConfigurationTests {
             tls-cert: none.pem
             database:
             tls-ca: [a]
+            log-format: xml
+            on-held:
             """)
         #expect(check.settings == nil)
         let mistakes = try #require(ConfigurationMistakes(check.mistakes, in: "shop.yaml")).all
@@ -91,6 +102,7 @@ struct ConfigurationTests {
             mistakes.map { "\($0.place?.line ?? 0) \($0.key ?? "")" } == [
                 "1 listen", "2 tokn-file", "5 peer", "6 frob", "7 url", "8 peer", "9 log-level",
                 "10 conflict-days", "11 conflicts-per-row", "12 tls-cert", "13 database", "14 tls-ca",
+                "15 log-format", "16 on-held",
             ])
         #expect(mistakes.allSatisfy { !$0.message.isEmpty && !$0.hint.isEmpty })
     }

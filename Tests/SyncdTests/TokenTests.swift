@@ -107,7 +107,7 @@ struct TokenTests {
         _ = try workspace.write(good + "eve root sha256:00\n", to: "tokens")
         let answer = try await reload(daemon, admin)
         #expect(answer.status == 422 && answer.body.contains("mistake in line 2: unknown scope"), "\(answer)")
-        #expect(answer.body.contains("replicate, read, admin"), "\(answer)")
+        #expect(answer.body.contains("replicate, pull, push, read, admin"), "\(answer)")
         let bearer = [("Authorization", "Bearer \(admin)")]
         func shown() async throws -> String {
             try await RawHTTP.request("GET", "/v1/status", port: daemon.port, headers: bearer).body

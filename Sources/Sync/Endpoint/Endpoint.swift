@@ -6,11 +6,14 @@ public struct Endpoint: Sendable {
     let replica: Replica
     let inbox: Inbox
     let limits: Limits
-    private let clock: any SyncClock
+    let clock: any SyncClock
     private let changes: @Sendable () -> AsyncStream<Void>
 
     /// The replicas whose pulls are waiting here for news.
     package let pulls: WaitingPullers
+
+    /// Counts the changes that come in and go out.
+    package let meter = ExchangeMeter()
 
     /// The copy of the file that new replicas are made from.
     let snapshots: SnapshotKeeper
@@ -118,6 +121,7 @@ public struct Endpoint: Sendable {
         while true {
             let portion = try await source.portion(after: have, bytes: min(wanted - sent, limits.bytesPerPush))
             for frame in portion.frames { try await send(frame) }
+            meter.sent(portion.changes)
             have = portion.have
             sent += portion.bytes
             if portion.more {

@@ -46,7 +46,7 @@ public struct PushReceiver: Sendable {
             isOpen = true
         case .batch:
             guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
-            try await intake.take(frame)
+            try await intake.take(frame, endpoint.meter, endpoint.clock)
         case .end(let vector, _, _):
             guard isOpen else { throw SyncError(.invalid, "The push does not say who sends it") }
             isEnded = true

@@ -64,7 +64,10 @@ struct FileMonitor: Sendable {
                 } catch {
                     failures += 1
                     // Logged once for each series of failures.
-                    if failures == 1 { logger.warning("The journal cannot be read: \(SyncError(wrapping: error))") }
+                    if failures == 1 {
+                        logger.log(
+                            .journalUnreadable, "The journal cannot be read: \(SyncError(wrapping: error))")
+                    }
                     // Other replicas do not retry on this file, so the delay needs no jitter.
                     delayed.yield(Backoff.delay(failures: failures, entropy: .max, limits: limits))
                 }

@@ -11,6 +11,9 @@ import Journal
 ///                        ^        | failed
 ///                        +-- resting
 ///
+/// With the direction `pull`, the push lane stays closed. With `push`, the pull lane only greets, and rests
+/// between two greetings as long as a long poll takes.
+///
 /// Pure: no clock, no randomness, nothing asynchronous; the random bits of each event are a parameter.
 package struct FollowState: Sendable, Hashable {
     /// One of the two lanes.
@@ -86,9 +89,13 @@ package struct FollowState: Sendable, Hashable {
     package private(set) var ours = VersionVector()
 
     private let limits: Limits
+    private let direction: SyncDirection
 
     /// Creates a state with both lanes closed until ``Event/started``. Only the limits of delays are used.
-    package init(limits: Limits = .standard) { self.limits = limits }
+    package init(limits: Limits = .standard, direction: SyncDirection = .both) {
+        self.limits = limits
+        self.direction = direction
+    }
 
     /// Handles one event.
     ///
@@ -104,7 +111,13 @@ package struct FollowState: Sendable, Hashable {
             guard pull == .running else { return [] }
             theirs = vector
             left = VersionVector()
-            if push == .closed { push = .idle }
+            if push == .closed, direction.pushes { push = .idle }
+            guard direction.pulls else {
+                // The next hello tells whether the peer is there, and what it has.
+                pullFailures = 0
+                pull = .resting
+                return [.rest(.pull, milliseconds: Int64(limits.longPollSeconds) * 1_000)] + pushIfNeeded()
+            }
             return [.pull(waits: false)] + pushIfNeeded()
         case .pulled(let vector, let more):
             guard pull == .running else { return [] }

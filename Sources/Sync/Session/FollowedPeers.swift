@@ -32,6 +32,13 @@ final class FollowedPeers: Sendable {
     /// In the order in which they were given.
     var all: [PeerFollower] { state.withLock { $0.peers.map(\.follower) } }
 
+    /// The directions that are not both, by the names of the peers.
+    var directions: [String: SyncDirection] {
+        let configurations = state.withLock { $0.peers.compactMap(\.configuration) }
+        return Dictionary(
+            configurations.filter { $0.direction != .both }.map { ($0.name, $0.direction) }, uniquingKeysWith: { $1 })
+    }
+
     /// Follows the peers until the task is cancelled.
     func run() async {
         let (peers, arrivals) = AsyncStream.makeStream(of: Peer.self)

@@ -9,6 +9,7 @@ final class PeerFollower: Sendable {
     private let pulls: WaitingPullers
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger
+    private let direction: SyncDirection
     private let status: Mutex<PeerStatus>
 
     /// What the peer last said that it has.
@@ -26,12 +27,14 @@ final class PeerFollower: Sendable {
     private let recorded = Mutex<Int64?>(nil)
 
     init(
-        session: SyncSession, pulls: WaitingPullers, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both,
+        entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.session = session
         self.pulls = pulls
         self.entropy = entropy
         self.logger = logger
+        self.direction = direction
         status = Mutex(PeerStatus(name: session.transport.name))
     }
 
@@ -54,7 +57,7 @@ final class PeerFollower: Sendable {
     func run(vectors: AsyncStream<VersionVector>) async {
         let (events, inbox) = AsyncStream.makeStream(of: FollowState.Event.self)
         await withDiscardingTaskGroup { group in
-            var state = FollowState(limits: session.limits)
+            var state = FollowState(limits: session.limits, direction: direction)
             group.addTask { for await vector in vectors { inbox.yield(.changed(vector)) } }
             group.addTask { for await _ in self.comparisons.stream { await self.compare() } }
             inbox.yield(.started)
@@ -86,6 +89,7 @@ final class PeerFollower: Sendable {
                 }
                 theirs.withLock { $0 = hello.vector }
                 compareClocks(hello)
+                if !direction.pulls { await succeeded(vector: hello.vector) }
                 return .greeted(hello.vector)
             }
         case .pull(let waits):
@@ -175,8 +179,10 @@ final class PeerFollower: Sendable {
             _ = try await session.compareIfDue()
         } catch {
             guard !Task.isCancelled else { return }
-            logger.warning(
-                "The content could not be compared with \(session.transport.name): \(SyncError(wrapping: error))")
+            logger.log(
+                .comparisonFailed,
+                "The content could not be compared with \(session.transport.name): \(SyncError(wrapping: error))",
+                peer: session.transport.name)
         }
     }
 
@@ -206,9 +212,10 @@ final class PeerFollower: Sendable {
         }
         guard isNew else { return }
         let side = offset > 0 ? "ahead of" : "behind"
-        logger.warning(
-            "the clock of \(session.transport.name) is \(offset.magnitude / 1_000) s \(side) this one: changes will be held back"
-        )
+        logger.log(
+            .peerClock,
+            "the clock of \(session.transport.name) is \(offset.magnitude / 1_000) s \(side) this one: changes will be held back",
+            peer: session.transport.name)
     }
 
     private func succeeded(vector: VersionVector) async {
@@ -222,7 +229,9 @@ final class PeerFollower: Sendable {
             }
             return status.lastError != nil
         }
-        if recovered { logger.info("\(session.transport.name) answers again") }
+        if recovered {
+            logger.log(.peerRecovered, "\(session.transport.name) answers again", peer: session.transport.name)
+        }
         await record(atOnce: recovered)
     }
 
@@ -236,7 +245,7 @@ final class PeerFollower: Sendable {
             return status.lastError?.code != error.code
         }
         guard isNew else { return }
-        logger.warning("\(error)")
+        logger.log(.peerFailed, "\(error)", peer: session.transport.name)
         await record(atOnce: true)
     }
 
@@ -253,7 +262,9 @@ final class PeerFollower: Sendable {
         do {
             try await blocking { [session] in try session.inbox.peers.record(status) }
         } catch {
-            logger.warning("The state of \(status.name) cannot be noted: \(SyncError(wrapping: error))")
+            logger.log(
+                .peerNotesFailed, "The state of \(status.name) cannot be noted: \(SyncError(wrapping: error))",
+                peer: status.name)
         }
     }
 }

@@ -9,15 +9,18 @@ package struct SyncSession: Sendable {
     let transport: any Transport
     let limits: Limits
     let clock: any SyncClock
+    let meter: ExchangeMeter
 
     package init(
-        replica: Replica, inbox: Inbox, transport: any Transport, limits: Limits, clock: any SyncClock
+        replica: Replica, inbox: Inbox, transport: any Transport, limits: Limits, clock: any SyncClock,
+        meter: ExchangeMeter = ExchangeMeter()
     ) {
         self.replica = replica
         self.inbox = inbox
         self.transport = transport
         self.limits = limits
         self.clock = clock
+        self.meter = meter
     }
 
     /// Exchanges hellos. If this replica turns out to need a new identity, it takes one and says hello again.
@@ -97,7 +100,8 @@ package struct SyncSession: Sendable {
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
             maxBytes: limits.bytesPerPull)
         let intake = FrameIntake(inbox: inbox, limits: limits)
-        let end = try await transport.pull(request) { frame in try await intake.take(frame) }
+        let end = try await transport.pull(request) { [meter, clock] frame in try await intake.take(frame, meter, clock)
+        }
         try await intake.finish(theirs: end.vector)
         let tally = await intake.tally
         if tally.frames > 0 || end.more {
@@ -137,6 +141,7 @@ package struct SyncSession: Sendable {
                 [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
                     + [Frame(body: .end(vector: portion.vector, more: portion.more))])
             sent.changes += portion.changes
+            meter.sent(portion.changes)
             sent.bytes += portion.bytes
             // Changes that the peer defers are not in its vector; they count as sent.
             let before = have
@@ -215,8 +220,10 @@ package struct SyncSession: Sendable {
         do {
             report.mismatches = try await compareIfDue() ?? []
         } catch {
-            inbox.logger?.warning(
-                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))")
+            inbox.logger?.log(
+                .comparisonFailed,
+                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))",
+                peer: transport.name)
         }
         return report
     }
@@ -238,9 +245,10 @@ package struct SyncSession: Sendable {
             try inbox.peers.record(comparisonWith: transport.name, mismatches, milliseconds: now)
         }
         for mismatch in mismatches {
-            inbox.logger?.error(
-                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`"
-            )
+            inbox.logger?.log(
+                .contentDiffers,
+                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`",
+                peer: transport.name)
         }
         return mismatches
     }

@@ -68,6 +68,14 @@ package final class WaitingPullers: Sendable {
         }
     }
 
+    /// The replicas whose pulls wait for news, or may start to wait, in the order of their origins.
+    package var waiting: [OriginID] {
+        let now = clock.steadyMilliseconds()
+        return state.withLock { state in
+            state.presences.filter { $0.value.count > 0 || WaitingPullers.isRecent($0.value, at: now) }.keys.sorted()
+        }
+    }
+
     /// What that replica had when it last pulled here; nothing when it has not, or was forgotten.
     func have(of origin: OriginID) -> VersionVector { state.withLock { $0.asked[origin] } ?? VersionVector() }
 

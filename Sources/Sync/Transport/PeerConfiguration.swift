@@ -17,6 +17,8 @@ public struct PeerConfiguration: Sendable, Hashable {
     public var token: BearerToken?
     /// The TLS files, for `https://`.
     public var tls: TLSFiles
+    /// Which changes are exchanged while the peer is followed. A single exchange goes both ways.
+    public var direction = SyncDirection.both
 
     /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment, or
     ///   the path of a file.

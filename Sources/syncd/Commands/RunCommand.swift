@@ -82,6 +82,11 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How to log: text for people, or json with one object a line (default: text).", valueName: "format"))
+    var logFormat: LogFormat?
+
+    @Option(
+        help: ArgumentHelp(
             "Days for which the ledger keeps conflicts, 1 to 1000000 (default: 90).", valueName: "days"))
     var conflictDays: Int?
 
@@ -100,12 +105,28 @@ struct RunCommand: AsyncParsableCommand {
             valueName: "time"))
     var lease: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp(
+            "A shell command to run when a conflict comes; it gets a line of JSON on its standard input.",
+            valueName: "command"))
+    var onConflict: String?
+
+    @Option(help: ArgumentHelp("The same when there are more held rows than before.", valueName: "command"))
+    var onHeld: String?
+
+    @Option(help: ArgumentHelp("The same when the content differs from that of a peer.", valueName: "command"))
+    var onMismatch: String?
+
     func validate() throws {
         guard database != nil || config != nil else { throw ValidationError("Name the database, or give --config.") }
         for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
             guard number.map({ Configuration.countRange.contains($0) }) ?? true else {
                 throw ValidationError("\(name) is a number from 1 to 1000000.")
             }
+        }
+        for (name, command) in [("--on-conflict", onConflict), ("--on-held", onHeld), ("--on-mismatch", onMismatch)]
+        where command?.isEmpty == true {
+            throw ValidationError("\(name) is a command.")
         }
     }
 
@@ -120,10 +141,14 @@ struct RunCommand: AsyncParsableCommand {
         flags.tlsKey = tlsKey
         flags.tlsAuthority = tlsAuthority
         flags.logLevel = logLevel
+        flags.logFormat = logFormat
         flags.conflictDays = conflictDays
         flags.conflictsPerRow = conflictsPerRow
         flags.keep = keep
         flags.lease = lease
+        flags.onConflict = onConflict
+        flags.onHeld = onHeld
+        flags.onMismatch = onMismatch
         let source = ConfigurationSource(flags: flags, file: config)
         if let cloneFrom { try await clone(from: cloneFrom, source) }
         let daemon = try Daemon(source)

@@ -14,6 +14,7 @@ struct Configuration: Sendable, Hashable {
     var tlsKey: String?
     var tlsAuthority: String?
     var logLevel: Logger.Level?
+    var logFormat: LogFormat?
     /// Days for which the ledger keeps conflicts.
     var conflictDays: Int?
     /// Conflicts of one row that the ledger keeps.
@@ -22,6 +23,10 @@ struct Configuration: Sendable, Hashable {
     var keep: TimeSpan?
     /// How long a replica that is not heard of holds compaction back.
     var lease: TimeSpan?
+    /// The commands of hooks, for the shell.
+    var onConflict: String?
+    var onHeld: String?
+    var onMismatch: String?
 
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
@@ -38,6 +43,7 @@ struct PeerSettings: Sendable, Hashable {
     /// The certificate with which the daemon identifies itself to this peer, and its key.
     var tlsCertificate: String?
     var tlsKey: String?
+    var direction: SyncDirection?
     /// Where the file has the peer; nil for a flag.
     var place: ConfigurationPlace?
 
@@ -62,11 +68,26 @@ extension Configuration {
         override(.tlsKey, \.tlsKey)
         override(.tlsAuthority, \.tlsAuthority)
         override(.logLevel, \.logLevel)
+        override(.logFormat, \.logFormat)
         override(.conflictDays, \.conflictDays)
         override(.conflictsPerRow, \.conflictsPerRow)
         override(.keep, \.keep)
         override(.lease, \.lease)
+        override(.onConflict, \.onConflict)
+        override(.onHeld, \.onHeld)
+        override(.onMismatch, \.onMismatch)
         result.peers += flags.peers
         return result
+    }
+}
+
+extension Configuration {
+    /// The command of each hook that there is.
+    var hooks: [HookKind: String] {
+        var hooks: [HookKind: String] = [:]
+        hooks[.conflict] = onConflict
+        hooks[.held] = onHeld
+        hooks[.mismatch] = onMismatch
+        return hooks
     }
 }

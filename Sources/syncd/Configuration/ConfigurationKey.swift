@@ -9,10 +9,14 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case tlsKey = "tls-key"
     case tlsAuthority = "tls-ca"
     case logLevel = "log-level"
+    case logFormat = "log-format"
     case conflictDays = "conflict-days"
     case conflictsPerRow = "conflicts-per-row"
     case keep
     case lease
+    case onConflict = "on-conflict"
+    case onHeld = "on-held"
+    case onMismatch = "on-mismatch"
 
     /// What the key means, for the example file.
     var sentence: String {
@@ -30,6 +34,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsKey: "PEM file with the private key of that certificate."
         case .tlsAuthority: "PEM file of the authorities to trust for https peers, instead of the system's."
         case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
+        case .logFormat: "How to log: text for people, or json with one object a line."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
         case .conflictsPerRow: "How many conflicts of one row the ledger keeps, 1 to 1000000."
         case .keep:
@@ -38,6 +43,10 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .lease:
             "How long a replica that is not heard of holds that back, in the same form. One that comes back later may "
                 + "have to be cloned anew."
+        case .onConflict:
+            "A shell command that is run when a conflict comes; it gets a line of JSON on its standard input."
+        case .onHeld: "The same for rows that constraints keep out of their tables, when there are more than before."
+        case .onMismatch: "The same when the content differs from that of a peer."
         }
     }
 
@@ -58,10 +67,14 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsKey: ["tls-key: \(Credentials.prefix)key"]
         case .tlsAuthority: ["tls-ca: authorities.pem"]
         case .logLevel: ["log-level: info"]
+        case .logFormat: ["log-format: text"]
         case .conflictDays: ["conflict-days: 90"]
         case .conflictsPerRow: ["conflicts-per-row: 100"]
         case .keep: ["keep: 7d"]
         case .lease: ["lease: 30d"]
+        case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
+        case .onHeld: ["on-held: logger -t shop"]
+        case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]
         }
     }
 
@@ -82,6 +95,7 @@ enum PeerKey: String, Sendable, CaseIterable {
     case tlsAuthority = "tls-ca"
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
+    case direction
 
     fileprivate var example: String {
         switch self {
@@ -90,6 +104,7 @@ enum PeerKey: String, Sendable, CaseIterable {
         case .tlsAuthority: "oslo-ca.pem"
         case .tlsCertificate: "client.pem"
         case .tlsKey: "\(Credentials.prefix)client-key"
+        case .direction: "both    # or pull, or push"
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Sync
 import Yams
 
 /// Turns the nodes of a document into settings, and collects every mistake instead of stopping at the first.
@@ -34,10 +35,14 @@ struct ConfigurationReader {
         case .tlsKey: configuration.tlsKey = path(value, name)
         case .tlsAuthority: configuration.tlsAuthority = path(value, name)
         case .logLevel: configuration.logLevel = level(value, name)
+        case .logFormat: configuration.logFormat = format(value, name)
         case .conflictDays: configuration.conflictDays = count(value, name)
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
         case .keep: configuration.keep = span(value, name)
         case .lease: configuration.lease = span(value, name)
+        case .onConflict: configuration.onConflict = text(value, name)
+        case .onHeld: configuration.onHeld = text(value, name)
+        case .onMismatch: configuration.onMismatch = text(value, name)
         }
     }
 
@@ -70,6 +75,7 @@ struct ConfigurationReader {
             case .tlsAuthority: peer.tlsAuthority = path(value, key.rawValue)
             case .tlsCertificate: peer.tlsCertificate = path(value, key.rawValue)
             case .tlsKey: peer.tlsKey = path(value, key.rawValue)
+            case .direction: peer.direction = direction(value, key.rawValue)
             }
         }
         if node.mapping?[Node(PeerKey.url.rawValue)] == nil {
@@ -123,6 +129,29 @@ extension ConfigurationReader {
             return nil
         }
         return level
+    }
+
+    private mutating func direction(_ node: Node, _ key: String) -> SyncDirection? {
+        guard let text = text(node, key) else { return nil }
+        guard let direction = SyncDirection(rawValue: text) else {
+            mistake(
+                "unknown direction \"\(text)\"",
+                hint: "The directions are: " + SyncDirection.allCases.map(\.rawValue).joined(separator: ", "), key, node
+            )
+            return nil
+        }
+        return direction
+    }
+
+    private mutating func format(_ node: Node, _ key: String) -> LogFormat? {
+        guard let text = text(node, key) else { return nil }
+        guard let format = LogFormat(rawValue: text) else {
+            mistake(
+                "unknown log format \"\(text)\"",
+                hint: "The formats are: " + LogFormat.allCases.map(\.rawValue).joined(separator: ", "), key, node)
+            return nil
+        }
+        return format
     }
 
     private mutating func count(_ node: Node, _ key: String) -> Int? {

@@ -14,10 +14,13 @@ struct DaemonSettings: Sendable, Equatable {
     let certificate: ListenerCertificate?
     let peers: [PeerConfiguration]
     let logLevel: Logger.Level
+    var logFormat = LogFormat.text
     let conflictDays: Int
     let conflictsPerRow: Int
     let keep: TimeSpan
     let lease: TimeSpan
+    /// The commands of hooks.
+    var hooks: [HookKind: String] = [:]
 
     /// All tokens that are accepted.
     var accessTokens: AccessTokens { AccessTokens(tokens.entries + (token.map { [$0.entry] } ?? [])) }

@@ -37,17 +37,19 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.peers, .peers, isLive: true)
         compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
         compare(\.logLevel, .logLevel, isLive: true)
+        compare(\.logFormat, .logFormat, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
         compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
         compare(\.keep, .keep, isLive: false)
         compare(\.lease, .lease, isLive: false)
+        for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
             database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
-            logLevel: wanted.logLevel, conflictDays: running.conflictDays, conflictsPerRow: running.conflictsPerRow,
-            keep: running.keep, lease: running.lease)
+            logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
+            conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease, hooks: wanted.hooks)
     }
 
     var json: JSONValue {

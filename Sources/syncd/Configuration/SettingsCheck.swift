@@ -65,11 +65,12 @@ struct SettingsCheck {
         settings = DaemonSettings(
             database: database, address: address, token: token, tokens: tokens ?? AccessTokens(),
             certificate: certificate, peers: peers,
-            logLevel: configuration.logLevel ?? .info,
+            logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
-            lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds))
+            lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
+            hooks: configuration.hooks)
     }
 
     private mutating func certificate() -> ListenerCertificate? {
@@ -109,7 +110,8 @@ struct SettingsCheck {
             return attempt(.peers, place) {
                 try PeerConfiguration.checkScheme(of: peer.address)
                 let bearer = try (own ?? token).map { try BearerToken($0.secret) }
-                let result = try PeerConfiguration(peer.address, token: bearer, tls: files)
+                var result = try PeerConfiguration(peer.address, token: bearer, tls: files)
+                result.direction = peer.direction ?? .both
                 if case .file(let path) = result.address, access(path, F_OK) != 0 {
                     throw Failure(
                         "The peer \(path) is neither an address nor a file that exists",

@@ -5,6 +5,10 @@ import Sync
 enum TokenScope: String, Sendable, Hashable, CaseIterable {
     /// The protocol between replicas. It reads and writes every row.
     case replicate
+    /// Of that, what reads: the changes and the content of this replica, and copies of it.
+    case pull
+    /// Of that, what writes: sending changes to this replica.
+    case push
     /// Status, metrics, the page and waiting: what changes nothing.
     case read
     /// What an operator decides: reloading and the ledger. It includes ``read``.

@@ -40,7 +40,7 @@ struct Daemon {
         limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
         peersAtMost = capacity.peers
-        logger = Logger.standardError { current.value.logLevel }
+        logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
         replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
         lock = try FileLock(database: settings.database)
         replicator = try Replicator(
@@ -68,12 +68,18 @@ struct Daemon {
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
         }
+        let gate = AccessGate(tokens: { current.value.accessTokens }, sessions: sessions)
+        let live = LiveFeed()
+        let reports = ReportSource(replica: replica, replicator: replicator, reloader: reloader)
+        let updates = try LiveUpdates(feed: live, reports: reports)
+        let hooks = try await Hooks(reports, logger: logger) { current.value.hooks }
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
-            gate: AccessGate(tokens: { current.value.accessTokens }, sessions: sessions),
+            gate: gate,
             handlers: Handlers(
                 replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader,
-                sessions: sessions, isOpen: { current.value.accessTokens.isEmpty }),
+                gate: gate,
+                live: live),
             limits: limits, metrics: metrics, logger: logger)
         let scheme = settings.certificate == nil ? "http" : "https"
         let manager = manager
@@ -88,20 +94,20 @@ struct Daemon {
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), application,
+                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
         do {
             try await ServiceGroup(configuration: configuration).run()
         } catch is CancellationError {
-            logger.notice("requests or exchanges under way did not end in time and were cancelled")
+            logger.log(.cutShort, "requests or exchanges under way did not end in time and were cancelled")
         } catch {
             if let failure = Failure(listeningOn: settings.address, error) { throw failure }
             throw error
         }
         try close()
-        logger.notice("stopped")
+        logger.log(.stopped, "stopped")
     }
 
     /// Closes the replica. The checkpoint that it begins with needs room on the disk; without, the log stays
@@ -111,7 +117,7 @@ struct Daemon {
         do {
             try replica.close()
         } catch let error as JournalError where error.sqliteCode.map({ SQLiteFailure(code: $0).meaning }) == .full {
-            logger.warning("the log stays beside the database until there is room for it: \(error.message)")
+            logger.log(.logKept, "the log stays beside the database until there is room for it: \(error.message)")
         }
     }
 }

@@ -49,21 +49,22 @@ final class SettingsReloader: Reloader {
         do {
             let plan = try await blocking { [self] in try turn.withLock { _ in try takeOver() } }
             last.withLock { $0 = nil }
-            logger.notice("configuration read again: \(plan.summary)")
+            logger.log(.configurationApplied, "configuration read again: \(plan.summary)")
             return plan
         } catch {
             let failure = Failure(describing: error)
             last.withLock { $0 = failure?.message ?? "\(error)" }
             guard let mistakes = error as? ConfigurationMistakes else {
-                logger.error(
-                    "configuration not changed: \(failure?.message ?? "\(error)")",
-                    metadata: ["hint": "\(failure?.hint ?? "Check the configuration.")"])
+                logger.log(
+                    .configurationRefused, "configuration not changed: \(failure?.message ?? "\(error)")",
+                    ["hint": "\(failure?.hint ?? "Check the configuration.")"])
                 throw error
             }
             for mistake in mistakes.all {
                 let line = mistake.place.map { ", line \($0.line)" } ?? ""
-                logger.error(
-                    "configuration not changed\(line): \(mistake.message)", metadata: ["hint": "\(mistake.hint)"])
+                logger.log(
+                    .configurationRefused, "configuration not changed\(line): \(mistake.message)",
+                    ["hint": "\(mistake.hint)"])
             }
             throw error
         }

@@ -8,11 +8,25 @@ enum ConflictsPage {
     static let most = 50
 
     static func page(_ conflicts: [ConflictEntry], total: Int, frame: Page.Frame) -> Page {
-        Page(title: "Conflicts", path: path, frame: frame, content: content(conflicts, total: total, frame: frame))
+        Page(
+            title: "Conflicts", path: path, frame: frame, time: Date(),
+            content: """
+                \(LivePart.line(count(total), path: path))
+                \(content(conflicts, total: total, frame: frame))
+                """)
+    }
+
+    /// How many conflicts are open, as a sentence.
+    static func count(_ total: Int) -> LivePart {
+        let text =
+            total == 0
+            ? "No conflict waits for a decision."
+            : ConsoleText.count(total, "conflict waits", "conflicts wait") + " for a decision."
+        return LivePart(id: "conflict-count", html: "\(text)")
     }
 
     private static func content(_ conflicts: [ConflictEntry], total: Int, frame: Page.Frame) -> HTML {
-        guard !conflicts.isEmpty else { return "<p>No conflict waits for a decision.</p>" }
+        guard !conflicts.isEmpty else { return "" }
         let articles = conflicts.map { article($0, frame: frame) }
         let more: HTML? =
             total > conflicts.count

@@ -53,11 +53,22 @@ extension HTML {
     ///   - head: The names of the columns.
     ///   - rows: Each as many cells as there are names.
     static func table(_ caption: String, _ head: [String], _ rows: [[HTML]]) -> HTML {
+        table(caption, head, lines: rows.map { "<tr>\(cells(head, $0))</tr>\n" })
+    }
+
+    /// As ``table(_:_:_:)``, with rows whose cells ``cells(_:_:)`` has made, so that they can be replaced alone.
+    static func table(_ caption: String, _ head: [String], rows: [LivePart]) -> HTML {
+        table(caption, head, lines: rows.map { "<tr id=\"\($0.id)\">\($0.html)</tr>\n" })
+    }
+
+    /// The cells of one row.
+    static func cells(_ head: [String], _ row: [HTML]) -> HTML {
+        let cells: [HTML] = zip(head, row).map { "<td data-label=\"\($0)\">\($1)</td>" }
+        return "\(cells)"
+    }
+
+    private static func table(_ caption: String, _ head: [String], lines: [HTML]) -> HTML {
         let names: [HTML] = head.map { "<th scope=\"col\">\($0)</th>" }
-        let lines: [HTML] = rows.map { row in
-            let cells: [HTML] = zip(head, row).map { "<td data-label=\"\($0)\">\($1)</td>" }
-            return "<tr>\(cells)</tr>\n"
-        }
         return "<table><caption>\(caption)</caption><thead><tr>\(names)</tr></thead>\n<tbody>\(lines)</tbody></table>\n"
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 
 /// The rows that constraints keep out of their tables, each with its reason and what frees it.
@@ -7,11 +8,22 @@ enum HeldPage {
     static let most = 200
 
     static func page(_ rows: [HeldEntry], total: Int, frame: Page.Frame) -> Page {
-        Page(title: "Held rows", path: path, frame: frame, content: content(rows, total: total))
+        Page(
+            title: "Held rows", path: path, frame: frame, time: Date(),
+            content: "\(LivePart.line(count(total), path: path))\(content(rows, total: total))")
+    }
+
+    /// How many rows are held, as a sentence.
+    static func count(_ total: Int) -> LivePart {
+        let text =
+            total == 0
+            ? "Every received row is in its table."
+            : ConsoleText.count(total, "row is", "rows are") + " kept out of the tables."
+        return LivePart(id: "held-count", html: "\(text)")
     }
 
     private static func content(_ rows: [HeldEntry], total: Int) -> HTML {
-        guard !rows.isEmpty else { return "<p>Every received row is in its table.</p>" }
+        guard !rows.isEmpty else { return "" }
         let more: HTML? =
             total > rows.count
             ? "<p class=\"soft\">The first \(rows.count) of \(total). <code>syncd held</code> lists all.</p>" : nil

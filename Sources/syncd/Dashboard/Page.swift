@@ -27,17 +27,22 @@ struct Page {
     let title: String
     let path: String
     let frame: Frame
-    /// Seconds after which the browser fetches the page again; nil for pages in which a reader may be typing.
+    /// Seconds after which a browser without scripts fetches the page again; nil for pages in which a reader may be
+    /// typing.
     var refreshSeconds: Int?
+    /// When what the page shows was so; nil for pages without live parts.
+    var time: Date?
+    /// The shape of the live parts, by ``LiveParts/shape``; nil for pages that are the same in any shape.
+    var shape: String?
     let content: HTML
 
     static let contentSecurityPolicy =
-        "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
+        + "frame-ancestors 'none'; base-uri 'none'"
 
     func response(status: Int = 200) -> Response {
         var headers: HTTPFields = [
             .contentType: ContentType.html, .contentSecurityPolicy: Page.contentSecurityPolicy,
-            .xContentTypeOptions: "nosniff",
         ]
         // A page of another site gets neither the address of this one nor a window on it.
         let others = [
@@ -63,12 +68,14 @@ struct Page {
         \(refresh)
         <title>\(title) · syncd\(frame.replica.map { " \($0)" } ?? "")</title>
         <link rel="stylesheet" href="\(PageStyle.path)">
+        \(script)
         </head>
         <body>
         <a class="skip" href="#content">Skip to content</a>
         \(header)
-        <main id="content">
+        <main id="content"\(shapeAttribute)>
         <h1>\(title)</h1>
+        \(liveState)
         \(content)
         </main>
         </body>
@@ -77,7 +84,18 @@ struct Page {
     }
 
     private var refresh: HTML? {
-        refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\(id: Int64($0))\">" }
+        refreshSeconds.map { "<noscript><meta http-equiv=\"refresh\" content=\"\(id: Int64($0))\"></noscript>" }
+    }
+
+    private var script: HTML? {
+        time == nil ? nil : "<script src=\"\(LiveScript.path)\" defer></script>"
+    }
+
+    private var shapeAttribute: HTML? { shape.map { " data-shape=\"\($0)\"" } }
+
+    /// The script says here whether the page follows.
+    private var liveState: HTML? {
+        time.map { "<p id=\"live-state\" class=\"soft\" role=\"status\">As of \(ConsoleText.time($0))</p>" }
     }
 
     private var header: HTML? {

@@ -43,6 +43,20 @@ enum PageStyle {
         input[type=checkbox] { width: 1.2rem; height: 1.2rem; vertical-align: middle; }
         label { display: block; margin: .6rem 0 .2rem; } label.pick { display: inline; margin: 0; }
         .actions { display: flex; flex-wrap: wrap; gap: .6rem; margin: .7rem 0; align-items: center; }
+        .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .8rem; padding: 0;
+          list-style: none; }
+        .charts li { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem; }
+        figure { margin: 0; } figcaption { font-weight: 600; } .charts p { margin: .3rem 0 0; font-size: .88rem; }
+        .chart { display: block; width: 100%; height: 2.5rem; border-bottom: 1px solid var(--line); }
+        .chart path { fill: none; stroke: var(--link); stroke-width: 2; stroke-linejoin: round;
+          vector-effect: non-scaling-stroke; }
+        .topology { display: block; width: 100%; max-width: 44rem; }
+        .topology text { fill: currentColor; font-size: 11px; } .topology text.left { text-anchor: end; }
+        .topology circle { fill: var(--soft); } .topology circle.own { fill: var(--card); stroke: var(--soft); }
+        .topology text.own { text-anchor: middle; }
+        .link path { fill: none; stroke: var(--soft); } .link path.head { fill: var(--soft); stroke: none; }
+        .failing { color: var(--bad); } .failing path { stroke: var(--bad); stroke-dasharray: 4 3; }
+        .failing path.head, .topology .failing circle { fill: var(--bad); }
         :focus-visible { outline: .18rem solid var(--link); outline-offset: .12rem; }
         footer { color: var(--soft); font-size: .88rem; border-top: 1px solid var(--line); margin-top: 2rem;
           overflow-wrap: anywhere; }

@@ -12,8 +12,8 @@ struct Pages: Sendable {
     let sessions: Sessions
     /// True when callers need no token: then nobody signs in.
     let isOpen: @Sendable () -> Bool
-    /// Returns the status of this moment.
-    let report: @Sendable (_ countingRows: Bool) async throws -> StatusReport
+    let reports: ReportSource
+    let live: LiveFeed
 
     /// The largest form, in bytes: all conflicts of a page, and more.
     static let formBytes = 64 << 10
@@ -22,7 +22,8 @@ struct Pages: Sendable {
 
     func answer(_ request: Request) async throws -> Response {
         switch request.uri.path {
-        case PageStyle.path: return Pages.style
+        case PageStyle.path: return Pages.file(PageStyle.css, type: "text/css; charset=utf-8")
+        case LiveScript.path: return Pages.file(LiveScript.source, type: "text/javascript; charset=utf-8")
         case LoginPage.path: return isOpen() ? try Pages.redirect(to: OverviewPage.path) : LoginPage.page().response()
         default: return try await page(request).response()
         }
@@ -44,9 +45,10 @@ struct Pages: Sendable {
                 (try HeldEntries.rows(db, atMost: HeldPage.most), try HeldEntries.counts(db).reduce(0) { $0 + $1.rows })
             }
             return HeldPage.page(rows, total: total, frame: frame)
-        case TablesPage.path: return TablesPage.page(try await report(true), frame: frame)
+        case TablesPage.path: return TablesPage.page(try await reports.report(countingRows: true), frame: frame)
         case HistoryPage.path: return try await history(request, frame)
-        default: return OverviewPage.page(try await report(false), now: Date(), frame: frame)
+        default:
+            return OverviewPage(try await reports.report(countingRows: false), charts: live.charts).page(frame)
         }
     }
 
@@ -148,10 +150,9 @@ struct Pages: Sendable {
 
     // MARK: - Answers
 
-    private static var style: Response {
+    private static func file(_ text: String, type: String) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "text/css; charset=utf-8", .xContentTypeOptions: "nosniff"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: PageStyle.css)))
+            status: .ok, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
     /// Sends the browser to another page, by GET.

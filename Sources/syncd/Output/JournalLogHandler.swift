@@ -21,8 +21,11 @@ struct JournalLogHandler: LogHandler {
     /// `<4>message key=value`
     static func line(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
         let values = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-        return "<\(level.priority)>" + ConsoleText.printable(message + values)
+        return prefix(level) + ConsoleText.printable(message + values)
     }
+
+    /// `<4>`
+    static func prefix(_ level: Logger.Level) -> String { "<\(level.priority)>" }
 
     /// True when standard error goes to the journal: systemd names the stream that it connected.
     static let isReading: Bool = {

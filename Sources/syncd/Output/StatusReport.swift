@@ -17,7 +17,7 @@ struct StatusReport: Sendable {
         /// nil until the first contact.
         let origin: OriginID?
         /// Changes known here that the peer has not confirmed; nil until it has confirmed any.
-        let lag: Int64?
+        var lag: Int64?
         let lastContact: Date?
         let lastError: String?
         /// What to do about it; known to a running daemon only, as what follows.
@@ -27,6 +27,8 @@ struct StatusReport: Sendable {
         var pushed: Int?
         /// Milliseconds by which its clock was ahead at the last hello; known to a running daemon only.
         var clockOffset: Int64?
+        /// Which changes are exchanged with it; known to a running daemon only.
+        var direction: SyncDirection?
         /// When the content was last compared while both knew the same changes; nil for never.
         var compared: Date?
         /// Where the content differed in that comparison.
@@ -62,6 +64,8 @@ struct StatusReport: Sendable {
     let freeBytes: Int64
     /// Why the last reload has changed nothing; nil when it succeeded. Only a running daemon knows it.
     var configurationRefused: String?
+    /// The replicas whose pulls wait here for news. Only a running daemon knows them.
+    var followers: [OriginID] = []
 
     /// The token for what this replica has written itself so far.
     var token: WriteToken { WriteToken(origin: origin, version: vector[origin]) }
@@ -201,6 +205,7 @@ extension StatusReport.Peer {
             "last_contact": .optional(lastContact) { .string(ConsoleText.time($0)) },
             "last_error": .optional(lastError) { .string($0) },
             "clock_offset_ms": .optional(clockOffset) { .integer($0) },
+            "direction": .optional(direction) { .string($0.rawValue) },
             "compared": .optional(compared) { .string(ConsoleText.time($0)) },
             "mismatches": .array(mismatches.map(\.json)),
         ])

@@ -20,7 +20,7 @@ struct AccessGate: Sendable {
         let tokens = tokens()
         guard !tokens.isEmpty else {
             try checkHost(request)
-            guard route?.scope != .admin else {
+            guard route?.access != .admin else {
                 throw Refusal(
                     status: 403, code: "forbidden", "a daemon without tokens takes no orders of callers",
                     hint: "Give it a file with a token of the scope admin: --tokens")
@@ -32,9 +32,11 @@ struct AccessGate: Sendable {
                 status: 401, code: "unauthorized", "the token is missing or wrong",
                 hint: "Both replicas need the same token: give its file with --token-file")
         }
-        guard let scope = route?.scope, !scopes.contains(scope) else { return }
+        let needed = route?.scopes ?? []
+        guard !needed.isEmpty, scopes.isDisjoint(with: needed) else { return }
         throw Refusal(
-            status: 403, code: "forbidden", "the token does not have the scope \(scope.rawValue)",
+            status: 403, code: "forbidden",
+            "the token does not have the scope \(needed.map(\.rawValue).joined(separator: " or "))",
             hint: "The tokens file of the daemon says what each token may be used for")
     }
 

@@ -13,6 +13,8 @@ enum ContentType {
     static let json = "application/json"
     static let html = "text/html; charset=utf-8"
     static let metrics = "text/plain; version=0.0.4; charset=utf-8"
+    /// Server-sent events, of the HTML standard.
+    static let events = "text/event-stream"
     static let text = "text/plain; charset=utf-8"
 
     /// The media type of the body of a request; nil for a request without a body.
@@ -22,7 +24,7 @@ enum ContentType {
         case .push: frames
         case .wait: json
         case .form: form
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload, .ready: nil
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .events, .reload, .ready: nil
         }
     }
 }

@@ -40,23 +40,23 @@ struct Refusal: Error, Sendable, Hashable {
         case is HTTPParserError: return nil
         case let refusal as Refusal: self = refusal
         case let error as SyncError:
-            if error.httpStatus >= 500 { logger.warning("request failed", metadata: ["error": "\(error)"]) }
+            if error.httpStatus >= 500 { logger.log(.requestFailed, "request failed", ["error": "\(error)"]) }
             self.init(error)
         case is JournalError, is DatabaseError:
             // Log neither the SQL nor its arguments: they hold names and values.
             let known = SyncError(wrapping: error)
             let hint = (error as? JournalError)?.hint ?? known.code.advice ?? known.hint
-            logger.warning(
-                "request failed",
-                metadata: ["error": "\([known.message, hint].compactMap(\.self).joined(separator: ". "))"])
+            logger.log(
+                .requestFailed, "request failed",
+                ["error": "\([known.message, hint].compactMap(\.self).joined(separator: ". "))"])
             self.init(SyncError(known.code == .busy ? .busy : .failed, "the replica cannot answer now"))
         case is CancellationError: self.init(SyncError(.busy, "The daemon is stopping", retryAfterSeconds: 1))
         case is IOError:
             // The client hung up, so nobody receives the answer. That is not an error of this side.
-            logger.debug("client hung up")
+            logger.log(.clientGone, "client hung up")
             self.init(SyncError(.truncated, "The request ended before its end"))
         default:
-            logger.error("request failed", metadata: ["error": "\(type(of: error))"])
+            logger.log(.requestBroken, "request failed", ["error": "\(type(of: error))"])
             self.init(SyncError(.failed, "The replica cannot answer now"))
         }
     }

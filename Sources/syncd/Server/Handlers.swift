@@ -14,9 +14,8 @@ struct Handlers: Sendable {
     let metrics: RequestMetrics
     let limits: ServerLimits
     let reloader: any Reloader
-    let sessions: Sessions
-    /// True when callers need no token.
-    let isOpen: @Sendable () -> Bool
+    let gate: AccessGate
+    var live = LiveFeed()
 
     func answer(_ action: Route.Action, _ request: Request, _ context: ServerContext) async throws -> Response {
         switch action {
@@ -31,13 +30,14 @@ struct Handlers: Sendable {
         case .snapshot: return try await snapshot()
         case .snapshotPart: return try await snapshotPart(request)
         case .status:
-            let report = try await report(countingRows: true)
+            let report = try await reports.report(countingRows: true)
             return Handlers.answer(report.json.text, type: ContentType.json)
         case .metrics:
-            let report = try await report(countingRows: false)
+            let report = try await reports.report(countingRows: false)
             return Handlers.answer(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
         case .health: return Handlers.answer("ok\n", type: ContentType.text)
         case .dashboard: return try await pages.answer(request)
+        case .events: return events(request)
         case .wait: return try await wait(request)
         case .reload: return try await reload()
         case .ready: return try await ready()
@@ -96,6 +96,35 @@ struct Handlers: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
+    /// Sends the live parts of the pages as they change, until the caller hangs up, may no longer see them, or the
+    /// daemon stops.
+    private func events(_ request: Request) -> Response {
+        let mayRead: @Sendable () -> Bool = { [gate] in
+            (try? gate.check(request, for: Route.matching(method: request.method, path: request.uri.path))) != nil
+        }
+        return Response(
+            status: .ok, headers: [.contentType: ContentType.events],
+            body: ResponseBody { [live] writer in
+                // How long a browser waits before it connects again, in milliseconds.
+                try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
+                var seen = 0
+                for await _ in live.join() {
+                    guard mayRead() else {
+                        try await writer.write(ByteBuffer(string: "event: end\ndata: \n\n"))
+                        break
+                    }
+                    guard let (event, generation) = live.event(after: seen) else {
+                        // A comment. Without it, nobody would notice that a browser is gone.
+                        try await writer.write(ByteBuffer(string: ":\n\n"))
+                        continue
+                    }
+                    seen = generation
+                    try await writer.write(event)
+                }
+                try await writer.finish(nil)
+            })
+    }
+
     private func ready() async throws -> Response {
         let isReadable = (try? await blocking { [replica] in try replica.identity() }) != nil
         // What the file says of earlier contacts is not part of this.
@@ -139,18 +168,11 @@ struct Handlers: Sendable {
         return bytes
     }
 
-    private func report(countingRows: Bool) async throws -> StatusReport {
-        let refusal = reloader.refusal
-        return try await blocking { [replica, replicator] in
-            var report = try StatusReport(replica, countingRows: countingRows, live: replicator.status(),
-                lease: replicator.inbox.limits.leaseMilliseconds)
-            report.configurationRefused = refusal
-            return report
-        }
-    }
+    private var reports: ReportSource { ReportSource(replica: replica, replicator: replicator, reloader: reloader) }
 
     private var pages: Pages {
-        Pages(replica: replica, sessions: sessions, isOpen: isOpen) { try await report(countingRows: $0) }
+        Pages(
+            replica: replica, sessions: gate.sessions, isOpen: { gate.tokens().isEmpty }, reports: reports, live: live)
     }
 
     private static func answer(_ message: [UInt8]) -> Response {

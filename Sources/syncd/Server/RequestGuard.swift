@@ -44,9 +44,11 @@ struct RequestGuard: RouterMiddleware {
             }
         }
         metrics.count(route?.action, status: response.status.code)
-        context.logger.debug(
-            "request", metadata: ["route": "\(route?.path ?? "unknown")", "status": "\(response.status.code)"])
+        context.logger.log(
+            .request, "request", ["route": "\(route?.path ?? "unknown")", "status": "\(response.status.code)"])
         response.headers[.cacheControl] = "no-store"
+        // No answer is a script or a style sheet but those that say so.
+        response.headers[.xContentTypeOptions] = "nosniff"
         return response
     }
 

@@ -8,6 +8,8 @@ struct Route: Sendable, Hashable {
     enum Action: String, Sendable, CaseIterable {
         case hello, pull, push, digest, snapshot, snapshotPart
         case status, metrics, health, dashboard
+        /// The live parts of the pages.
+        case events
         case ready
         case wait, reload
         /// The forms of the pages.
@@ -18,7 +20,7 @@ struct Route: Sendable, Hashable {
     enum Access: Sendable {
         /// Any caller. The answer reveals nothing about the replica.
         case anyone
-        /// Callers with a token of the scope `replicate`.
+        /// Callers with a token of the scope `replicate`, or of the direction: `pull` or `push`.
         case peer
         /// Callers with a token of the scope `read`. Only for routes that change nothing.
         case reader
@@ -31,18 +33,23 @@ struct Route: Sendable, Hashable {
     let action: Action
     let access: Access
 
-    /// The scope that a token needs; nil for a route that is open to anyone.
-    var scope: TokenScope? {
+    /// The scopes of which a token needs one; empty for a route that is open to anyone.
+    var scopes: [TokenScope] {
         switch access {
-        case .anyone: nil
-        case .peer: .replicate
-        case .reader: .read
-        case .admin: .admin
+        case .anyone: []
+        case .peer:
+            switch action {
+            case .hello: [.replicate, .pull, .push]
+            case .push: [.replicate, .push]
+            default: [.replicate, .pull]
+            }
+        case .reader: [.read]
+        case .admin: [.admin]
         }
     }
 
     /// True when the session of a browser may stand for the token.
-    var takesSession: Bool { action == .dashboard || action == .form }
+    var takesSession: Bool { action == .dashboard || action == .form || action == .events }
 
     /// True when the token may also be the password of HTTP Basic, for which browsers have a dialog. A
     /// browser then sends it by itself, also from pages of other sites, so never for routes that do something.
@@ -64,7 +71,9 @@ struct Route: Sendable, Hashable {
         Route(method: .get, path: HeldPage.path, action: .dashboard, access: .reader),
         Route(method: .get, path: TablesPage.path, action: .dashboard, access: .reader),
         Route(method: .get, path: HistoryPage.path, action: .dashboard, access: .reader),
+        Route(method: .get, path: LiveScript.eventsPath, action: .events, access: .reader),
         Route(method: .get, path: PageStyle.path, action: .dashboard, access: .anyone),
+        Route(method: .get, path: LiveScript.path, action: .dashboard, access: .anyone),
         Route(method: .get, path: LoginPage.path, action: .dashboard, access: .anyone),
         Route(method: .post, path: LoginPage.path, action: .form, access: .anyone),
         Route(method: .post, path: "/logout", action: .form, access: .anyone),

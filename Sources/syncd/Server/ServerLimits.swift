@@ -46,6 +46,7 @@ struct ServerLimits: Sendable {
         case .reload: 4
         case .form: 16
         case .snapshotPart: snapshotParts
+        case .events: watchers
         case .hello, .snapshot, .status, .metrics, .health, .dashboard, .ready: 64
         }
     }
@@ -63,6 +64,12 @@ struct ServerLimits: Sendable {
     /// Waits for a write under way at a time. Each looks at the file whenever it changes.
     var waits = 128
 
+    /// Browsers that follow the pages at a time. Each has a connection, and no memory of its own.
+    var watchers = 512
+
+    /// Seconds after which such a browser connects again.
+    var watchSeconds: Int64 = 3_600
+
     /// Of these, requests of one address: half, as with connections.
     func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
@@ -72,6 +79,7 @@ struct ServerLimits: Sendable {
         case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
         case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
         case .push, .snapshotPart: Int64(messages.requestSeconds)
+        case .events: watchSeconds
         case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard, .reload, .form, .ready:
             shortRequestSeconds
         }
@@ -84,7 +92,7 @@ struct ServerLimits: Sendable {
         case .hello, .pull, .digest: messages.messageBytes
         case .wait: 4 << 10
         case .form: Pages.formBytes
-        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .reload, .ready: 0
+        case .snapshot, .snapshotPart, .status, .metrics, .health, .dashboard, .events, .reload, .ready: 0
         }
     }
 }

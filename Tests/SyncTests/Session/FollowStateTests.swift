@@ -48,6 +48,41 @@ import Testing
         #expect(state.handle(.greeted(vector(a: 1)), entropy: 0) == [.pull(waits: false), .push(lacks: vector(a: 1))])
     }
 
+    @Test("with the direction pull, nothing is pushed")
+    func pullOnly() {
+        var state = FollowState(direction: .pull)
+        _ = state.handle(.started, entropy: 0)
+        #expect(state.handle(.changed(vector(a: 3)), entropy: 0) == [])
+        #expect(state.handle(.greeted(vector()), entropy: 0) == [.pull(waits: false)])
+        #expect(state.handle(.pulled(vector(b: 1), more: false), entropy: 0) == [.pull(waits: true)])
+        #expect(state.handle(.changed(vector(a: 4)), entropy: 0) == [] && state.push == .closed)
+    }
+
+    @Test("with the direction push, nothing is pulled; hellos go on, and tell what the peer has")
+    func pushOnly() {
+        var state = FollowState(direction: .push)
+        let rest = FollowState.Effect.rest(.pull, milliseconds: Int64(Limits.standard.longPollSeconds) * 1_000)
+        _ = state.handle(.started, entropy: 0)
+        #expect(state.handle(.changed(vector(a: 3)), entropy: 0) == [])
+        #expect(state.handle(.greeted(vector()), entropy: 0) == [rest, .push(lacks: vector())])
+        #expect(state.handle(.pushed(vector(a: 3)), entropy: 0) == [])
+        #expect(state.handle(.rested(.pull), entropy: 0) == [.greet])
+        // The peer was restored from a backup meanwhile.
+        #expect(state.handle(.greeted(vector(a: 1)), entropy: 0) == [rest, .push(lacks: vector(a: 1))])
+        guard case .rest(.push, _)? = state.handle(.failed(.push, down), entropy: 0).first else {
+            Issue.record("a push that failed is not tried again")
+            return
+        }
+        _ = state.handle(.rested(.pull), entropy: 0)
+        guard case .rest(.pull, _)? = state.handle(.failed(.pull, down), entropy: 0).first else {
+            Issue.record("a hello that failed is not tried again")
+            return
+        }
+        #expect(state.pullFailures == 1)
+        _ = state.handle(.rested(.pull), entropy: 0)
+        #expect(state.handle(.greeted(vector(a: 1)), entropy: 0) == [rest] && state.pullFailures == 0)
+    }
+
     @Test("what came from the peer is not pushed back to it")
     func noEcho() {
         var state = following()

@@ -25,13 +25,14 @@ private final class SmallListener: Sendable {
         let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Fixtures/tls").path
         let certificate = try ListenerCertificate(certificate: "\(fixtures)/server.pem", key: "\(fixtures)/server.key")
-        let sessions = Sessions(name: "test", isSecure: false) { AccessTokens() }
+        let gate = AccessGate(
+            tokens: { AccessTokens() }, sessions: Sessions(name: "test", isSecure: false) { AccessTokens() })
         let listener = Listener(
             address: ListenAddress(host: "127.0.0.1", port: 0), tls: tls ? certificate.configuration { nil } : nil,
-            gate: AccessGate(tokens: { AccessTokens() }, sessions: sessions),
+            gate: gate,
             handlers: Handlers(
                 replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: NoReloader(),
-                sessions: sessions, isOpen: { true }),
+                gate: gate),
             limits: limits, metrics: metrics, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
         let application = try listener.application { found.yield($0) }

@@ -100,6 +100,8 @@ enum RawHTTP {
         if let length = head.firstMatch(of: /(?i)content-length: (\d+)/), let count = Int(length.1) {
             return body.count >= count
         }
+        // A stream of events has no end; its beginning is the answer.
+        if head.contains("text/event-stream") { return !body.isEmpty }
         return body.suffix(5) == Array("0\r\n\r\n".utf8)[...]
     }
 
