@@ -37,7 +37,9 @@ package enum JournalSchema {
           triggers INTEGER NOT NULL DEFAULT 0,
           claims TEXT,
           checked_held TEXT,
-          published TEXT
+          published TEXT,
+          foreign_keys TEXT,
+          secrets TEXT
         ) STRICT
         """,
         "_journal": """
@@ -58,7 +60,8 @@ package enum JournalSchema {
           joined TEXT,
           wire TEXT,
           dropped INTEGER,
-          successor INTEGER
+          successor INTEGER,
+          gone INTEGER
         ) STRICT
         """,
         "_journal_names": """

@@ -15,7 +15,7 @@ enum JournalUpgrade {
                 sql: """
                     SELECT format != ? OR 3 > (SELECT count(*) FROM sqlite_master
                         WHERE name IN ('_journal_settled', '_journal_covers', '_journal_references')),
-                      published, (SELECT dropped FROM _journal_tables LIMIT 1)
+                      published, secrets, (SELECT gone FROM _journal_tables LIMIT 1)
                     FROM _journal_replica
                     """)
         } catch let error as DatabaseError where error.message?.hasPrefix("no such column") == true {
@@ -30,12 +30,15 @@ enum JournalUpgrade {
         try addColumns(
             ["lost_stamp INTEGER NOT NULL DEFAULT 0", "state TEXT NOT NULL DEFAULT 'open'", "closed REAL"],
             to: "_journal_conflicts", db)
-        try addColumns(["joined TEXT", "wire TEXT", "dropped INTEGER", "successor INTEGER"], to: "_journal_tables", db)
+        try addColumns(
+            ["joined TEXT", "wire TEXT", "dropped INTEGER", "successor INTEGER", "gone INTEGER"], to: "_journal_tables",
+            db)
         try addColumns(["shown INTEGER NOT NULL DEFAULT 0 CHECK (shown IN (0, 1))"], to: "_journal_held", db)
         try addColumns(
             [
                 "fingerprint TEXT", "instance BLOB", "checked_seq INTEGER NOT NULL DEFAULT 0", "checked_keys TEXT",
                 "triggers INTEGER NOT NULL DEFAULT 0", "claims TEXT", "checked_held TEXT", "published TEXT",
+                "foreign_keys TEXT", "secrets TEXT",
             ], to: "_journal_replica", db)
         try addColumns(["retired REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
