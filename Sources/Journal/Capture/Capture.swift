@@ -214,7 +214,7 @@ package enum Capture {
         if let before, let change {
             let present = Set(table.stored.map { SQLText.foldedName($0.name) }).union(change.renamed.values)
             let gone = before.shape.columns.filter { !present.contains(SQLText.foldedName($0)) }
-            try registry.noteGone(gone, table: entry.table, in: db)
+            try registry.noteGone(gone, table: entry.table, after: JournalReader.lastSeq(db), in: db)
         }
         // A column that is dropped and added again takes two changes of the schema.
         if let known = change, last.schemaChanges >= 2 {

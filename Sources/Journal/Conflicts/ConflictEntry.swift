@@ -75,3 +75,13 @@ public struct ConflictEntry: Sendable {
     /// The position of the losing change in this file's journal.
     let lostSeq: Int64
 }
+
+extension ConflictEntry {
+    /// The entry as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns) -> ConflictEntry {
+        var shown = self
+        shown.lost = secrets.shown(lost, in: table)
+        shown.kept = secrets.shown(kept, in: table)
+        return shown
+    }
+}

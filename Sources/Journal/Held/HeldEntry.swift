@@ -60,6 +60,16 @@ public struct HeldEntry: Sendable {
     public var key: [ConflictEntry.Column] { row?.key ?? [] }
 }
 
+extension HeldEntry {
+    /// The entry as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns) -> HeldEntry {
+        guard let row else { return self }
+        let shown = HeldEntry.Row(
+            id: row.id, key: row.key, columns: secrets.shown(row.columns, in: table), isShown: row.isShown)
+        return HeldEntry(table: table, reason: reason, detail: detail, subject: .row(shown))
+    }
+}
+
 /// Reads the held rows of a file and its changes of unknown tables and columns.
 public struct HeldEntries {
     private let db: Database

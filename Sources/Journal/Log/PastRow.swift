@@ -21,6 +21,17 @@ package struct PastRow: Sendable {
     package let last: WriteOrder
 }
 
+extension PastRow {
+    /// The row of a table as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns, of table: String) -> PastRow {
+        PastRow(
+            key: key, isAlive: isAlive,
+            columns: columns.map {
+                Column(name: $0.name, value: secrets.shown($0.value, of: $0.name, in: table), order: $0.order)
+            }, last: last)
+    }
+}
+
 /// The rows of one table that ``JournalEntry`` values make, one after another.
 struct PastRows {
     private struct Row {

@@ -64,33 +64,10 @@ package struct SecretColumns: Sendable, Hashable {
         return folded.contains(SecretColumns.folded(Column(table: table, column: column))) ? SecretColumns.mark : value
     }
 
-    private func shown(_ columns: [ConflictEntry.Column], in table: String) -> [ConflictEntry.Column] {
+    /// Returns the columns of a row with the values to show.
+    package func shown(
+        _ columns: [(column: String, value: Value)], in table: String
+    ) -> [(column: String, value: Value)] {
         columns.map { (column: $0.column, value: shown($0.value, of: $0.column, in: table)) }
-    }
-
-    /// Returns the entry of the ledger as listings show it.
-    package func shown(_ conflict: ConflictEntry) -> ConflictEntry {
-        var conflict = conflict
-        conflict.lost = shown(conflict.lost, in: conflict.table)
-        conflict.kept = shown(conflict.kept, in: conflict.table)
-        return conflict
-    }
-
-    /// Returns the held row as listings show it.
-    package func shown(_ entry: HeldEntry) -> HeldEntry {
-        guard let row = entry.row else { return entry }
-        let columns = shown(row.columns, in: entry.table)
-        return HeldEntry(
-            table: entry.table, reason: entry.reason, detail: entry.detail,
-            subject: .row(HeldEntry.Row(id: row.id, key: row.key, columns: columns, isShown: row.isShown)))
-    }
-
-    /// Returns the row of a table as `syncd show` shows it.
-    package func shown(_ row: PastRow, of table: String) -> PastRow {
-        PastRow(
-            key: row.key, isAlive: row.isAlive,
-            columns: row.columns.map {
-                PastRow.Column(name: $0.name, value: shown($0.value, of: $0.name, in: table), order: $0.order)
-            }, last: row.last)
     }
 }

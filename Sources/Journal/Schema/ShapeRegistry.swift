@@ -202,11 +202,11 @@ package struct ShapeRegistry: Sendable {
 
     /// Records that rows here showed the columns up to now, and do not have them any more.
     ///
+    /// - Parameter last: The position of the newest entry.
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
-    func noteGone(_ columns: [String], table: Int64, in db: Database) throws {
+    func noteGone(_ columns: [String], table: Int64, after last: Int64, in db: Database) throws {
         let gone = Set(columns.map(SQLText.foldedName))
         guard !gone.isEmpty else { return }
-        let last = try JournalReader.lastSeq(db)
         for (id, entry) in entries
         where entry.table == table && entry.shape.columns.contains(where: { gone.contains(SQLText.foldedName($0)) }) {
             try db.execute(sql: "UPDATE _journal_tables SET gone = ? WHERE shape = ?", arguments: [last, id])

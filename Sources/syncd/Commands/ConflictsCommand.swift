@@ -100,7 +100,7 @@ struct ConflictsCommand: AsyncParsableCommand {
         try replica.close()
         let (rows, secrets) = try result.get()
         for restored in rows {
-            let conflict = secrets.shown(restored.conflict)
+            let conflict = restored.conflict.hiding(secrets)
             Console.line(
                 json
                     ? conflict.json(newKey: restored.key).text
@@ -113,7 +113,8 @@ struct ConflictsCommand: AsyncParsableCommand {
         let replica = try Replica.open(at: path)
         let result = Result {
             let conflicts = try body(replica)
-            return try replica.read { try conflicts.map(SecretColumns($0).shown) }
+            let secrets = try replica.read { try SecretColumns($0) }
+            return conflicts.map { $0.hiding(secrets) }
         }
         try replica.close()
         let conflicts = try result.get()
@@ -188,7 +189,7 @@ struct ConflictOptions: ParsableArguments {
                     let sides = [conflict.lostOrigin.description, conflict.keptOrigin.description]
                     guard sides.contains(where: { $0.hasPrefix(prefix) }) else { return true }
                 }
-                try body(secrets.shown(conflict))
+                try body(conflict.hiding(secrets))
                 return true
             }
         }

@@ -100,7 +100,7 @@ struct HeldCommand: AsyncParsableCommand {
             let secrets = try SecretColumns(db)
             try HeldEntries(db).forEach(table: table, reason: reason) { entry in
                 count.add(entry)
-                let shown = secrets.shown(entry)
+                let shown = entry.hiding(secrets)
                 Console.line(json ? shown.json.text : shown.text)
             }
         }
@@ -127,7 +127,7 @@ struct HeldCommand: AsyncParsableCommand {
         return decided.map { decided in
             let still = held.first { $0.isSameRow(as: decided.entry) }
             return HeldDecisionLine(
-                action: action, entry: secrets.shown(decided.entry), restored: decided.restored, still: still)
+                action: action, entry: decided.entry.hiding(secrets), restored: decided.restored, still: still)
         }
     }
 }

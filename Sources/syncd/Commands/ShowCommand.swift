@@ -37,7 +37,7 @@ struct ShowCommand: AsyncParsableCommand {
             let until = at?.stamp ?? Stamp(rawValue: .max)
             let row = try reader.row(of: table, until: until) { pattern.matches($0.map(JSONValue.init)) }
             let secrets = try SecretColumns(db)
-            return (row.map { secrets.shown($0, of: table) }, reader.identity.origin)
+            return (row.map { $0.hiding(secrets, of: table) }, reader.identity.origin)
         }
         try replica.closeReader()
         guard let row else {

@@ -35,7 +35,7 @@ struct Pages: Sendable {
             let (conflicts, total) = try await read { db in
                 let secrets = try SecretColumns(db)
                 return (
-                    try ConflictEntry.all(db, newest: ConflictsPage.most).map(secrets.shown),
+                    try ConflictEntry.all(db, newest: ConflictsPage.most).map { $0.hiding(secrets) },
                     try ConflictLedger.counts(db)[.open] ?? 0
                 )
             }
@@ -43,7 +43,7 @@ struct Pages: Sendable {
         case HeldPage.path:
             let (rows, total) = try await read { db in
                 let secrets = try SecretColumns(db)
-                let rows = try HeldEntries.rows(db, atMost: HeldPage.most).map(secrets.shown)
+                let rows = try HeldEntries.rows(db, atMost: HeldPage.most).map { $0.hiding(secrets) }
                 return (rows, try HeldEntries.counts(db).reduce(0) { $0 + $1.rows })
             }
             return HeldPage.page(rows, total: total, frame: frame)
