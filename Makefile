@@ -4,6 +4,7 @@
 # Variables of the command line reach the programs through the environment.
 #
 # SEED               random campaigns: the first seed; a failure prints the command that reproduces it
+# WRITES             apps: transactions of a machine in a round (40)
 # NAME               campaign: which one; without it, the campaigns are listed
 # KILLS              campaign crash-test: how many processes are killed (2000)
 # CASES              campaign crash-points: a sample of so many cases (0: all); STEP, AT and MODE name one
@@ -15,7 +16,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help build demo bench test check lint coverage sanitize campaign merge-random simulate power-loss fuzz \
+.PHONY: help build demo bench test check lint coverage sanitize campaign apps merge-random simulate power-loss fuzz \
   planted-bugs docs package package-test metrics-test page-test system-packages clean
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
@@ -68,6 +69,10 @@ campaign: system-packages ## real processes, files and networks: NAME (crash-tes
 	$(if $(filter crash-test,$(NAME)),swift build --product todo-service)
 	scripts/campaign $(if $(HOURS),$(NAME:network-test=soak),$(NAME)) --syncd "$$(swift build --show-bin-path)/syncd" \
 	  $(if $(filter crash-test,$(NAME)),--todo-service "$$(swift build --show-bin-path)/todo-service")
+
+apps: system-packages ## real programs from PyPI (Django, SQLAlchemy, peewee, Datasette) on two replicas: SEED, WRITES (40), OPTIONS
+	swift build --product syncd
+	scripts/campaign apps --syncd "$$(swift build --show-bin-path)/syncd" $(OPTIONS)
 
 merge-random: system-packages ## random histories against the model of merging, batches in every order, and fleets that migrate: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), KNOBS
 	$(call RELEASE,merge-random)

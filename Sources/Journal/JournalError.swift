@@ -1,3 +1,5 @@
+import GRDB
+
 /// An error of the journal layer: a code for programs, and a sentence and a hint for people.
 ///
 /// A message never contains values of rows, because messages are logged.
@@ -36,6 +38,8 @@ public struct JournalError: Error, Sendable, Hashable {
         public static let unknownColumn = Code("unknown_column")
         /// The conflict ledger has no entry with this number.
         public static let unknownConflict = Code("unknown_conflict")
+        /// No held row of the file has this number.
+        public static let unknownHeldRow = Code("unknown_held_row")
         /// The file knows no replica with this origin.
         public static let unknownOrigin = Code("unknown_origin")
         /// The row is held, and cannot be written until its table shows it again.
@@ -49,8 +53,8 @@ public struct JournalError: Error, Sendable, Hashable {
 
         package static let all: [Code] = [
             .notFound, .notADatabase, .notAReplica, .unsupportedFormat, .unsupportedTable, .unknownTable, .readOnly,
-            .busy, .corrupt, .displaced, .clusterMismatch, .unknownColumn, .unknownConflict, .unknownOrigin,
-            .rowIsHeld, .refused, .invalid, .sqlite,
+            .busy, .corrupt, .displaced, .clusterMismatch, .unknownColumn, .unknownConflict, .unknownHeldRow,
+            .unknownOrigin, .rowIsHeld, .refused, .invalid, .sqlite,
         ]
     }
 
@@ -80,6 +84,9 @@ public struct JournalError: Error, Sendable, Hashable {
 }
 
 extension JournalError {
+    /// True when a constraint or a trigger of the schema refused a statement.
+    var isConstraint: Bool { sqliteCode.map { $0 & 0xFF == ResultCode.SQLITE_CONSTRAINT.rawValue } ?? false }
+
     static let notAReplica = JournalError(
         .notAReplica, "The database has no change journal", hint: "Run `syncd init` on it first.")
 }

@@ -23,6 +23,7 @@ extension JournalError.Code {
         case .displaced: "Start again, with the file that is there now."
         case .clusterMismatch: "Replicas exchange changes only within one cluster; check which file this is."
         case .unknownConflict: "`syncd conflicts` lists what there is."
+        case .unknownHeldRow: "`syncd held` lists what there is."
         case .unknownOrigin: "`syncd clock` lists what there is."
         case .rowIsHeld: "`syncd held` shows why."
         case .refused: "First change what prevents it: a constraint, a trigger or another row."

@@ -147,13 +147,44 @@ struct InitCommandTests {
             INSERT INTO song VALUES ('a', 1, 9), ('b', 7, 9), ('c', 8, NULL), ('d', NULL, NULL);
             """)
         let before = try workspace.snapshot()
-        let refused = try await Tool.run("init", path)
+        let refused = try await Tool.run("init", path, "--foreign-keys", "enforce")
         #expect(refused.status == 1 && refused.errors.contains("--accept"), "\(refused)")
         #expect(try workspace.snapshot() == before)
-        let outcome = try await Tool.run("init", path, "--accept")
+        let outcome = try await Tool.run("init", path, "--foreign-keys", "enforce", "--accept")
         #expect(outcome.status == 0)
         let warnings = outcome.lines.filter { $0.contains("lead to no row") }
         #expect(warnings.count == 1 && warnings[0].hasPrefix("Warning: 2 foreign keys"), "\(outcome)")
         #expect(warnings.first?.contains(": song (2). ") == true, "\(outcome)")
+        #expect(outcome.output.contains("are held until it is there (enforce)"), "\(outcome)")
+    }
+
+    @Test("a new replica keeps rows without a parent where they are, and asks for nothing; the rule can be changed")
+    func keep() async throws {
+        let (a, b) = (workspace.path("a.sqlite"), workspace.path("b.sqlite"))
+        let schema = """
+            CREATE TABLE album (id INTEGER PRIMARY KEY);
+            CREATE TABLE song (id TEXT PRIMARY KEY NOT NULL, album REFERENCES album);
+            """
+        try RawConnection(path: a).run(schema + "INSERT INTO song VALUES ('a', 7)")
+        try RawConnection(path: b).run(schema)
+        let made = try await Tool.run("init", a)
+        #expect(made.status == 0 && made.output.contains("stay visible (keep)"), "\(made)")
+        #expect(made.lines.contains { $0.hasPrefix("Note: 1 foreign key leads to no row") }, "\(made)")
+        #expect(try object(try await Tool.run("init", b, "--json"))["foreign_keys"] as? String == "keep")
+        try RawConnection(path: b).run("INSERT INTO song VALUES ('b', 8)")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        for path in [a, b] {
+            #expect(try workspace.value(path, "SELECT count(*) FROM song", as: Int.self) == 2)
+            #expect(try await Tool.run("held", path).output == "Nothing is held.\n")
+        }
+        #expect(try await Tool.run("verify", a, b).status == 0)
+        #expect(try await Tool.run("status", a).output.contains("orphans"), "status names the rule")
+        for path in [a, b] { #expect(try await Tool.run("init", path, "--foreign-keys", "enforce").status == 0) }
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        for path in [a, b] {
+            #expect(try workspace.value(path, "SELECT count(*) FROM song", as: Int.self) == 0)
+            #expect(try await Tool.run("init", path).output.contains("(enforce)"))
+        }
+        #expect(try await Tool.run("init", a, "--foreign-keys", "perhaps").status == 64)
     }
 }

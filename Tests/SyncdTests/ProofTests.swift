@@ -83,7 +83,7 @@ struct ProofTests {
         let (a, b) = (workspace.path("a.sqlite"), workspace.path("b.sqlite"))
         for path in [a, b] {
             try workspace.execute(path, schema)
-            #expect(try await Tool.run("init", path).status == 0)
+            #expect(try await Tool.run("init", path, "--foreign-keys", "enforce").status == 0)
         }
         try workspace.execute(a, "INSERT INTO person VALUES (1, 'x@y'); INSERT INTO note VALUES (7, 1)")
         try workspace.execute(b, "INSERT INTO person VALUES (2, 'x@y')")

@@ -211,6 +211,11 @@ package enum Capture {
             before.shape.hasKey(of: table.shape)
                 ? ColumnChange(from: before.shape, to: table, columnsInTriggers: installed.columns) : nil
         }
+        if let before, let change {
+            let present = Set(table.stored.map { SQLText.foldedName($0.name) }).union(change.renamed.values)
+            let gone = before.shape.columns.filter { !present.contains(SQLText.foldedName($0)) }
+            try registry.noteGone(gone, table: entry.table, after: JournalReader.lastSeq(db), in: db)
+        }
         // A column that is dropped and added again takes two changes of the schema.
         if let known = change, last.schemaChanges >= 2 {
             let rows = ResetColumns(table, entry: entry, registry, after: last.sealed, db)
@@ -359,8 +364,9 @@ package enum Capture {
     }
 
     /// Warns of rows of a new table whose foreign keys lead to no row. SQLite takes them while foreign keys
-    /// are off, which is its default; merging holds them.
+    /// are off, which is its default; merging holds them, unless the file keeps them.
     private static func orphanWarnings(of table: TableInspection, _ db: Database) throws -> [String] {
+        guard try ForeignKeyRule.of(db) == .enforce else { return [] }
         let count = try table.brokenReferences(db)
         guard count > 0 else { return [] }
         return [

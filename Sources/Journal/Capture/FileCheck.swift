@@ -9,8 +9,11 @@ package struct FileCheck: Sendable {
         case untracked(TableRefusal.Cause)
         /// Rows with NULL in the primary key, which would not replicate.
         case rowsWithoutKey
-        /// Rows whose foreign keys lead to no row: the first exchange takes them out of their tables.
+        /// Rows whose foreign keys lead to no row, under ``ForeignKeyRule/enforce``: the first exchange takes
+        /// them out of their tables.
         case brokenReferences
+        /// Rows whose foreign keys lead to no row, under ``ForeignKeyRule/keep``: they stay where they are.
+        case keptReferences
         /// Tables whose keys SQLite generates, so that two machines can generate the same.
         case mintedKeys
         /// Indexes that triggers keep, and that merging keeps in the same way.
@@ -23,6 +26,7 @@ package struct FileCheck: Sendable {
             case .untracked(let cause): cause.rawValue
             case .rowsWithoutKey: "rows_without_key"
             case .brokenReferences: "broken_references"
+            case .keptReferences: "kept_references"
             case .mintedKeys: "minted_keys"
             case .keptIndexes: "kept_indexes"
             case .staleIndexes: "stale_indexes"
@@ -34,7 +38,7 @@ package struct FileCheck: Sendable {
             switch self {
             case .untracked(let cause): cause.losesRows
             case .rowsWithoutKey, .brokenReferences: true
-            case .mintedKeys, .keptIndexes, .staleIndexes: false
+            case .keptReferences, .mintedKeys, .keptIndexes, .staleIndexes: false
             }
         }
 
@@ -42,7 +46,7 @@ package struct FileCheck: Sendable {
         static let all: [Kind] =
             TableRefusal.Cause.allCases.filter(\.losesRows).map(Kind.untracked)
             + [
-                .rowsWithoutKey, .brokenReferences, .staleIndexes, .mintedKeys, .keptIndexes,
+                .rowsWithoutKey, .brokenReferences, .keptReferences, .staleIndexes, .mintedKeys, .keptIndexes,
                 .untracked(.migrationNotes),
             ]
     }
@@ -55,7 +59,7 @@ package struct FileCheck: Sendable {
 
     package struct Table: Sendable {
         package let name: String
-        /// How many rows (``Kind/rowsWithoutKey``) or foreign keys (``Kind/brokenReferences``) are concerned;
+        /// How many rows (``Kind/rowsWithoutKey``) or foreign keys (``Kind/brokenReferences``, ``Kind/keptReferences``) are concerned;
         /// nil for findings about whole tables.
         package let count: Int64?
         /// As ``TableRefusal/missing``.
@@ -66,6 +70,8 @@ package struct FileCheck: Sendable {
     package let isReplica: Bool
     /// The tables that replicate, or would.
     package private(set) var tracked: [String] = []
+    /// How many of them have foreign keys.
+    package private(set) var tablesWithReferences = 0
     /// At most one for each kind.
     package private(set) var findings: [Finding] = []
 
@@ -78,6 +84,7 @@ package struct FileCheck: Sendable {
         let policy =
             try isReplica
             ? TrackingPolicy(db).updated(by: request) : TrackingPolicy(ofNewReplica: request, db)
+        let rule = try request.foreignKeys ?? (isReplica ? ForeignKeyRule.of(db) : request.foreignKeysOfNew)
         let tables = try TableInspection.all(db)
         try Initialization.checkNames(of: request, among: tables, db)
         let refusals = try TableRefusals(tables, policy: policy, names: TableNames(db), db)
@@ -89,11 +96,12 @@ package struct FileCheck: Sendable {
                 continue
             }
             tracked.append(table.name)
+            if try !DeclaredForeignKey.all(db, of: table).isEmpty { tablesWithReferences += 1 }
             func note(_ kind: Kind, _ count: Int64) {
                 if count > 0 { found[kind, default: []].append(Table(name: table.name, count: count, missing: nil)) }
             }
             note(.rowsWithoutKey, try table.rowsWithoutKey(db))
-            note(.brokenReferences, try table.brokenReferences(db))
+            note(rule == .keep ? .keptReferences : .brokenReferences, try table.brokenReferences(db))
             if table.hasRowidKey {
                 found[.mintedKeys, default: []].append(Table(name: table.name, count: nil, missing: nil))
             }

@@ -14,18 +14,24 @@ public struct InitializeRequest: Sendable {
     public var cluster: String
     /// The origin of a new replica; ignored when the file already is one.
     public var origin: OriginID
+    /// What merging does with rows whose parent is missing; nil for the rule that the file has, and for
+    /// ``ForeignKeyRule/enforce`` in a new replica.
+    public var foreignKeys: ForeignKeyRule?
+    /// The rule of a new replica for which ``foreignKeys`` gives none.
+    package var foreignKeysOfNew = ForeignKeyRule.enforce
 
     /// Tracks all ordinary tables in the default cluster with a random origin, except for what is given.
     public init(
         tables: [String]? = nil, excluding: [String] = [], renamed: [TableNames.Renaming] = [],
         cluster: String = InitializeRequest.defaultCluster,
-        origin: OriginID = .random()
+        origin: OriginID = .random(), foreignKeys: ForeignKeyRule? = nil
     ) {
         self.tables = tables
         self.excluding = excluding
         self.renamed = renamed
         self.cluster = cluster
         self.origin = origin
+        self.foreignKeys = foreignKeys
     }
 
     /// The cluster of a replica for which none is given.
@@ -56,7 +62,9 @@ enum Initialization {
             try update(request, db)
         } else {
             try install(request, db, fingerprint)
+            try request.foreignKeysOfNew.set(db)
         }
+        try request.foreignKeys?.set(db)
         for renaming in request.renamed {
             let registry = try ShapeRegistry(db)
             let isKnown = [renaming.old, renaming.new].contains { name in

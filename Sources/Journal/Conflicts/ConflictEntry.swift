@@ -44,9 +44,9 @@ public struct ConflictEntry: Sendable {
 
     /// The columns and values that lost: those whose values differ; all columns of the losing change when a
     /// delete or a greater life won.
-    public let lost: [Column]
+    public internal(set) var lost: [Column]
     /// What the winner wrote to the same columns; empty when it deleted the row.
-    public let kept: [Column]
+    public internal(set) var kept: [Column]
     /// The row's new key, when a key change won.
     public let movedTo: [Column]?
 
@@ -74,4 +74,14 @@ public struct ConflictEntry: Sendable {
 
     /// The position of the losing change in this file's journal.
     let lostSeq: Int64
+}
+
+extension ConflictEntry {
+    /// The entry as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns) -> ConflictEntry {
+        var shown = self
+        shown.lost = secrets.shown(lost, in: table)
+        shown.kept = secrets.shown(kept, in: table)
+        return shown
+    }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 extension ConflictLedger {
     /// Writes the lost values of entries back as an ordinary local write. Triggers capture it, peers receive
@@ -229,7 +228,7 @@ struct RestoreTarget {
             let statement = try RawStatement(db, sql)
             for (index, value) in values.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
             try statement.run()
-        } catch let error as JournalError where error.sqliteCode.map({ $0 & 0xFF == SQLITE_CONSTRAINT }) == true {
+        } catch let error as JournalError where error.isConstraint {
             throw JournalError(
                 .refused, "Conflict \(conflict.id) cannot be restored: \(error.message)",
                 hint: "Remove the cause first, or dismiss the conflict.", sqliteCode: error.sqliteCode)

@@ -60,6 +60,16 @@ public struct HeldEntry: Sendable {
     public var key: [ConflictEntry.Column] { row?.key ?? [] }
 }
 
+extension HeldEntry {
+    /// The entry as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns) -> HeldEntry {
+        guard let row else { return self }
+        let shown = HeldEntry.Row(
+            id: row.id, key: row.key, columns: secrets.shown(row.columns, in: table), isShown: row.isShown)
+        return HeldEntry(table: table, reason: reason, detail: detail, subject: .row(shown))
+    }
+}
+
 /// Reads the held rows of a file and its changes of unknown tables and columns.
 public struct HeldEntries {
     private let db: Database
@@ -69,6 +79,22 @@ public struct HeldEntries {
     public init(_ db: Database) throws {
         self.db = db
         reader = try JournalReader(db)
+    }
+
+    /// - Parameter reader: A reader of the same snapshot.
+    init(_ db: Database, reader: JournalReader) {
+        self.db = db
+        self.reader = reader
+    }
+
+    /// Returns the held row with a number; nil when there is none.
+    ///
+    /// - Throws: ``JournalError/Code/corrupt`` when it cannot be read; errors of SQLite.
+    func row(_ id: Int64) throws -> HeldEntry? {
+        try Row.fetchOne(
+            db, sql: "SELECT id, tbl, key, reason, detail, image, shown FROM _journal_held WHERE id = ?",
+            arguments: [id]
+        ).map(entry)
     }
 
     /// Returns the held rows in the order in which they were set aside; then one entry for each unknown
@@ -90,20 +116,33 @@ public struct HeldEntries {
     /// - Throws: What `body` throws; otherwise as ``all(table:reason:)``.
     public func forEach(table: String? = nil, reason: String? = nil, _ body: (HeldEntry) throws -> Void) throws {
         let folded = table.map(SQLText.foldedName)
-        let cursor = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT id, tbl, key, reason, detail, image, shown FROM _journal_held
-                WHERE ?1 IS NULL OR reason = ?1 ORDER BY id
-                """, arguments: [reason])
-        while let row = try cursor.next() {
-            let entry = try entry(row)
+        try forEachRow(reason: reason) { entry in
             if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }
         for entry in try UnknownChanges(db, reader.registry).all() {
             guard reason == nil || reason == entry.reason else { continue }
             if folded == nil || folded == SQLText.foldedName(entry.table) { try body(entry) }
         }
+    }
+
+    /// Returns the held rows in the order in which they were set aside. Unlike ``all(table:reason:)``, it does
+    /// not read the journal.
+    ///
+    /// - Throws: As ``all(table:reason:)``.
+    package func rows() throws -> [HeldEntry] {
+        var entries: [HeldEntry] = []
+        try forEachRow(reason: nil) { entries.append($0) }
+        return entries
+    }
+
+    private func forEachRow(reason: String?, _ body: (HeldEntry) throws -> Void) throws {
+        let cursor = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, tbl, key, reason, detail, image, shown FROM _journal_held
+                WHERE ?1 IS NULL OR reason = ?1 ORDER BY id
+                """, arguments: [reason])
+        while let row = try cursor.next() { try body(entry(row)) }
     }
 
     /// Returns the number of held rows by reason. Changes of unknown tables and columns are not counted,

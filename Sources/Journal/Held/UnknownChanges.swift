@@ -3,6 +3,9 @@ import GRDB
 /// Finds received changes that tables cannot show, because their table or one of its columns is not in this
 /// file.
 ///
+/// Left out is what waits for nothing: changes that a table here has shown before it, or the column, was
+/// dropped; and changes of a machine that has since written rows of the table without the column.
+///
 /// It costs one walk over the journal when the journal has such shapes, and no walk otherwise.
 struct UnknownChanges {
     let db: Database
@@ -62,7 +65,18 @@ struct UnknownChanges {
         let list = shapes.sorted().map(String.init).joined(separator: ", ")
         let statement = try RawStatement(
             db,
-            "SELECT shape, count(*) FROM _journal WHERE origin IS NOT NULL AND shape IN (\(list)) GROUP BY shape")
+            """
+            WITH later AS (
+              SELECT s.tbl, n.origin, max(n.seq) AS seq FROM _journal AS n JOIN _journal_tables AS s USING (shape)
+              WHERE s.tracked = 1 AND n.origin IS NOT NULL
+                AND s.tbl IN (SELECT tbl FROM _journal_tables WHERE shape IN (\(list)))
+              GROUP BY s.tbl, n.origin)
+            SELECT j.shape, count(*) FROM _journal AS j JOIN _journal_tables AS t USING (shape)
+              LEFT JOIN later ON later.tbl = t.tbl AND later.origin = j.origin
+            WHERE j.origin IS NOT NULL AND j.shape IN (\(list))
+              AND j.seq > max(ifnull(t.dropped, 0), ifnull(t.gone, 0), ifnull(later.seq, 0))
+            GROUP BY j.shape
+            """)
         var counts: [Int64: Int] = [:]
         while try statement.step() { counts[statement.int64(0)] = Int(statement.int64(1)) }
         return counts

@@ -21,6 +21,17 @@ package struct PastRow: Sendable {
     package let last: WriteOrder
 }
 
+extension PastRow {
+    /// The row of a table as listings show it, without the values of secret columns.
+    package func hiding(_ secrets: SecretColumns, of table: String) -> PastRow {
+        PastRow(
+            key: key, isAlive: isAlive,
+            columns: columns.map {
+                Column(name: $0.name, value: secrets.shown($0.value, of: $0.name, in: table), order: $0.order)
+            }, last: last)
+    }
+}
+
 /// The rows of one table that ``JournalEntry`` values make, one after another.
 struct PastRows {
     private struct Row {
@@ -97,6 +108,30 @@ extension JournalReader {
         }
         try checkReach(of: until, oldest)
         return rows.all.values.max { $0.last < $1.last }
+    }
+
+    /// Returns what the row with a key had when it was last alive, by the index of the column in
+    /// ``TableInspection/stored``, its key included. Reads the whole journal.
+    ///
+    /// - Parameters:
+    ///   - table: The table in this file.
+    ///   - tracked: Its tracked shape.
+    ///   - key: The primary key of the row.
+    /// - Returns: nil when the journal has no insert of the row.
+    /// - Throws: ``JournalError/Code/corrupt``; errors of SQLite.
+    func lastColumns(
+        of table: TableInspection, _ tracked: ShapeRegistry.Entry, key: Key
+    ) throws -> [Int: Value]? {
+        var changes: [JournalEntry] = []
+        try forEachEntry { if $0.tableID == tracked.table, $0.key == key { changes.append($0) } }
+        guard let life = changes.filter({ $0.operation == .insert }).map(\.life).max() else { return nil }
+        let policy = try MergePolicies(db, names: registry.names)[table.name]
+        var rows = PastRows(table, policy: policy, own: identity.origin)
+        for change in changes where change.life <= life { rows.add(change) }
+        guard let row = rows.all[key], row.isAlive else { return nil }
+        let values = row.key + row.columns.map { (name: $0.name, value: $0.value) }
+        let places = values.compactMap { value in table.position(of: value.name).map { ($0, value.value) } }
+        return Dictionary(places, uniquingKeysWith: { first, _ in first })
     }
 
     /// - Throws: ``JournalError/Code/invalid`` for a time before the oldest change, or before the horizon.

@@ -41,7 +41,9 @@ package enum JournalSchema {
           published TEXT,
           horizon_stamp INTEGER NOT NULL DEFAULT 0,
           compacted_seq INTEGER NOT NULL DEFAULT 0,
-          compacted_rows INTEGER NOT NULL DEFAULT 0
+          compacted_rows INTEGER NOT NULL DEFAULT 0,
+          foreign_keys TEXT,
+          secrets TEXT
         ) STRICT
         """,
         "_journal": """
@@ -62,7 +64,8 @@ package enum JournalSchema {
           joined TEXT,
           wire TEXT,
           dropped INTEGER,
-          successor INTEGER
+          successor INTEGER,
+          gone INTEGER
         ) STRICT
         """,
         "_journal_names": """

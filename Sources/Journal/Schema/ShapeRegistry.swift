@@ -200,6 +200,19 @@ package struct ShapeRegistry: Sendable {
             sql: "UPDATE _journal_tables SET joined = ? WHERE shape = ?", arguments: [NameList.encode(columns), id])
     }
 
+    /// Records that rows here showed the columns up to now, and do not have them any more.
+    ///
+    /// - Parameter last: The position of the newest entry.
+    /// - Throws: Errors of SQLite; the transaction must then be rolled back.
+    func noteGone(_ columns: [String], table: Int64, after last: Int64, in db: Database) throws {
+        let gone = Set(columns.map(SQLText.foldedName))
+        guard !gone.isEmpty else { return }
+        for (id, entry) in entries
+        where entry.table == table && entry.shape.columns.contains(where: { gone.contains(SQLText.foldedName($0)) }) {
+            try db.execute(sql: "UPDATE _journal_tables SET gone = ? WHERE shape = ?", arguments: [last, id])
+        }
+    }
+
     /// Marks a shape for another backfill. The record of the columns that rows show stays.
     mutating func backfillAgain(_ id: Int64, in db: Database) throws {
         guard let shown = entries[id]?.shownColumns, !shown.contains(Entry.isDueMark) else { return }

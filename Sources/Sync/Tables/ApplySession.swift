@@ -33,7 +33,9 @@ final class ApplySession {
     /// The folded names of the tables that may have CHECK constraints, because their definitions contain the
     /// word.
     private let checked: Set<String>
+    /// The foreign keys that decide which rows are visible: none under ``ForeignKeyRule/keep``.
     let foreignKeys: ForeignKeyMap
+    private let rule: ForeignKeyRule
     /// The columns that hold minted keys.
     let domains: KeyDomains
     private var claimState: MintedClaims.State?
@@ -60,7 +62,10 @@ final class ApplySession {
         }
         inspections = Dictionary(
             tables.map { (SQLText.foldedName($0.name), $0) }, uniquingKeysWith: { first, _ in first })
-        foreignKeys = try ForeignKeyMap(db, tables: tables)
+        // What refers to a row follows when it gets another key, under both rules.
+        let references = try ForeignKeyMap(db, tables: tables)
+        rule = try ForeignKeyRule.of(db)
+        foreignKeys = rule == .enforce ? references : try ForeignKeyMap(db, tables: [])
         indexTriggers = try IndexTriggers(db, tables: tables)
         policyRows = try ApplySession.policyRows(db)
         claimState = try MintedClaims.State(db)
@@ -71,7 +76,7 @@ final class ApplySession {
                 tables.first { SQLText.foldedName($0.name) == SQLText.foldedName(entry.shape.table) }.map {
                     (entry.table, $0)
                 }
-            }, foreignKeys: foreignKeys, declared: try DeclaredReference.all(db), names: names,
+            }, foreignKeys: references, declared: try DeclaredReference.all(db), names: names,
             mints: { !policies.isSet($0.name) })
         checked = Set(
             try String.fetchAll(
@@ -102,14 +107,17 @@ final class ApplySession {
         ).execute(arguments: [heldBasis])
     }
 
-    /// What determines besides the changes which rows are held: the constraints, and the origin of claims.
-    private var heldBasis: String { "\(schemaVersion) \(origin)" }
+    /// What determines besides the changes which rows are held: the constraints, the rule for foreign keys,
+    /// and the origin of claims.
+    private var heldBasis: String { "\(schemaVersion) \(origin)" + (rule == .keep ? " keep" : "") }
 
-    /// False after a schema change, when a table got another name or another policy, and when another process
+    /// False after a schema change, when a table got another name or another policy, when foreign keys got
+    /// another rule, and when another process
     /// gave the replica a new identity, because changes are indexed by origin, or rows other keys.
     func isCurrent(in db: Database) throws -> Bool {
         try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
-            && ApplySession.policyRows(db) == policyRows && MintedClaims.State(db) == claimState
+            && ApplySession.policyRows(db) == policyRows && ForeignKeyRule.of(db) == rule
+            && MintedClaims.State(db) == claimState
     }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {

@@ -46,7 +46,7 @@ final class ForeignKeyMap {
         var count = 0
         for table in tables {
             var keys: [ForeignKey] = []
-            for definition in try ForeignKeyDefinition.all(db, of: table) {
+            for definition in try DeclaredForeignKey.all(db, of: table) {
                 guard let key = try definition.resolve(db, id: count, child: table) else { continue }
                 keys.append(key)
                 count += 1
@@ -144,41 +144,20 @@ final class ForeignKeyMap {
     }
 }
 
-/// A foreign key as `PRAGMA foreign_key_list` describes it.
-private struct ForeignKeyDefinition {
-    let parent: String
-    let from: [String]
-    /// Empty when the key names no parent columns and so refers to the parent's primary key.
-    let to: [String]
-    let onDelete: String
-
-    static func all(_ db: Database, of table: TableInspection) throws -> [ForeignKeyDefinition] {
-        let rows = try Row.fetchAll(
-            db,
-            sql:
-                #"SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq"#,
-            arguments: [table.name])
-        let groups = Dictionary(grouping: rows) { $0["id"] as Int64 }
-        return groups.sorted { $0.key < $1.key }.map { _, rows in
-            ForeignKeyDefinition(
-                parent: rows[0]["table"], from: rows.map { $0["from"] }, to: rows.compactMap { $0["to"] as String? },
-                onDelete: rows[0]["on_delete"])
-        }
-    }
-
+extension DeclaredForeignKey {
     /// Finds the parent table and the positions of the columns.
     ///
     /// - Returns: nil when the parent is not a table in this file, or only its own program can read it. The
     ///   key cannot be checked then.
-    func resolve(_ db: Database, id: Int, child: TableInspection) throws -> ForeignKey? {
+    fileprivate func resolve(_ db: Database, id: Int, child: TableInspection) throws -> ForeignKey? {
         guard let parentTable = try TableInspection.named(parent, db), try parentTable.canBeWritten(db) else {
             return nil
         }
-        let childColumns = from.compactMap { position(of: $0, in: child) }
-        let parentColumns = to.isEmpty ? parentTable.stored.prefix(parentTable.keyCount).map(\.name) : to
+        let childColumns = from.compactMap(child.position)
+        let parentColumns = parentColumns(of: parentTable)
         guard childColumns.count == from.count, parentColumns.count == from.count else { return nil }
         let collations = parentColumns.map { name in
-            position(of: name, in: parentTable).flatMap {
+            parentTable.position(of: name).flatMap {
                 KeyCollation(rawValue: parentTable.stored[$0].collation.uppercased())
             } ?? .binary
         }
@@ -186,18 +165,13 @@ private struct ForeignKeyDefinition {
             id: id, child: child.name, childColumns: childColumns, parent: parentTable.name,
             parentColumns: parentColumns, parentCollations: collations,
             parentAffinities: parentColumns.map { name in
-                position(of: name, in: parentTable).map {
+                parentTable.position(of: name).map {
                     Affinity(parentTable.stored[$0], isStrict: parentTable.isStrict)
                 } ?? .none
             }, childAffinities: childColumns.map { Affinity(child.stored[$0], isStrict: child.isStrict) },
             substitute: try substitute(db, child: child, columns: childColumns),
             parentSQL: "SELECT 1 FROM \(SQLText.quote(identifier: parentTable.name)) WHERE "
                 + parentColumns.map { "\(SQLText.quote(identifier: $0)) = ?" }.joined(separator: " AND "))
-    }
-
-    private func position(of column: String, in table: TableInspection) -> Int? {
-        let name = SQLText.foldedName(column)
-        return table.stored.firstIndex { SQLText.foldedName($0.name) == name }
     }
 
     /// The substitute for a missing parent. A key column, a UNIQUE column and NULL in a NOT NULL column rule

@@ -38,8 +38,10 @@ struct TableRows {
         self.db = db
         shape = TableShape(table: own.table, columns: columns, keyCount: own.keyCount)
         collations = tracked.collations
-        key = zip(own.keyColumns, tracked.collations).map { column, collation in
-            SQLText.quote(identifier: column) + (collation == .binary ? "" : " COLLATE \(collation.rawValue)")
+        key = own.keyColumns.enumerated().map { index, column in
+            // A table whose changes came before it has none: missing ones are BINARY.
+            let collation = index < tracked.collations.count ? tracked.collations[index] : .binary
+            return SQLText.quote(identifier: column) + (collation == .binary ? "" : " COLLATE \(collation.rawValue)")
         }.joined(separator: ", ")
         select =
             "SELECT " + columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."

@@ -20,11 +20,13 @@ struct CheckCommand: AsyncParsableCommand {
         help: ArgumentHelp("As for `syncd init`; may be given several times.", valueName: "table"))
     var excluded: [String] = []
 
+    @OptionGroup var foreignKeys: ForeignKeyOption
+
     @Flag(help: "One JSON object.")
     var json = false
 
     func run() async throws {
-        let request = InitializeRequest(excluding: excluded)
+        let request = foreignKeys.request(InitializeRequest(excluding: excluded))
         let path = database.path
         let check = try await blocking { try Replica.check(at: path, request) }
         if json {

@@ -75,28 +75,9 @@ struct ConflictsCommand: AsyncParsableCommand {
         }
     }
 
-    /// Parses `DB restore 1 2` and `restore DB 1 2`.
     private func order() throws -> (path: String, action: Action?, ids: [Int64]) {
-        var words = words
-        var path = database.path
-        guard !words.isEmpty else { return (path, nil, []) }
-        let word: String
-        if Action(rawValue: path) != nil, Action(rawValue: words[0]) == nil {
-            word = path
-            path = words.removeFirst()
-        } else {
-            word = words.removeFirst()
-        }
-        guard let action = Action(rawValue: word) else {
-            throw ValidationError("After the database comes restore or dismiss, not '\(word)'.")
-        }
-        let ids = try words.map { word in
-            guard let id = Int64(word), id > 0 else {
-                throw ValidationError("'\(word)' is not the number of a conflict.")
-            }
-            return id
-        }
-        return (path, action, ids)
+        let order = try DecisionWords<Action>(path: database.path, words: words, thing: "conflict")
+        return (order.path, order.action, order.ids)
     }
 
     private func list(_ path: String) throws {
@@ -112,10 +93,14 @@ struct ConflictsCommand: AsyncParsableCommand {
 
     private func restoreAsNewRows(_ path: String, _ ids: [Int64]) throws {
         let replica = try Replica.open(at: path)
-        let result = Result { try replica.restoreConflictsAsNewRows(ids, time: Date().timeIntervalSince1970) }
+        let result = Result {
+            let restored = try replica.restoreConflictsAsNewRows(ids, time: Date().timeIntervalSince1970)
+            return (restored, try replica.read { try SecretColumns($0) })
+        }
         try replica.close()
-        for restored in try result.get() {
-            let conflict = restored.conflict
+        let (rows, secrets) = try result.get()
+        for restored in rows {
+            let conflict = restored.conflict.hiding(secrets)
             Console.line(
                 json
                     ? conflict.json(newKey: restored.key).text
@@ -126,7 +111,11 @@ struct ConflictsCommand: AsyncParsableCommand {
 
     private func change(_ path: String, _ done: String, _ body: (Replica) throws -> [ConflictEntry]) throws {
         let replica = try Replica.open(at: path)
-        let result = Result { try body(replica) }
+        let result = Result {
+            let conflicts = try body(replica)
+            let secrets = try replica.read { try SecretColumns($0) }
+            return conflicts.map { $0.hiding(secrets) }
+        }
         try replica.close()
         let conflicts = try result.get()
         for conflict in conflicts {
@@ -193,13 +182,14 @@ struct ConflictOptions: ParsableArguments {
         let pattern = key.map { KeyPattern(text: $0) }
         let prefix = origin?.lowercased()
         try replica.read { db in
+            let secrets = try SecretColumns(db)
             try ConflictLedger(db).forEach(filter) { conflict in
                 if let pattern, !pattern.matches(conflict.key.map { JSONValue($0.value) }) { return true }
                 if let prefix {
                     let sides = [conflict.lostOrigin.description, conflict.keptOrigin.description]
                     guard sides.contains(where: { $0.hasPrefix(prefix) }) else { return true }
                 }
-                try body(conflict)
+                try body(conflict.hiding(secrets))
                 return true
             }
         }

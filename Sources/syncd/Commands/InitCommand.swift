@@ -57,6 +57,15 @@ struct InitCommand: AsyncParsableCommand {
             valueName: "old=new"))
     var renamed: [RenamedTable] = []
 
+    @Option(
+        name: .customLong("secret"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A column whose values no log, listing or page shows; they replicate like others. May be given several times.",
+            valueName: "table.column"))
+    var secrets: [ColumnArgument] = []
+
+    @OptionGroup var foreignKeys: ForeignKeyOption
+
     @Flag(help: "Go on although rows would not replicate, or would leave their tables; see `syncd check`.")
     var accept = false
 
@@ -74,22 +83,25 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         try checkNames()
-        let request = InitializeRequest(
-            tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
-            cluster: cluster)
+        let request = foreignKeys.request(
+            InitializeRequest(
+                tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
+                cluster: cluster))
         let check = try await checked(request)
         let (replica, report) = try await journal(request)
-        if !policies.isEmpty || !references.isEmpty {
+        if !policies.isEmpty || !references.isEmpty || !secrets.isEmpty {
             try replica.write { db in
                 for chosen in policies { try MergePolicy.set(chosen.policy, table: chosen.table, db) }
                 for reference in references { try reference.apply(db) }
+                try SecretColumns.declare(secrets.map { .init(table: $0.table, column: $0.column) }, db)
             }
         }
         let outcome = try replica.read { db in
             try InitOutcome(
                 path: database.path, identity: Identity(db), tracked: report.tracked,
                 untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db),
-                references: DeclaredReference.all(db), check: check)
+                references: DeclaredReference.all(db), foreignKeys: ForeignKeyRule.of(db),
+                secrets: SecretColumns(db), check: check)
         }
         try replica.close()
         if json {
@@ -135,7 +147,7 @@ struct InitCommand: AsyncParsableCommand {
 
     /// Runs before anything is written, so that a misspelt name leaves the file unchanged.
     private func checkNames() throws {
-        guard !policies.isEmpty || !references.isEmpty else { return }
+        guard !policies.isEmpty || !references.isEmpty || !secrets.isEmpty else { return }
         let replica = try Replica.reading(database.path)
         defer { try? replica.close() }
         for chosen in policies where try replica.read({ try TableInspection.named(chosen.table, $0) }) == nil {
@@ -144,6 +156,7 @@ struct InitCommand: AsyncParsableCommand {
                 hint: "Check the name; `.tables` in the sqlite3 shell lists them.")
         }
         for reference in references { try replica.read { try reference.check(database.path, $0) } }
+        for secret in secrets { try replica.read { try secret.checkSecret(database.path, $0) } }
     }
 }
 

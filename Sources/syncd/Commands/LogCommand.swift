@@ -63,18 +63,34 @@ struct LogCommand: AsyncParsableCommand {
     private func print(after position: Int64, _ filter: LogFilter, from replica: Replica) throws -> Int64 {
         var position = position
         while true {
-            let (own, entries) = try replica.read { db in
-                let reader = try JournalReader(db)
-                return (reader.identity.origin, try reader.entries(after: position, limit: 1_000))
-            }
-            guard let last = entries.last else { return position }
-            for entry in entries where filter.accepts(entry) {
-                let line = LogLine(entry, own: own)
+            let page = try LogPage(after: position, in: replica)
+            guard let last = page.entries.last else { return position }
+            for entry in page.entries where filter.accepts(entry) {
+                let line = page.line(entry)
                 Console.line(json ? line.json.text : line.text)
             }
             position = last.seq
         }
     }
+}
+
+/// Entries of the journal, with what their lines need besides.
+struct LogPage: Sendable {
+    let entries: [JournalEntry]
+    private let own: OriginID
+    private let secrets: SecretColumns
+
+    /// Reads the first entries after a position.
+    init(after position: Int64, in replica: Replica) throws {
+        (own, entries, secrets) = try replica.read { db in
+            let reader = try JournalReader(db)
+            return (
+                reader.identity.origin, try reader.entries(after: position, limit: 1_000), try SecretColumns(db)
+            )
+        }
+    }
+
+    func line(_ entry: JournalEntry) -> LogLine { LogLine(entry, own: own, secrets: secrets) }
 }
 
 /// Selects the entries that `log` shows.

@@ -4,35 +4,32 @@ import Journal
 
 /// `CHILD.COLUMN=PARENT` on the command line. Without a parent, it takes a declaration back.
 struct ReferenceArgument: ExpressibleByArgument {
-    let table: String
-    let column: String
+    let child: ColumnArgument
     /// nil to take the declaration back.
     let parent: String?
 
     init?(argument: String) {
-        guard let equals = argument.lastIndex(of: "="), let dot = argument[..<equals].lastIndex(of: "."),
-            dot > argument.startIndex, argument.index(after: dot) < equals
+        guard let equals = argument.lastIndex(of: "="),
+            let child = ColumnArgument(argument: String(argument[..<equals]))
         else { return nil }
-        table = String(argument[..<dot])
-        column = String(argument[argument.index(after: dot)..<equals])
+        self.child = child
         let parent = String(argument[argument.index(after: equals)...])
         self.parent = parent.isEmpty ? nil : parent
     }
+
+    private var table: String { child.table }
+    private var column: String { child.column }
 
     /// Checks the names before anything is written.
     ///
     /// - Parameter path: The database, for messages.
     func check(_ path: String, _ db: Database) throws {
-        let tables = "`.schema` in the sqlite3 shell lists the tables and their columns."
-        guard let child = try TableInspection.named(table, db) else {
-            throw Failure("--references names \(table), which is no table of \(path)", hint: tables)
-        }
-        guard child.stored.contains(where: { SQLText.foldedName($0.name) == SQLText.foldedName(column) }) else {
-            throw Failure("--references names \(column), which is no column of \(table)", hint: tables)
-        }
+        try child.check("--references", path, db)
         guard let parent else { return }
         guard let parentTable = try TableInspection.named(parent, db) else {
-            throw Failure("--references names \(parent), which is no table of \(path)", hint: tables)
+            throw Failure(
+                "--references names \(parent), which is no table of \(path)",
+                hint: "`.tables` in the sqlite3 shell lists the tables.")
         }
         guard parentTable.hasRowidKey else {
             throw Failure(

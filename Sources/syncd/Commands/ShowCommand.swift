@@ -36,7 +36,8 @@ struct ShowCommand: AsyncParsableCommand {
             let reader = try JournalReader(db)
             let until = at?.stamp ?? Stamp(rawValue: .max)
             let row = try reader.row(of: table, until: until) { pattern.matches($0.map(JSONValue.init)) }
-            return (row, reader.identity.origin)
+            let secrets = try SecretColumns(db)
+            return (row.map { $0.hiding(secrets, of: table) }, reader.identity.origin)
         }
         try replica.closeReader()
         guard let row else {

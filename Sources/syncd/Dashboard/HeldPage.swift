@@ -53,7 +53,7 @@ extension HoldReason {
     var remedy: String {
         switch self {
         case .unique: "Change or delete the row that has the value, here or on another machine."
-        case .foreignKey: "Insert the row that it refers to, or clear the reference."
+        case .foreignKey: "Insert the row that it refers to, or decide: syncd held restore, reparent or drop."
         case .notNull: "Give the column a value on the machine that wrote the row, or a default here."
         case .check: "Change the value on the machine that wrote the row, or migrate the CHECK here."
         case .datatype: "Change the value on the machine that wrote the row, or migrate the column here."

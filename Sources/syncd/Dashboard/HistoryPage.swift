@@ -25,12 +25,9 @@ enum HistoryPage {
         var position = max(0, last - searched)
         var lines: [LogLine] = []
         while true {
-            let (own, entries) = try replica.read { db in
-                let reader = try JournalReader(db)
-                return (reader.identity.origin, try reader.entries(after: position, limit: 1_000))
-            }
-            guard let end = entries.last, position < last else { return lines.suffix(most).reversed() }
-            lines += entries.filter(filter.accepts).map { LogLine($0, own: own) }
+            let page = try LogPage(after: position, in: replica)
+            guard let end = page.entries.last, position < last else { return lines.suffix(most).reversed() }
+            lines += page.entries.filter(filter.accepts).map(page.line)
             position = end.seq
         }
     }

@@ -34,15 +34,18 @@ struct Pages: Sendable {
         switch request.uri.path {
         case ConflictsPage.path:
             let (conflicts, total) = try await read { db in
-                (
-                    try ConflictEntry.all(db, newest: ConflictsPage.most),
+                let secrets = try SecretColumns(db)
+                return (
+                    try ConflictEntry.all(db, newest: ConflictsPage.most).map { $0.hiding(secrets) },
                     try ConflictLedger.counts(db)[.open] ?? 0
                 )
             }
             return ConflictsPage.page(conflicts, total: total, frame: frame)
         case HeldPage.path:
             let (rows, total) = try await read { db in
-                (try HeldEntries.rows(db, atMost: HeldPage.most), try HeldEntries.counts(db).reduce(0) { $0 + $1.rows })
+                let secrets = try SecretColumns(db)
+                let rows = try HeldEntries.rows(db, atMost: HeldPage.most).map { $0.hiding(secrets) }
+                return (rows, try HeldEntries.counts(db).reduce(0) { $0 + $1.rows })
             }
             return HeldPage.page(rows, total: total, frame: frame)
         case TablesPage.path: return TablesPage.page(try await reports.report(countingRows: true), frame: frame)

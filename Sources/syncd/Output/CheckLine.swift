@@ -94,6 +94,8 @@ extension FileCheck.Finding {
         case .brokenReferences:
             counted("foreign key leads", "foreign keys lead")
                 + " to no row: the first exchange takes these rows out of their tables, and `syncd held` lists them"
+        case .keptReferences:
+            counted("foreign key leads", "foreign keys lead") + " to no row, and these rows stay where they are"
         case .mintedKeys:
             "SQLite generates the keys of \(ConsoleText.count(tables.count, "table")) when an INSERT omits them, "
                 + "and two machines can generate the same: the later one of two such rows gets another key"
@@ -116,7 +118,9 @@ extension FileCheck.Finding {
         case .untracked(.migrationNotes): "Migrate each machine on its own"
         case .untracked: "--table includes them"
         case .rowsWithoutKey: "Give them a key"
-        case .brokenReferences: "`PRAGMA foreign_key_check` names them: delete them, or add what they refer to"
+        case .brokenReferences:
+            "`PRAGMA foreign_key_check` names them: delete them, add what they refer to, or take --foreign-keys keep"
+        case .keptReferences: "--foreign-keys enforce holds them until what they refer to is there"
         case .keptIndexes: "Other effects of triggers replicate by themselves"
         case .staleIndexes: "Build it again in the program after exchanges, or use functions of SQLite"
         case .mintedKeys:

@@ -12,6 +12,10 @@ struct InitOutcome: Sendable {
     let policies: [String: MergePolicy]
     /// The references that are no foreign keys.
     let references: [DeclaredReference]
+    /// What merging does with rows whose parent is missing.
+    let foreignKeys: ForeignKeyRule
+    /// The columns whose values are not shown.
+    let secrets: SecretColumns
     /// What was found in the file before.
     let check: FileCheck
 
@@ -38,6 +42,9 @@ struct InitOutcome: Sendable {
                 references.map {
                     .object(["table": .string($0.table), "column": .string($0.column), "parent": .string($0.parent)])
                 }),
+            "secrets": .array(
+                secrets.all.map { .object(["table": .string($0.table), "column": .string($0.column)]) }),
+            "foreign_keys": .string(foreignKeys.rawValue),
             "findings": .array(check.findings.map(\.json)),
         ])
     }
@@ -55,6 +62,11 @@ struct InitOutcome: Sendable {
             let list = references.map { "\($0.table).\($0.column) to \($0.parent)" }.joined(separator: ", ")
             lines.append(ConsoleText.printable("Declared references: \(list)."))
         }
+        if !secrets.all.isEmpty {
+            let list = secrets.all.map { "\($0.table).\($0.column)" }.joined(separator: ", ")
+            lines.append(ConsoleText.printable("Secret columns: \(list)."))
+        }
+        lines += foreignKeys.lines(for: check.tablesWithReferences)
         for table in tracked {
             guard let warning = table.replacement else { continue }
             lines.append("Warning: " + ConsoleText.printable("\(table.table): \(warning)."))

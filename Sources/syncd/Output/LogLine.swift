@@ -15,8 +15,13 @@ struct LogLine: Sendable {
     let stamp: Stamp
     let life: Int64
 
-    /// - Parameter own: The identity of the replica. Local entries do not store it.
-    init(_ entry: JournalEntry, own: OriginID) {
+    /// - Parameters:
+    ///   - own: The identity of the replica. Local entries do not store it.
+    ///   - secrets: The columns whose values are not shown.
+    init(_ entry: JournalEntry, own: OriginID, secrets: SecretColumns) {
+        func shown(_ name: String, _ value: Value) -> (name: String, value: Value) {
+            (name: name, value: secrets.shown(value, of: name, in: entry.shape.table))
+        }
         seq = entry.seq
         origin = entry.origin ?? own
         isLocal = entry.isLocal
@@ -26,8 +31,8 @@ struct LogLine: Sendable {
         stamp = entry.stamp
         life = entry.life
         key = entry.namedKey
-        columns = entry.columns
-        written = entry.written.sorted { $0.key < $1.key }.map { (name: entry.shape.columns[$0.key], value: $0.value) }
+        columns = entry.columns.map { shown($0.name, $0.value) }
+        written = entry.written.sorted { $0.key < $1.key }.map { shown(entry.shape.columns[$0.key], $0.value) }
     }
 
     var json: JSONValue {

@@ -39,6 +39,7 @@ struct StatusReport: Sendable {
     let origin: OriginID
     let cluster: String
     let formatVersion: Int64
+    let foreignKeys: ForeignKeyRule
     let vector: VersionVector
     let tables: [Table]
     /// The other tables and views of the file, with the reasons.
@@ -109,6 +110,7 @@ struct StatusReport: Sendable {
         origin = reader.identity.origin
         cluster = reader.identity.cluster
         formatVersion = reader.identity.format
+        foreignKeys = try ForeignKeyRule.of(db)
         let coverage = try TableCoverage(db)
         untracked = coverage.untracked
         tables = try coverage.tracked.map { name in
@@ -155,6 +157,7 @@ extension StatusReport {
             "tables": .array(
                 tables.map { .object(["name": .string($0.name), "rows": .optional($0.rows) { .integer(Int64($0)) }]) }),
             "untracked": .array(untracked.map(\.json)),
+            "foreign_keys": .string(foreignKeys.rawValue),
             "journal_rows": .integer(journalRows),
             "journal_removed": .integer(horizon.removed),
             "horizon": .optional(horizonTime) { .string($0) },

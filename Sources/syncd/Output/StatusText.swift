@@ -26,6 +26,7 @@ struct StatusText {
         add("journal", journal)
         add("conflicts", number("conflicts").map { ConsoleText.number($0) })
         add("held", held)
+        add("orphans", string("foreign_keys").map(StatusText.orphans))
         add("file", sizes)
         add("software", software)
         if let dropped = number("conflicts_dropped"), dropped > 0 {
@@ -62,10 +63,19 @@ struct StatusText {
         "origin", "cluster", "vector", "tables", "untracked", "journal_rows", "held", "held_by_reason", "conflicts",
         "conflicts_dropped", "clock_ahead_ms", "held_back", "peers", "file_bytes", "wal_bytes", "format_version",
         "sqlite_version", "version", "token", "configuration_refused", "journal_removed", "horizon", "replicas",
-        "free_bytes",
+        "free_bytes", "foreign_keys",
     ]
 
     // MARK: - Lines
+
+    /// What becomes of rows whose parent is missing.
+    private static func orphans(_ rule: String) -> String {
+        switch ForeignKeyRule(rawValue: rule) {
+        case .keep: "stay in their tables (foreign keys: keep)"
+        case .enforce: "are held until their parents are there (foreign keys: enforce)"
+        case nil: ConsoleText.printable(rule)
+        }
+    }
 
     /// `3 (unique 2, foreign_key 1)`
     private var held: String? {

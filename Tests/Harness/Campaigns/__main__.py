@@ -3,6 +3,7 @@
 import sys
 
 import campaign
+from apps import Apps
 from clones import CloneTest
 from copies import CopyTest
 from crash import CrashTest
@@ -12,7 +13,7 @@ from files import FileTest
 from network import NetworkTest, Soak
 from selftest import SelfTest
 
-CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Soak, SelfTest)}
+CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, Soak, SelfTest)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in CAMPAIGNS:

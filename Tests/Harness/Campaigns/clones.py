@@ -49,7 +49,7 @@ class CloneTest(CopyTest):
         db.executemany("INSERT INTO bulk VALUES (?, ?)", [(n, os.urandom(1000)) for n in range(MEGABYTES * 500)])
         db.commit()
         db.close()
-        self.command("init", self.original.path)
+        self.command("init", self.original.path, "--foreign-keys", "enforce")
         self.replicas = [self.original]
         self.original.peers = []
         self.begin(self.original)

@@ -45,7 +45,7 @@ class CopyTest(Campaign):
         self.replicas = [Replica(self, name) for name in "abc"]
         for replica in self.replicas:
             replica.make(rows=20 if replica.name == "a" else 0)
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
         for replica in self.replicas:
             replica.peers = [other for other in self.replicas if other is not replica]
         for replica in self.replicas:

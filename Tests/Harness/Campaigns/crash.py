@@ -51,7 +51,7 @@ class CrashTest(Campaign):
         first, second, third = self.replicas
         for replica in self.replicas:
             replica.make(rows=20 if replica is first else 0)
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
             # The service creates its table.
             service = self.start(
                 [self.options.todo_service, replica.path, "--port", str(free_port())], stdin=-3, stdout=-1,

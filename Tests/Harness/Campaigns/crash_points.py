@@ -168,10 +168,10 @@ class Stage:
             replica.make(rows=0, schema=SCHEMA)
         self.write(self.a, *[("INSERT INTO shared (id) VALUES (?)", n) for n in range(1, 4)],
                    *[("INSERT INTO account VALUES (?, 0, '')", f"parent{n}") for n in range(8)])
-        self.campaign.command("init", self.b.path, log=self.log)
+        self.campaign.command("init", self.b.path, "--foreign-keys", "enforce", log=self.log)
 
     def step_init(self, at, mode):
-        self.victim([self.campaign.syncd, "init", self.a.path], at, mode)
+        self.victim([self.campaign.syncd, "init", self.a.path, "--foreign-keys", "enforce"], at, mode)
 
     def before_write(self):
         self.account(self.a)
@@ -258,7 +258,7 @@ class Stage:
         self.migrate()
         self.write(self.a, ("CREATE TABLE newest (id INTEGER PRIMARY KEY, t TEXT)",), ("INSERT INTO newest VALUES (1, 'y')",))
         self.write(self.b, ("CREATE TABLE newest (id INTEGER PRIMARY KEY, t TEXT)",))
-        self.campaign.command("init", self.b.path, log=self.log)
+        self.campaign.command("init", self.b.path, "--foreign-keys", "enforce", log=self.log)
 
     step_refresh = step_init
 
@@ -351,7 +351,7 @@ class Stage:
         """Does the step again where it is needed, and exchanges."""
         campaign = self.campaign
         if step in ("init", "refresh"):
-            campaign.command("init", self.a.path, log=self.log)
+            campaign.command("init", self.a.path, "--foreign-keys", "enforce", log=self.log)
         if step == "schema":
             self.migrate()
         campaign.command("sync", self.a.path, self.b.path, log=self.log)

@@ -70,7 +70,7 @@ class DiskFull(Campaign):
         first.make(rows=5)
         second.make(rows=0)
         for replica in (first, second):
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
         # Each asks the other, so that both ways of applying run.
         first.peers, second.peers = [second], [first]
         self.acknowledged = {}
@@ -192,12 +192,12 @@ class DiskFull(Campaign):
         self.take_room(ballast)
         with open(plain.path, "rb") as file:
             before = file.read()
-        result = self.command("init", plain.path, status=1)
+        result = self.command("init", plain.path, "--foreign-keys", "enforce", status=1)
         self.expect(result.stderr.startswith("Error: ") and "full" in result.stderr, f"init says {result.stderr}")
         with open(plain.path, "rb") as file:
             self.expect(file.read() == before, "a refused init changed the file")
         os.unlink(ballast)
-        self.command("init", plain.path)
+        self.command("init", plain.path, "--foreign-keys", "enforce")
         for name in os.listdir(place):
             os.unlink(os.path.join(place, name))
 

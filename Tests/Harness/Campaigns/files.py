@@ -77,7 +77,7 @@ class FileTest(Campaign):
         first.make(rows=rows)
         second.make(rows=0)
         for replica in (first, second):
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
         second.peers = [first]
         return first, second
 
@@ -490,7 +490,7 @@ if {killed}:
         self.refuse(["run", "/dev/full"], None)
         good = Replica(self, "good", directory)
         good.make()
-        self.command("init", good.path)
+        self.command("init", good.path, "--foreign-keys", "enforce")
         configurations = {
             "unknown key": {"peerz": []}, "negative": {"conflict-days": -1}, "huge": {"conflict-days": 1 << 40},
             "wrong kind": {"peer": "http://a"}, "list": [], "twice": {"peer": ["http://127.0.0.1:9/", "http://127.0.0.1:9"]},
@@ -512,7 +512,7 @@ if {killed}:
         # A replica with itself as a peer does no harm: its identity shows it.
         first = Replica(self, "itself", directory)
         first.make()
-        self.command("init", first.path)
+        self.command("init", first.path, "--foreign-keys", "enforce")
         first.peers = [first]
         first.start().wait_until_listening()
         self.insert(first, "self")

@@ -123,7 +123,7 @@ class Network(Campaign):
             replica = Replica(self, f"n{node.number}", host=node.address, port=7707)
             replica.node = node
             replica.make(rows=20 if node.number == 0 else 0)
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
             self.replicas.append(replica)
         self.proxies = Proxies(HUB)
         self.fault_rate = 0.0
@@ -335,7 +335,7 @@ class NetworkTest(Network):
         first.make(rows=5)
         second.make(rows=0)
         for replica in (first, second):
-            self.command("init", replica.path)
+            self.command("init", replica.path, "--foreign-keys", "enforce")
         second.start().wait_until_listening()
         return first, second
 
@@ -420,7 +420,7 @@ class NetworkTest(Network):
         proxy.is_recording = True
         probe = Replica(self, "probe")
         probe.make(rows=0)
-        self.command("init", probe.path)
+        self.command("init", probe.path, "--foreign-keys", "enforce")
         self.command("sync", probe.path, first.path)
         self.sync(probe, f"http://{proxy.host}:{proxy.port}")
         time.sleep(0.2)

@@ -48,4 +48,33 @@ struct HeldEntriesTests {
         try cluster[1].refreshDerivedState()
         #expect(try cluster[1].read { try HeldEntries($0).all() }.filter { $0.row == nil }.isEmpty)
     }
+
+    @Test("what tables have shown is not listed when every machine drops its table or column, what came later is")
+    func dropped() throws {
+        let cluster = try Cluster(
+            2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b); CREATE TABLE u(id INTEGER PRIMARY KEY, x)")
+        func waiting(_ index: Int) throws -> [String] {
+            try cluster.inboxes[index].bringBackHeldRows()
+            return try cluster[index].read { db in
+                try HeldEntries(db).all().map { "\($0.table) \($0.reason) \($0.changes?.count ?? 0)" }
+            }
+        }
+        for index in 0..<2 {
+            try cluster.execute(index, "INSERT INTO t VALUES(\(index), 1, 2); INSERT INTO u VALUES(\(index), 3)")
+        }
+        try cluster.converge()
+        let migration = "ALTER TABLE t DROP COLUMN b; DROP TABLE u"
+        try cluster.execute(0, migration)
+        #expect(try waiting(0) == [])
+        // The other machine has not been migrated, and writes what this one cannot show any more.
+        try cluster.execute(1, "UPDATE t SET b = 7; INSERT INTO u VALUES(9, 9)")
+        try cluster.converge()
+        #expect(try waiting(0) == ["t missing_column 2", "u missing_table 1"])
+        try cluster.execute(1, migration)
+        #expect(try waiting(1) == [])
+        // Its next row without the column says that it has dropped it, too.
+        try cluster.execute(1, "INSERT INTO t VALUES(10, 10)")
+        try cluster.converge()
+        #expect(try waiting(0) == ["u missing_table 1"])
+    }
 }
