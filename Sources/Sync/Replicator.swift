@@ -224,7 +224,9 @@ public final class Replicator: Sendable {
                     )
                 }
                 let news = horizon.vector.entries.reduce(Int64(0)) { $0 + max(0, $1.version - looked[$1.origin]) }
-                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock, news > 0, news * 16 >= entries else { continue }
+                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock, news > 0, news * 16 >= entries else {
+                    continue
+                }
                 let report = try await compact()
                 looked = horizon.vector
                 guard report.removed > 0 else { continue }

@@ -71,7 +71,8 @@ public struct SyncError: Error, Sendable, Hashable {
 
         static let all: [Code] = [
             .invalid, .unsupportedVersion, .unauthorized, .forbidden, .notFound, .otherCluster, .selfPeer, .gap,
-            .clockSkew, .fork, .behindHorizon, .tooLarge, .tooManyRequests, .failed, .busy, .storage, .unreachable, .timedOut, .tls,
+            .clockSkew, .fork, .behindHorizon, .tooLarge, .tooManyRequests, .failed, .busy, .storage, .unreachable,
+            .timedOut, .tls,
             .notAPeer, .truncated, .configuration, .cancelled,
         ]
 

@@ -44,7 +44,8 @@ struct CompactionFold {
     /// The entries that go.
     func removals() throws -> Set<Int64> {
         var removals: Set<Int64> = []
-        let parts = UInt64(max(1, (survey.counts.repeated + CompactionFold.entriesPerPass - 1) / CompactionFold.entriesPerPass))
+        let parts = UInt64(
+            max(1, (survey.counts.repeated + CompactionFold.entriesPerPass - 1) / CompactionFold.entriesPerPass))
         for part in 0..<parts where survey.counts.repeated > 0 {
             for (key, row) in try rows(ofPart: part, of: parts)
             where !row.isPinned && (scope.columnwise.contains(key.table) || !row.merged.isAlive) {

@@ -140,7 +140,8 @@ extension JournalReader {
         guard time < (horizon.isEmpty ? oldest : horizon.stamp) else { return }
         throw JournalError(
             .invalid, oldest.rawValue == .max ? "The journal has no changes" : "The history of the file begins later",
-            hint: "`syncd status` shows how far the journal is compacted, and `syncd log` its first change; a backup may "
+            hint:
+                "`syncd status` shows how far the journal is compacted, and `syncd log` its first change; a backup may "
                 + "reach further back.")
     }
 

@@ -42,7 +42,8 @@ enum JournalUpgrade {
                 "compacted_rows INTEGER NOT NULL DEFAULT 0",
                 "foreign_keys TEXT", "secrets TEXT",
             ], to: "_journal_replica", db)
-        try addColumns(["retired REAL", "horizon INTEGER NOT NULL DEFAULT 0", "forgotten REAL"], to: "_journal_origins", db)
+        try addColumns(
+            ["retired REAL", "horizon INTEGER NOT NULL DEFAULT 0", "forgotten REAL"], to: "_journal_origins", db)
         try addColumns(["compared REAL", "mismatch TEXT"], to: "_journal_peers", db)
         // Claims are read from the journal, not from these columns.
         for column in ["stamp", "origin"]

@@ -31,7 +31,8 @@ package enum Forgetting {
                 .refused,
                 "\(origin.short) was seen \(seconds) s ago by "
                     + (member.witness.map { "\($0.short)" } ?? "a replica that has its changes"),
-                hint: "A replica that is forgotten and comes back may have to be cloned again; --force forgets it all the "
+                hint:
+                    "A replica that is forgotten and comes back may have to be cloned again; --force forgets it all the "
                     + "same.")
         }
         var origins = try OriginTable(db)

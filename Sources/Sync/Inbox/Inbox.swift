@@ -241,11 +241,11 @@ package final class Inbox: Sendable {
                 hold.isContradictory
                 ? "they contradict the changes before them"
                 : hold.isBehindHorizon
-                ? "their writer had not seen changes that are compacted here, because it was away for longer than its lease"
-                : hold.stamp.map {
-                    "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
-                }
-                    ?? "their writer had seen changes that are held back"
+                    ? "their writer had not seen changes that are compacted here, because it was away for longer than its lease"
+                    : hold.stamp.map {
+                        "their stamps lie \(($0.milliseconds - now.milliseconds) / 1_000) s ahead of this clock"
+                    }
+                        ?? "their writer had seen changes that are held back"
             logger?.warning(
                 "changes of \(hold.origin) from version \(hold.firstVersion) on are held back: \(reason)")
         }

@@ -21,7 +21,7 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible, ExpressibleByArgum
     init?(_ text: String) {
         guard let unit = TimeSpan.units.first(where: { $0.letter == text.last }),
             let count = Int64(text.dropLast()), text.dropLast().allSatisfy(\.isNumber), count >= 0,
-            case let (product, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds), !overflow,
+            case (let product, let overflow) = count.multipliedReportingOverflow(by: unit.milliseconds), !overflow,
             product <= TimeSpan.longest
         else { return nil }
         milliseconds = product

@@ -38,7 +38,8 @@ struct CompactionLine: Sendable {
                 ? "\(removable) of \(entries) of the journal would go."
                 : "\(removable) of \(entries) of the journal are gone, in \(ConsoleText.number(milliseconds)) ms.")
         if report.isCutShort {
-            lines.append("The schema or the identity of the file changed meanwhile; run the command again for the rest.")
+            lines.append(
+                "The schema or the identity of the file changed meanwhile; run the command again for the rest.")
         }
         if !isDryRun {
             lines.append(

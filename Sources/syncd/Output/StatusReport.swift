@@ -125,7 +125,8 @@ struct StatusReport: Sendable {
         replicas = try AcknowledgementBook.stableHorizon(
             of: replica, db, now: ClockCommand.now.milliseconds, lease: lease)
         freeBytes =
-            try Int64.fetchOne(db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
+            try Int64.fetchOne(
+                db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
             ?? 0
         heldByReason = try HeldEntries.counts(db)
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0

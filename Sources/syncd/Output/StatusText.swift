@@ -91,7 +91,9 @@ struct StatusText {
     private var journal: String? {
         guard let rows = number("journal_rows") else { return nil }
         var parts = [ConsoleText.count(rows, "row")]
-        if let removed = number("journal_removed"), removed > 0 { parts.append("\(ConsoleText.number(removed)) removed") }
+        if let removed = number("journal_removed"), removed > 0 {
+            parts.append("\(ConsoleText.number(removed)) removed")
+        }
         if let horizon = string("horizon") { parts.append("whole from \(ConsoleText.printable(horizon)) on") }
         return parts.joined(separator: ", ")
     }

@@ -14,7 +14,8 @@ struct ReportSource: Sendable {
     func report(countingRows: Bool) async throws -> StatusReport {
         let refusal = reloader.refusal
         return try await blocking { [replica, replicator] in
-            var report = try StatusReport(replica, countingRows: countingRows, live: replicator.status(),
+            var report = try StatusReport(
+                replica, countingRows: countingRows, live: replicator.status(),
                 lease: replicator.inbox.limits.leaseMilliseconds)
             report.configurationRefused = refusal
             let directions = replicator.directions

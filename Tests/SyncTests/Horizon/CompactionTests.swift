@@ -19,9 +19,12 @@ struct CompactionTests {
     /// Two replicas that know the same: 3 rows, one of which was updated ten times and one deleted.
     private func pair() throws -> Cluster {
         let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(0, "INSERT INTO person VALUES ('a', 'A', 1, 'a@x'), ('b', 'B', 2, 'b@x'), ('c', 'C', 3, NULL)")
+        try cluster.execute(
+            0, "INSERT INTO person VALUES ('a', 'A', 1, 'a@x'), ('b', 'B', 2, 'b@x'), ('c', 'C', 3, NULL)")
         try cluster.converge()
-        for age in 10..<20 { try cluster.execute(age % 2, "UPDATE person SET age = \(age) WHERE id = 'a'"); try cluster.converge() }
+        for age in 10..<20 {
+            try cluster.execute(age % 2, "UPDATE person SET age = \(age) WHERE id = 'a'"); try cluster.converge()
+        }
         try cluster.execute(1, "DELETE FROM person WHERE id = 'b'")
         try cluster.converge()
         return cluster
@@ -37,7 +40,8 @@ struct CompactionTests {
         // newest entry of all.
         #expect(try entries(cluster[0]) <= 6)
         #expect(try cluster.content(0) == content)
-        try cluster.execute(1, "UPDATE person SET name = 'AA' WHERE id = 'a'; INSERT INTO person VALUES ('b', 'again', 9, 'b@x')")
+        try cluster.execute(
+            1, "UPDATE person SET name = 'AA' WHERE id = 'a'; INSERT INTO person VALUES ('b', 'again', 9, 'b@x')")
         try cluster.execute(0, "UPDATE person SET age = 50 WHERE id = 'a'; DELETE FROM person WHERE id = 'c'")
         try cluster.converge()
         try cluster.expectEqual()
@@ -51,8 +55,10 @@ struct CompactionTests {
         // One transaction: all entries have one time, and their stamps count on from one another.
         try cluster.execute(
             0,
-            (0..<40).map { "INSERT INTO person VALUES ('p\($0)', 'x', 0, NULL); UPDATE person SET age = \($0) WHERE id = 'p\($0)';" }
-                .joined() + (0..<20).map { "DELETE FROM person WHERE id = 'p\($0 * 2)';" }.joined())
+            (0..<40).map {
+                "INSERT INTO person VALUES ('p\($0)', 'x', 0, NULL); UPDATE person SET age = \($0) WHERE id = 'p\($0)';"
+            }
+            .joined() + (0..<20).map { "DELETE FROM person WHERE id = 'p\($0 * 2)';" }.joined())
         try cluster.converge()
         let before = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 1_000) }
         #expect(try cluster.members[0].compact(rowsPerStep: 7) > 0)
@@ -160,7 +166,9 @@ struct CompactionTests {
             try cluster.execute(age % 2, "UPDATE person SET age = \(age)")
             try cluster.converge()
         }
-        func runs() throws -> Int { try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_runs") ?? 0 } }
+        func runs() throws -> Int {
+            try cluster[0].read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_runs") ?? 0 }
+        }
         #expect(try runs() > 50)
         try cluster.members[0].compact()
         #expect(try runs() < 10)
@@ -176,7 +184,8 @@ struct CompactionTests {
         let middle = all[7]
         try cluster.members[0].compact(until: middle.stamp)
         let after = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 100) }
-        #expect(after.filter { $0.stamp > middle.stamp }.map(\.seq) == all.filter { $0.stamp > middle.stamp }.map(\.seq))
+        #expect(
+            after.filter { $0.stamp > middle.stamp }.map(\.seq) == all.filter { $0.stamp > middle.stamp }.map(\.seq))
         try cluster[0].read { db in
             let reader = try JournalReader(db)
             let row = try reader.row(of: "person", until: middle.stamp) { $0 == [.text("a")] }
