@@ -159,8 +159,8 @@ struct ConflictStorageTests {
     @Test("a file that lacks only the newest column gets it")
     func upgradeOfColumn() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
-        let upgraded = "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name = 'published'"
-        try fixture.execute("ALTER TABLE _journal_replica DROP COLUMN published")
+        let upgraded = "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name = 'secrets'"
+        try fixture.execute("ALTER TABLE _journal_replica DROP COLUMN secrets")
         #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 0)
         _ = try Replica.open(at: fixture.replica.path)
         #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 1)

@@ -213,13 +213,13 @@ struct MaintenanceTests {
             $0.logger = log.logger
         }
         try Person.create(in: db) {
-            $0.name = "secret"; $0.createdTime = .now
+            $0.name = "classified"; $0.createdTime = .now
         }
         let insert = try #require(runs.all.last { $0.sql.hasPrefix("INSERT OR ABORT INTO \"Person\"") })
         #expect(insert.duration >= .zero)
-        #expect(runs.all.allSatisfy { !$0.sql.contains("secret") })
+        #expect(runs.all.allSatisfy { !$0.sql.contains("classified") })
         #expect(log.all.contains { $0.message.contains("INSERT OR ABORT INTO \"Person\"") })
-        #expect(log.all.allSatisfy { !$0.message.contains("secret") })
+        #expect(log.all.allSatisfy { !$0.message.contains("classified") })
         try db.close()
     }
 

@@ -67,7 +67,10 @@ struct AcknowledgementFile: Sendable {
         let records = acknowledgements.records.sorted { $0.key < $1.key }.map {
             Stored.Record(newest: .init($0.value.newest), usable: $0.value.usable.map { .init($0) })
         }
-        let json = Array(try JSONEncoder().encode(Stored(replica: own.description, records: records)))
+        let encoder = JSONEncoder()
+        // The same records are the same bytes in every process.
+        encoder.outputFormatting = .sortedKeys
+        let json = Array(try encoder.encode(Stored(replica: own.description, records: records)))
         do {
             _ = try files.withFile(path, .updating) { file in
                 try file.write(NotesFile.frame(json, header: AcknowledgementFile.header), at: 0)
