@@ -106,7 +106,7 @@ public final class Replicator: Sendable {
             group.cancelAll()
         }
         await keepRecords { [followed] in try $0.endFollowing(with: followed.all.map(\.currentStatus)) }
-        await keepRecords { [inbox] _ in try inbox.acknowledgements.flush() }
+        await keepRecords { [inbox] _ in inbox.keepAcknowledgements() }
     }
 
     private func keepRecords(_ step: @escaping @Sendable (PeerRecords) throws -> Void) async {
@@ -274,7 +274,7 @@ public final class Replicator: Sendable {
     public func syncOnce(_ peer: PeerConfiguration) async throws -> SyncReport {
         try await SyncError.wrapping {
             let report = try await self.session(with: peer).exchange()
-            try await blocking { [inbox] in try inbox.acknowledgements.flush() }
+            try await blocking { [inbox] in inbox.keepAcknowledgements() }
             return report
         }
     }

@@ -47,7 +47,7 @@ public struct Endpoint: Sendable {
             try inbox.ensureOwnIdentity()
             let own = try inbox.replica.identity()
             guard theirs.cluster.utf8.elementsEqual(own.cluster.utf8) else { return try hello(about: theirs) }
-            if theirs.origin != own.origin { try inbox.hear(theirs) }
+            if theirs.origin != own.origin { inbox.hear(theirs) }
             let claim = HistoryEvidence(theirs, of: own.origin)
             if theirs.origin != own.origin {
                 _ = try inbox.weigh(claim)

@@ -48,7 +48,7 @@ package final class AcknowledgementBook: Sendable {
             let oldest = now - limits.leaseMilliseconds
             let others = state.known.records.values.map(\.newest).filter { $0.milliseconds >= oldest }
                 .sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-            return [mine] + others.prefix(limits.acknowledgementsPerHello - 1)
+            return [mine] + others.prefix(max(0, limits.acknowledgementsPerHello - 1))
         }
     }
 
@@ -151,8 +151,8 @@ package final class AcknowledgementBook: Sendable {
 
     private func write(_ own: OriginID, _ now: Int64, _ state: inout State) throws {
         state.written = now
-        state.isChanged = false
         try file.write(state.known, of: own)
+        state.isChanged = false
     }
 }
 

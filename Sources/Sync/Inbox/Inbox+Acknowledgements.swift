@@ -1,4 +1,5 @@
 import Journal
+import Logging
 
 extension Inbox {
     /// What other replicas are known to have merged.
@@ -9,11 +10,21 @@ extension Inbox {
         try replica.read { try acknowledgements.stableHorizon($0, lease: lease ?? limits.leaseMilliseconds) }
     }
 
-    /// Takes what the sender of a hello has merged, and what it heard of others.
-    ///
-    /// - Throws: As ``AcknowledgementBook/take(_:from:)``.
-    func hear(_ hello: Hello) throws {
+    /// Takes what the sender of a hello has merged, and what it heard of others. A failure is logged: it only
+    /// delays compaction, and must not end the exchange.
+    func hear(_ hello: Hello) {
         acknowledgements.note(wallMilliseconds: hello.wallMilliseconds, of: hello.origin)
-        try acknowledgements.take(hello.acknowledgements, from: hello.origin)
+        noting { try acknowledgements.take(hello.acknowledgements, from: hello.origin) }
+    }
+
+    /// Writes what was heard beside the file, before the process ends. A failure is logged.
+    func keepAcknowledgements() { noting { try acknowledgements.flush() } }
+
+    private func noting(_ body: () throws -> Void) {
+        do {
+            try body()
+        } catch {
+            logger?.warning("What other replicas have merged cannot be noted: \(SyncError(wrapping: error))")
+        }
     }
 }

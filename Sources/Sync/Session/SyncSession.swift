@@ -32,7 +32,7 @@ package struct SyncSession: Sendable {
         if try await rekeyIfNeeded(theirs) { theirs = try await introduce() }
         let mine = try await blocking { [theirs] in try self.hello(about: theirs.origin) }
         try Handshake.check(mine: mine, theirs: theirs, peer: transport.name)
-        try await blocking { [inbox, theirs] in try inbox.hear(theirs) }
+        try await blocking { [inbox, theirs] in inbox.hear(theirs) }
         return theirs
     }
 
