@@ -63,8 +63,20 @@ extension JournalReader {
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func latestStamp() throws -> Stamp {
         guard let run = try runs.last() else { return .zero }
-        guard let newest = try entry(at: lastSeq), newest.seq >= run.firstSeq else { return run.floor }
-        return max(run.floor, newest.stamp)
+        let isSealed = identity.sealedSeq >= run.firstSeq
+        let start = isSealed ? identity.sealedSeq : run.firstSeq - 1
+        let floor = isSealed ? identity.sealedStamp.rawValue : run.floor.rawValue
+        guard lastSeq > start else { return max(run.floor, Stamp(rawValue: floor)) }
+        // The stamps of LocalFold in closed form: each is at least one more than that of the entry before. The
+        // tail may have a million entries, and a snapshot that stays open lets the log grow.
+        let greatest = try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT max((max(0, CAST(round((stamp - 2440587.5) * 86400000.0) AS INTEGER)) << 16) - seq)
+                    FROM _journal WHERE seq > ?
+                    """), arguments: [start])
+        // Numbers of a damaged file may overflow.
+        return Stamp(rawValue: lastSeq &+ max(floor &- start, greatest ?? .min / 2))
     }
 
     private static let entriesPerSeek: Int64 = 1_000

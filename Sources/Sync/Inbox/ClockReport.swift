@@ -41,10 +41,12 @@ package struct ClockReport: Sendable {
     ///   - db: A connection to the file, inside a read or a write.
     ///   - now: The time by this machine's clock.
     ///   - limits: Only ``Limits/clockSkewMilliseconds`` is used: what other replicas accept.
+    ///   - measuresOwn: False leaves out how far this replica's own stamps are ahead, for which its latest
+    ///     changes must be read.
     /// - Throws: ``JournalError`` with `notAReplica`, `unsupportedFormat` or `corrupt`; errors of SQLite.
-    package init(_ db: Database, now: Stamp, limits: Limits = .standard) throws {
-        let reader = try JournalReader(db)
-        ownAheadMilliseconds = max(0, try reader.latestStamp().milliseconds - now.milliseconds)
+    package init(_ db: Database, now: Stamp, limits: Limits = .standard, measuresOwn: Bool = true) throws {
+        ownAheadMilliseconds =
+            measuresOwn ? max(0, try JournalReader(db).latestStamp().milliseconds - now.milliseconds) : 0
         isHeldBackByOthers = ownAheadMilliseconds > limits.clockSkewMilliseconds
         let holds = try DeferredOrigins(db)
         guard !holds.isEmpty else {

@@ -71,7 +71,7 @@ struct Daemon {
         let gate = AccessGate(tokens: { current.value.accessTokens }, sessions: sessions)
         let live = LiveFeed()
         let reports = ReportSource(replica: replica, replicator: replicator, reloader: reloader)
-        let updates = try LiveUpdates(feed: live, reports: reports)
+        let updates = LiveUpdates(feed: live, reports: reports)
         let hooks = try await Hooks(reports, logger: logger) { current.value.hooks }
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },

@@ -15,26 +15,21 @@ struct LiveUpdates: Service {
 
     private let feed: LiveFeed
     private let reports: ReportSource
-    private let watch: FileWatch
     private let clock = ContinuousClock()
 
     /// - Parameters:
     ///   - feed: Gets the parts and the charts. It ends with the service.
     ///   - reports: Says what the daemon knows.
-    /// - Throws: ``JournalError`` when the system's limit of watches is reached.
-    init(feed: LiveFeed, reports: ReportSource) throws {
+    init(feed: LiveFeed, reports: ReportSource) {
         self.feed = feed
         self.reports = reports
-        watch = try FileWatch(path: reports.replica.path)
     }
 
     func run() async throws {
         let (looks, wanted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let changes = watch.changes
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.sample() }
-                group.addTask { for await _ in changes where self.feed.isWatched { wanted.yield() } }
                 group.addTask { await self.follow(wanted) }
                 for await _ in looks { await self.look() }
                 group.cancelAll()
@@ -45,17 +40,25 @@ struct LiveUpdates: Service {
         try? await gracefulShutdown()
     }
 
-    /// Asks for a look at each tick while somebody watches.
+    /// Asks for a look after each change and at each tick while somebody watches. A watch of the file costs the
+    /// programs that write it, so there is none otherwise.
     private func follow(_ wanted: AsyncStream<Void>.Continuation) async {
-        for await _ in feed.arrivals {
-            var ticks = 0
-            while feed.isWatched {
-                wanted.yield()
-                // Cancelled: the stream of arrivals has ended, too.
-                guard (try? await Task.sleep(for: LiveUpdates.tick)) != nil else { return }
-                ticks += 1
-                if ticks.isMultiple(of: LiveUpdates.ticksPerBeat) { feed.beat() }
+        for await _ in feed.arrivals where feed.isWatched {
+            // Without a watch, when the system's limit is reached, the ticks are left.
+            let watch = try? FileWatch(path: reports.replica.path)
+            await withDiscardingTaskGroup { group in
+                if let watch { group.addTask { for await _ in watch.changes { wanted.yield() } } }
+                var ticks = 0
+                while feed.isWatched {
+                    wanted.yield()
+                    // Cancelled: the stream of arrivals has ended, too.
+                    guard (try? await Task.sleep(for: LiveUpdates.tick)) != nil else { break }
+                    ticks += 1
+                    if ticks.isMultiple(of: LiveUpdates.ticksPerBeat) { feed.beat() }
+                }
+                group.cancelAll()
             }
+            watch?.stop()
         }
     }
 
@@ -75,7 +78,7 @@ struct LiveUpdates: Service {
         while !Task.isCancelled {
             let reading = reports.replicator.endpoint.meter.read()
             let second = (clock.now - start).components.seconds
-            if let report = try? await reports.report(countingRows: false) {
+            if let report = try? await reports.report(countingRows: false, isSample: true) {
                 trends.add(Trends.sample(report, reading, since: before), at: second)
                 before = reading
                 feed.charts = trends.html(at: second)

@@ -19,7 +19,6 @@ final class Hooks: Service {
     private let commands: @Sendable () -> [HookKind: String]
     private let limit: TimeInterval
     private let logger: Logger
-    private let watch: FileWatch
     /// nil while there is no hook: nothing is looked at then.
     private let memory: Mutex<HookMemory?>
 
@@ -29,7 +28,7 @@ final class Hooks: Service {
     ///   - reports: Says what the daemon knows.
     ///   - limit: The seconds after which a command is killed.
     ///   - commands: Returns the commands of this moment.
-    /// - Throws: ``JournalError`` when the file cannot be read, or the system's limit of watches is reached.
+    /// - Throws: ``JournalError`` when the file cannot be read.
     init(
         _ reports: ReportSource, limit: TimeInterval = Hooks.limit, logger: Logger,
         commands: @escaping @Sendable () -> [HookKind: String]
@@ -38,7 +37,6 @@ final class Hooks: Service {
         self.commands = commands
         self.limit = limit
         self.logger = logger
-        watch = try FileWatch(path: reports.replica.path)
         memory = Mutex(commands().isEmpty ? nil : HookMemory(try await Hooks.situation(reports).now))
     }
 
@@ -52,14 +50,9 @@ final class Hooks: Service {
 
     func run() async throws {
         let (looks, wanted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let changes = watch.changes
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                group.addTask { for await _ in changes { wanted.yield() } }
-                group.addTask {
-                    // Cancelled: nobody looks any more.
-                    while (try? await Task.sleep(for: Hooks.tick)) != nil { wanted.yield() }
-                }
+                group.addTask { await self.follow(wanted) }
                 let busy = BusyHooks()
                 for await _ in looks {
                     for (kind, command, line) in await self.news(except: busy.kinds) {
@@ -78,6 +71,25 @@ final class Hooks: Service {
         }
         // A service that returns ends the daemon.
         try? await gracefulShutdown()
+    }
+
+    /// Asks for a look after each change of the file while there are commands, and at each tick. A watch of the
+    /// file costs the programs that write it, so there is none without a command.
+    private func follow(_ wanted: AsyncStream<Void>.Continuation) async {
+        while !Task.isCancelled {
+            let hasCommands = !commands().isEmpty
+            // Without a watch, when the system's limit is reached, the ticks are left.
+            let watch = hasCommands ? try? FileWatch(path: reports.replica.path) : nil
+            await withDiscardingTaskGroup { group in
+                if let watch { group.addTask { for await _ in watch.changes { wanted.yield() } } }
+                // Until a reload brings the first command, or takes the last one away.
+                while commands().isEmpty != hasCommands, (try? await Task.sleep(for: Hooks.tick)) != nil {
+                    wanted.yield()
+                }
+                group.cancelAll()
+            }
+            watch?.stop()
+        }
     }
 
     /// What has to be told, and to which command.

@@ -85,12 +85,16 @@ struct StatusReport: Sendable {
     ///   - live: What a running daemon knows of the peers that it follows. It is more recent than what the
     ///     file holds.
     ///   - lease: How long a replica that is not heard of counts, in milliseconds.
+    ///   - isSample: True leaves out the clock of this replica, for the charts: its latest changes must be read
+    ///     for it, and a program that writes without a pause would get a long log.
     init(
         _ replica: Replica, countingRows: Bool = true, live: ReplicatorStatus? = nil,
-        lease: Int64 = Limits.standard.leaseMilliseconds
+        lease: Int64 = Limits.standard.leaseMilliseconds, isSample: Bool = false
     ) throws {
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
-        self = try replica.read { try StatusReport($0, of: replica, sizes, countingRows: countingRows, lease: lease) }
+        self = try replica.read {
+            try StatusReport($0, of: replica, sizes, countingRows: countingRows, lease: lease, isSample: isSample)
+        }
         guard let live else { return }
         // Comparisons are remembered for longer than a daemon runs.
         let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
@@ -102,7 +106,9 @@ struct StatusReport: Sendable {
         }
     }
 
-    private init(_ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool, lease: Int64) throws {
+    private init(
+        _ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool, lease: Int64, isSample: Bool
+    ) throws {
         let reader = try JournalReader(db)
         let vector = reader.vector()
         path = replica.path
@@ -131,7 +137,7 @@ struct StatusReport: Sendable {
         heldByReason = try HeldEntries.counts(db)
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0
         droppedConflicts = try ConflictLedger.dropped(db).total
-        clocks = try ClockReport(db, now: ClockCommand.now)
+        clocks = try ClockReport(db, now: ClockCommand.now, measuresOwn: !isSample)
         peers = try PeerRecords.all(in: replica, db).map { Peer($0, behind: vector) }
         sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         fileBytes = sizes.file

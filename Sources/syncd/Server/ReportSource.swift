@@ -9,14 +9,16 @@ struct ReportSource: Sendable {
 
     /// Returns the status of this moment.
     ///
-    /// - Parameter countingRows: False for what is asked often: counting reads each table from end to end.
+    /// - Parameters:
+    ///   - countingRows: False for what is asked often: counting reads each table from end to end.
+    ///   - isSample: As for ``StatusReport``.
     /// - Throws: Errors of the file.
-    func report(countingRows: Bool) async throws -> StatusReport {
+    func report(countingRows: Bool, isSample: Bool = false) async throws -> StatusReport {
         let refusal = reloader.refusal
         return try await blocking { [replica, replicator] in
             var report = try StatusReport(
                 replica, countingRows: countingRows, live: replicator.status(),
-                lease: replicator.inbox.limits.leaseMilliseconds)
+                lease: replicator.inbox.limits.leaseMilliseconds, isSample: isSample)
             report.configurationRefused = refusal
             let directions = replicator.directions
             for index in report.peers.indices {
