@@ -39,7 +39,11 @@ struct MachineWatch {
     ///     ``remember()``.
     ///   - keepsOthers: True when changes of others were nevertheless synced with each commit.
     mutating func loseTail(hadShownUnsynced: Bool, keepsOthers: Bool) {
-        if hadShownUnsynced, let certain { vector = certain.vector }
+        if hadShownUnsynced, let certain {
+            // Under an origin that the file has replaced since, less may be known.
+            let replaced = certain.origin == origin ? nil : certain.origin
+            vector = VersionVector(certain.vector.entries.filter { $0.origin != replaced })
+        }
         let (known, said, own) = (vector, promised, origin)
         forget()
         guard keepsOthers else { return }
