@@ -204,6 +204,10 @@ public struct Limits: Sendable, Hashable {
     /// The shortest time between two compactions by the replicator itself, in milliseconds; nil for none.
     public var compactionMilliseconds: Int64? = 900_000
 
+    /// The longest time between two passes over the journal by the replicator itself, in milliseconds, although
+    /// little has become stable since the first one.
+    public var compactionPassMilliseconds: Int64 = 86_400_000
+
     /// Rows that compaction writes in one transaction.
     public var compactionRowsPerStep = 1_000
 

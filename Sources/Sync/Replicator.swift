@@ -207,7 +207,7 @@ public final class Replicator: Sendable {
     /// every file while clocks differ.
     private func compactRegularly() async {
         guard let interval = limits.compactionMilliseconds else { return }
-        var looked = VersionVector()
+        var pace = CompactionPace(longestMilliseconds: limits.compactionPassMilliseconds)
         while !Task.isCancelled {
             do {
                 // First after a pause: peers have been met then.
@@ -223,12 +223,12 @@ public final class Replicator: Sendable {
                         try replica.read { try JournalReader.lastSeq($0) - Horizon($0).removed }
                     )
                 }
-                let news = horizon.vector.entries.reduce(Int64(0)) { $0 + max(0, $1.version - looked[$1.origin]) }
-                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock, news > 0, news * 16 >= entries else {
-                    continue
-                }
+                let now = clock.steadyMilliseconds()
+                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock,
+                    pace.isDue(horizon.vector, entries: entries, now: now)
+                else { continue }
                 let report = try await compact()
-                looked = horizon.vector
+                pace.passed(horizon.vector, now: now)
                 guard report.removed > 0 else { continue }
                 logger.log(
                     .compacted,

@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
 
-/// What compaction may look at: the tables whose rows show all that the journal has of them, and the rows
-/// and entries that something else still reads.
+/// What compaction may look at: the tables that this file tracks, and the rows and entries that something else
+/// still reads.
 struct CompactionScope {
     /// What compaction does with the entries of a shape.
     enum Treatment {
         /// Folds them into rows of the table.
         case folds(ColumnSpace.Translation)
-        /// Leaves the whole row as it is, because the table cannot show everything of the entry.
+        /// Leaves the whole row as it is, because the table does not show the entry: it has another key, or a
+        /// backfill is due.
         case pins
     }
 
@@ -29,14 +30,12 @@ struct CompactionScope {
         for tracked in reader.registry.entries.values
         where tracked.isTracked && tracked.shownColumns != [] && !CompactionScope.isDue(tracked) {
             var space = ColumnSpace(columns: tracked.shape.columns, keyCount: tracked.shape.keyCount)
-            let known = Set(tracked.shape.columns.map(SQLText.foldedName))
             if policies[tracked.shape.table] == .column { columnwise.insert(tracked.table) }
             for entry in reader.registry.entries.values where entry.table == tracked.table {
                 let translation = space.translation(of: entry.shape)
-                let isShown =
-                    translation.hasSameKey && !CompactionScope.isDue(entry)
-                    && entry.shape.columns.allSatisfy { known.contains(SQLText.foldedName($0)) }
-                treatments[entry.id] = isShown ? .folds(translation) : .pins
+                // The fold keeps the latest value of each column, also of one that the table no longer has.
+                treatments[entry.id] =
+                    translation.hasSameKey && !CompactionScope.isDue(entry) ? .folds(translation) : .pins
             }
         }
         end = try CompactionScope.end(db, reader)

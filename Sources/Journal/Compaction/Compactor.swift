@@ -97,13 +97,16 @@ package struct Compactor: Sendable {
         {
             statements.append(try RawStatement(db, "DELETE FROM \(table) WHERE seq = ?"))
         }
-        for statement in statements {
+        var removed = 0
+        for (index, statement) in statements.enumerated() {
             for seq in positions {
                 try statement.bind(seq, at: 1)
                 try statement.run()
+                // Another process may have compacted the file since the plan was made.
+                if index == 0 { removed += db.changesCount }
             }
         }
         try db.execute(
-            sql: "UPDATE _journal_replica SET compacted_rows = compacted_rows + ?", arguments: [positions.count])
+            sql: "UPDATE _journal_replica SET compacted_rows = compacted_rows + ?", arguments: [removed])
     }
 }

@@ -1,14 +1,15 @@
 import Foundation
 import GRDB
 
-/// What a replica may tell others that it has merged: a version vector without the changes that its rows
-/// cannot show.
+/// What a replica may tell others that it has merged: a version vector without the changes that its rows have
+/// never shown.
 ///
 /// Whoever writes here later has seen everything in it. A change of a table or column that this file lacks
 /// was not seen: once a migration adds the column, rows are written that contradict it, and both versions
-/// must still be found. So such a change, and everything after it of its origin, is left out.
+/// must still be found. So such a change, and everything after it of its origin, is left out. What rows showed
+/// before their table or a column of it was dropped counts as seen.
 package struct ShownKnowledge: Sendable {
-    /// The shapes whose entries rows cannot show when the value was last read.
+    /// The shapes whose entries rows could not show when the value was last read.
     private var shapes: Set<Int64> = []
     /// Up to which position the journal was read for them.
     private var position: Int64 = 0
@@ -34,8 +35,9 @@ package struct ShownKnowledge: Sendable {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT origin, min(version) AS version FROM _journal
-                    WHERE seq > ? AND origin IS NOT NULL AND shape IN (\(list)) GROUP BY origin
+                    SELECT j.origin, min(j.version) AS version FROM _journal AS j JOIN _journal_tables AS t USING (shape)
+                    WHERE j.seq > max(?, ifnull(t.dropped, 0), ifnull(t.gone, 0)) AND j.origin IS NOT NULL
+                      AND j.shape IN (\(list)) GROUP BY j.origin
                     """, arguments: [next.position])
             while let row = try rows.next() {
                 let number: Int64 = row["origin"]

@@ -28,7 +28,7 @@ extension Inbox {
     /// meanwhile, and the disk needs room for the copy.
     ///
     /// - Throws: Errors of the file, which is then as before.
-    package func copyFile() throws {
+    package func vacuum() throws {
         try replica.withConnections { connections in
             try connections.writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
         }

@@ -157,18 +157,29 @@ package final class AcknowledgementBook: Sendable {
 }
 
 extension StableHorizon {
-    /// The other replicas that the file knows, without the earlier identities of this one.
+    /// The other replicas that the file knows, without the earlier identities of this one: those that wrote
+    /// changes, and the peers of exchanges, which may never have written any.
     static func candidates(_ reader: JournalReader, _ db: Database) throws -> [Candidate] {
-        let rows = try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins WHERE retired IS NULL")
-        return try rows.compactMap { row in
-            guard let origin = OriginID(bytes: row["origin"] as Data), origin != reader.identity.origin else {
-                return nil
-            }
-            let version = reader.vector()[origin]
-            let stamp = try reader.stamp(of: origin, version: version)
-            return Candidate(
-                origin: origin, lastChange: stamp?.milliseconds,
-                forgotten: (row["forgotten"] as Double?).map { Int64($0 * 1_000) })
+        let vector = reader.vector()
+        let peers = try PeerTable.all(db)
+        let contacts = Dictionary(
+            peers.compactMap { peer in peer.origin.map { ($0, peer.lastContactMilliseconds ?? 0) } },
+            uniquingKeysWith: max)
+        var candidates: [Candidate] = []
+        var known: Set<OriginID> = [reader.identity.origin]
+        for row in try Row.fetchAll(db, sql: "SELECT * FROM _journal_origins") {
+            guard let origin = OriginID(bytes: row["origin"] as Data), known.insert(origin).inserted,
+                row["retired"] as Double? == nil
+            else { continue }
+            let written = try reader.stamp(of: origin, version: vector[origin])?.milliseconds
+            candidates.append(
+                Candidate(
+                    origin: origin, lastSeen: [written, contacts[origin]].compactMap(\.self).max(),
+                    forgotten: (row["forgotten"] as Double?).map { Int64($0 * 1_000) }))
         }
+        for (origin, contact) in contacts where !known.contains(origin) {
+            candidates.append(Candidate(origin: origin, lastSeen: contact))
+        }
+        return candidates
     }
 }

@@ -44,8 +44,9 @@ package struct StableHorizon: Sendable, Hashable {
     /// What is known of another replica.
     struct Candidate: Sendable, Hashable {
         var origin: OriginID
-        /// The time of its last change that is here, in milliseconds since 1970; nil for none.
-        var lastChange: Int64?
+        /// The time of its last change that is here, or of the last exchange with it, whichever is later, in
+        /// milliseconds since 1970; nil for none.
+        var lastSeen: Int64?
         /// When an operator forgot it, in milliseconds since 1970; nil when none did.
         var forgotten: Int64?
     }
@@ -68,7 +69,7 @@ package struct StableHorizon: Sendable, Hashable {
         var members: [Member] = []
         for candidate in known.values {
             let record = acknowledgements[candidate.origin]
-            let lastSeen = max(candidate.lastChange ?? 0, record?.newest.milliseconds ?? 0)
+            let lastSeen = max(candidate.lastSeen ?? 0, record?.newest.milliseconds ?? 0)
             let standing: Standing
             if let forgotten = candidate.forgotten, lastSeen <= forgotten {
                 standing = .forgotten

@@ -26,7 +26,8 @@ public struct RepairReport: Sendable {
 /// 1. A row that differs from the journal is rebuilt from it, by the merge connection; nothing is journalled.
 /// 2. A row that matches the journal is announced again in the columns that differ, so that the peer gets it
 ///    with the next exchange.
-/// 3. A row without journal entries is taken from the peer or, when only this file has it, announced.
+/// 3. A row without journal entries, whose key was never deleted, is taken from the peer or, when only this
+///    file has it, announced.
 struct ContentRepair {
     let db: Database
     let session: ApplySession
@@ -108,10 +109,11 @@ struct ContentRepair {
             rows.append((difference, .init(key: key, context: context, table: inspection, values: values)))
         }
         let merged = try session.mergedRows(of: [entry.table], among: Set(rows.map(\.id.key)), in: db)
+        let lives = try LifeReader(db)
         for (difference, id) in rows {
             if try store.held[id.key] != nil {
                 outcome.held += 1
-            } else if let row = merged[id.key] {
+            } else if let row = try merged[id.key] ?? deadRow(id.key, lives) {
                 if row.isAlive, !row.isWhole { continue }
                 switch try mend(id, row, store: store, contested: work.contested) {
                 case .rebuilt:
@@ -131,6 +133,12 @@ struct ContentRepair {
                 outcome.taken += 1
             }
         }
+    }
+
+    /// The row of a key that was deleted, whose entries compaction has removed; nil for a key that is not dead.
+    private func deadRow(_ key: TableKey, _ lives: LifeReader) throws -> MergedRow<JournalCell>? {
+        let life = try lives.life(table: key.table, key: key.key)
+        return life.isMultiple(of: 2) ? MergedRow(base: .init(life: life, key: [], cells: [:])) : nil
     }
 
     /// Rebuilds a row from the journal if it differs, or leaves that to `contested`.

@@ -63,7 +63,7 @@ struct CompactCommand: AsyncParsableCommand {
         if vacuum {
             try await ProgressLine.during(
                 "Copying \(database.path)", detail: { "" },
-                work: { try await blocking { try replicator.inbox.copyFile() } })
+                work: { try await blocking { try replicator.inbox.vacuum() } })
         }
         try replicator.inbox.close()
         if !dryRun { _ = try replica.checkpoint(.truncate) }

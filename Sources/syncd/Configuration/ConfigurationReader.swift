@@ -34,8 +34,8 @@ struct ConfigurationReader {
         case .tlsCertificate: configuration.tlsCertificate = path(value, name)
         case .tlsKey: configuration.tlsKey = path(value, name)
         case .tlsAuthority: configuration.tlsAuthority = path(value, name)
-        case .logLevel: configuration.logLevel = level(value, name)
-        case .logFormat: configuration.logFormat = format(value, name)
+        case .logLevel: configuration.logLevel = choice(value, name, "log level", of: "levels")
+        case .logFormat: configuration.logFormat = choice(value, name, "log format", of: "formats")
         case .conflictDays: configuration.conflictDays = count(value, name)
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
         case .keep: configuration.keep = span(value, name)
@@ -75,7 +75,7 @@ struct ConfigurationReader {
             case .tlsAuthority: peer.tlsAuthority = path(value, key.rawValue)
             case .tlsCertificate: peer.tlsCertificate = path(value, key.rawValue)
             case .tlsKey: peer.tlsKey = path(value, key.rawValue)
-            case .direction: peer.direction = direction(value, key.rawValue)
+            case .direction: peer.direction = choice(value, key.rawValue, "direction", of: "directions")
             }
         }
         if node.mapping?[Node(PeerKey.url.rawValue)] == nil {
@@ -110,67 +110,48 @@ extension ConfigurationReader {
     }
 
     private mutating func address(_ node: Node, _ key: String) -> ListenAddress? {
-        guard let text = text(node, key) else { return nil }
-        guard let address = ListenAddress(text) else {
-            mistake(
-                "\"\(key)\" is not HOST:PORT", hint: "Give an address of this machine and a port: 127.0.0.1:7707", key,
-                node)
-            return nil
+        parsed(node, key, { ListenAddress($0) }) { _ in
+            ("\"\(key)\" is not HOST:PORT", "Give an address of this machine and a port: 127.0.0.1:7707")
         }
-        return address
-    }
-
-    private mutating func level(_ node: Node, _ key: String) -> Logger.Level? {
-        guard let text = text(node, key) else { return nil }
-        guard let level = Logger.Level(rawValue: text) else {
-            mistake(
-                "unknown log level \"\(text)\"",
-                hint: "The levels are: " + Logger.Level.allCases.map(\.rawValue).joined(separator: ", "), key, node)
-            return nil
-        }
-        return level
-    }
-
-    private mutating func direction(_ node: Node, _ key: String) -> SyncDirection? {
-        guard let text = text(node, key) else { return nil }
-        guard let direction = SyncDirection(rawValue: text) else {
-            mistake(
-                "unknown direction \"\(text)\"",
-                hint: "The directions are: " + SyncDirection.allCases.map(\.rawValue).joined(separator: ", "), key, node
-            )
-            return nil
-        }
-        return direction
-    }
-
-    private mutating func format(_ node: Node, _ key: String) -> LogFormat? {
-        guard let text = text(node, key) else { return nil }
-        guard let format = LogFormat(rawValue: text) else {
-            mistake(
-                "unknown log format \"\(text)\"",
-                hint: "The formats are: " + LogFormat.allCases.map(\.rawValue).joined(separator: ", "), key, node)
-            return nil
-        }
-        return format
     }
 
     private mutating func count(_ node: Node, _ key: String) -> Int? {
-        guard let text = text(node, key) else { return nil }
-        guard let number = Int(text), Configuration.countRange.contains(number) else {
-            mistake(
-                "\"\(key)\" is no number that it can be", hint: "Give a number from 1 to 1 000 000", key, node)
-            return nil
+        parsed(node, key, { Int($0).flatMap { Configuration.countRange.contains($0) ? $0 : nil } }) { _ in
+            ("\"\(key)\" is no number that it can be", "Give a number from 1 to 1 000 000")
         }
-        return number
     }
 
     private mutating func span(_ node: Node, _ key: String) -> TimeSpan? {
-        guard let text = text(node, key) else { return nil }
-        guard let span = TimeSpan(text) else {
-            mistake("\"\(key)\" is no length of time", hint: "Give \(TimeSpan.form)", key, node)
-            return nil
+        parsed(node, key, { TimeSpan($0) }) { _ in ("\"\(key)\" is no length of time", "Give \(TimeSpan.form)") }
+    }
+
+    /// Reads one of a few words.
+    ///
+    /// - Parameters:
+    ///   - name: What the word is, for a message: `log level`.
+    ///   - all: What all of them are: `levels`.
+    private mutating func choice<T: RawRepresentable<String> & CaseIterable>(
+        _ node: Node, _ key: String, _ name: String, of all: String
+    ) -> T? {
+        parsed(node, key, { T(rawValue: $0) }) { text in
+            (
+                "unknown \(name) \"\(text)\"",
+                "The \(all) are: " + T.allCases.map(\.rawValue).joined(separator: ", ")
+            )
         }
-        return span
+    }
+
+    /// Reads a text that means a value.
+    ///
+    /// - Parameter problem: The sentence and the hint for a text that means none.
+    private mutating func parsed<T>(
+        _ node: Node, _ key: String, _ parse: (String) -> T?, or problem: (String) -> (sentence: String, hint: String)
+    ) -> T? {
+        guard let text = text(node, key) else { return nil }
+        if let value = parse(text) { return value }
+        let (sentence, hint) = problem(text)
+        mistake(sentence, hint: hint, key, node)
+        return nil
     }
 
     private mutating func unknown(_ name: Node, allowed: [String]) {

@@ -73,4 +73,19 @@ struct AcknowledgementBookTests {
         try a.close()
         try b.close()
     }
+
+    @Test("a peer that never wrote, and has not said yet what it has, makes nothing stable")
+    func silentPeer() throws {
+        let directory = TemporaryDirectory()
+        let a = try ReplicaFixture(directory.file("a.sqlite"), schema: schema)
+        try a.execute("INSERT INTO t VALUES (1, 1)")
+        #expect(try a.inbox.stableHorizon(lease: .max).isAlone)
+        var status = PeerStatus(name: "http://b:7707")
+        status.origin = OriginID(high: 9, low: 9)
+        status.lastContactMilliseconds = ReplicaFixture.now.milliseconds
+        try a.replica.write { try PeerTable.record(status, $0) }
+        let horizon = try a.inbox.stableHorizon(lease: .max)
+        #expect(horizon.members.map(\.standing) == [.silent] && horizon.vector.isEmpty)
+        try a.close()
+    }
 }

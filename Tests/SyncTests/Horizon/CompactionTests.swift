@@ -195,4 +195,46 @@ struct CompactionTests {
             }
         }
     }
+
+    @Test("a column that was dropped holds nothing back, and its rows are compacted")
+    func droppedColumn() throws {
+        let cluster = try Cluster(2, schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)")
+        for value in 0..<20 {
+            try cluster.execute(1, "INSERT INTO t VALUES (1, \(value), 0) ON CONFLICT DO UPDATE SET a = \(value)")
+            try cluster.converge()
+        }
+        for index in 0..<2 {
+            try cluster.execute(index, "ALTER TABLE t DROP COLUMN b")
+            try cluster.members[index].inbox.bringBackHeldRows()
+        }
+        try cluster.execute(1, "UPDATE t SET a = 'last'; INSERT INTO t VALUES (2, 'x')")
+        try cluster.converge()
+        let shown = try cluster[0].read { db in
+            var knowledge = ShownKnowledge()
+            return try knowledge.read(db)
+        }
+        #expect(try shown == cluster.members[0].vector)
+        #expect(try cluster.members[0].compact() >= 15)
+        try cluster.expectEqual()
+    }
+
+    @Test("a repair removes a deleted row again whose entries are gone, also when only the peer shows it")
+    func repair() async throws {
+        let pair = try ReplicaPair(.local)
+        try pair.a.write { try $0.execute(sql: "INSERT INTO person VALUES (1, 'x', 5, NULL)") }
+        try pair.a.write { try $0.execute(sql: "DELETE FROM person") }
+        try pair.a.write { try $0.execute(sql: "INSERT INTO person VALUES (2, 'y', 5, NULL), (3, 'z', 6, NULL)") }
+        try await pair.sync()
+        #expect(try await pair.replicatorA.compact(keep: 0).removed == 2)
+        for replica in [pair.a, pair.b] {
+            // The merging connection writes past the journal, as damage would.
+            let merge = try replica.openMergeConnection()
+            try merge.write { try $0.execute(sql: "INSERT INTO person VALUES (1, 'back', 5, NULL)") }
+            try merge.close()
+            #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+            for replica in [pair.a, pair.b] {
+                #expect(try replica.read { try Int.fetchAll($0, sql: "SELECT id FROM person") } == [2, 3])
+            }
+        }
+    }
 }

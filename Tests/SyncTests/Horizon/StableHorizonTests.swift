@@ -46,13 +46,13 @@ struct StableHorizonTests {
 
     @Test("a replica that has acknowledged nothing makes nothing stable, until its lease ends or it is forgotten")
     func silent() {
-        let silent = StableHorizon.Candidate(origin: a, lastChange: 700)
+        let silent = StableHorizon.Candidate(origin: a, lastSeen: 700)
         #expect(horizon(vector(9, 4), Acknowledgements(), [silent]).vector.isEmpty)
         #expect(horizon(vector(9, 4), Acknowledgements(), [silent], now: 1_201).vector == vector(9, 4))
-        let forgotten = StableHorizon.Candidate(origin: a, lastChange: 700, forgotten: 800)
+        let forgotten = StableHorizon.Candidate(origin: a, lastSeen: 700, forgotten: 800)
         #expect(horizon(vector(9, 4), Acknowledgements(), [forgotten]).isAlone)
         // It has written again since.
-        let back = StableHorizon.Candidate(origin: a, lastChange: 900, forgotten: 800)
+        let back = StableHorizon.Candidate(origin: a, lastSeen: 900, forgotten: 800)
         #expect(horizon(vector(9, 4), Acknowledgements(), [back]).vector.isEmpty)
     }
 
@@ -64,5 +64,18 @@ struct StableHorizonTests {
         let found = horizon(vector(9, 7), known)
         #expect(found.vector == vector(5, 7))
         #expect(found.members[0].lastSeen == 800 && found.members[0].witness == b)
+    }
+
+    @Test("a pass over the journal is due when a share of it has become stable, and after a time in any case")
+    func pace() {
+        var pace = CompactionPace(longestMilliseconds: 1_000)
+        #expect(!pace.isDue(VersionVector(), entries: 100, now: 0))
+        #expect(pace.isDue(vector(10, 0), entries: 100, now: 0))
+        pace.passed(vector(10, 0), now: 0)
+        #expect(!pace.isDue(vector(10, 0), entries: 100, now: 999))
+        #expect(!pace.isDue(vector(15, 0), entries: 100, now: 999))
+        #expect(pace.isDue(vector(16, 0), entries: 100, now: 999))
+        // What was too young then may be old enough.
+        #expect(pace.isDue(vector(10, 0), entries: 100, now: 1_000))
     }
 }
