@@ -105,8 +105,13 @@ package final class ReplicaFixture {
     ) throws -> Int {
         try inbox.prepareCompaction()
         let target = try vector ?? self.vector
-        var compactor = Compactor(
-            try replica.read { try CompactionPlan($0, upTo: target, until: until) }, rowsPerStep: rowsPerStep)
+        guard
+            let plan = try CompactionPlan(
+                { [replica] in try replica.read($0) }, upTo: target, until: until, entriesPerSnapshot: 5)
+        else {
+            return 0
+        }
+        var compactor = Compactor(plan, rowsPerStep: rowsPerStep)
         var left = steps ?? .max
         while !compactor.progress.isComplete, left > 0 {
             guard try replica.write({ try compactor.step($0) }) else { break }

@@ -6,7 +6,7 @@ import GRDB
 /// Rows are taken in parts by the hash of their keys, one pass over the journal each, so that memory stays
 /// bounded.
 struct CompactionFold {
-    private let reader: JournalReader
+    private let walk: CompactionWalk
     private let survey: CompactionSurvey
     private let scope: CompactionScope
 
@@ -16,9 +16,9 @@ struct CompactionFold {
     /// Entries that stay although their rows may not need them.
     private let kept: Set<Int64>
 
-    init(_ reader: JournalReader, survey: CompactionSurvey, scope: CompactionScope) {
+    init(_ walk: CompactionWalk, survey: CompactionSurvey, scope: CompactionScope) {
         kept = scope.pinnedPositions.union(survey.heads)
-        self.reader = reader
+        self.walk = walk
         self.survey = survey
         self.scope = scope
     }
@@ -59,32 +59,28 @@ struct CompactionFold {
     private func rows(ofPart part: UInt64, of parts: UInt64) throws -> [TableKey: Row] {
         var rows: [TableKey: Row] = [:]
         var bytes: [UInt8] = []
-        for run in try reader.runs.runs(from: 0) {
-            let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
-            while try cursor.next() {
-                guard let treatment = scope.treatments[cursor.entry.id] else { continue }
-                let hash = CompactionSurvey.hash(cursor, &bytes)
-                // The low bits choose the counter, so the high ones choose the part.
-                guard survey.counts.isRepeated(hash), (hash >> 32) % parts == part else { continue }
-                let key = TableKey(table: cursor.entry.table, key: Key(bytes: bytes))
-                var row = rows.removeValue(forKey: key) ?? Row(isPinned: scope.pinnedKeys.contains(key))
-                guard survey.isStable(cursor, in: run) else {
-                    row.isReferred = true
-                    rows[key] = row
-                    continue
-                }
-                row.positions.append(cursor.seq)
-                if kept.contains(cursor.seq) { row.isReferred = true }
-                switch treatment {
-                case .pins: row.isPinned = true
-                case .folds(let translation):
-                    let change = ScannedChange(
-                        seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
-                        life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
-                        key: key.key, known: run.known)
-                    if let change = change.rowChange(in: translation, cell: { $0 }) { row.merged.add(change) }
-                }
-                rows[key] = row
+        try walk.forEach { cursor, run in
+            guard let treatment = scope.treatments[cursor.entry.id] else { return }
+            let hash = CompactionSurvey.hash(cursor, &bytes)
+            // The low bits choose the counter, so the high ones choose the part.
+            guard survey.counts.isRepeated(hash), (hash >> 32) % parts == part else { return }
+            let key = TableKey(table: cursor.entry.table, key: Key(bytes: bytes))
+            var row = rows.removeValue(forKey: key) ?? Row(isPinned: scope.pinnedKeys.contains(key))
+            defer { rows[key] = row }
+            guard survey.isStable(cursor, in: run) else {
+                row.isReferred = true
+                return
+            }
+            row.positions.append(cursor.seq)
+            if kept.contains(cursor.seq) { row.isReferred = true }
+            switch treatment {
+            case .pins: row.isPinned = true
+            case .folds(let translation):
+                let change = ScannedChange(
+                    seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
+                    life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
+                    key: key.key, known: run.known)
+                if let change = change.rowChange(in: translation, cell: { $0 }) { row.merged.add(change) }
             }
         }
         return rows

@@ -1,6 +1,6 @@
 import GRDB
 
-/// Which entries of a journal can go without changing what it says: a decision, made in one snapshot.
+/// Which entries of a journal can go without changing what it says: a decision.
 ///
 /// An entry can go when it is stable and superseded. It is *stable* when every replica that counts has merged
 /// it, and everything that such a replica wrote before it had is here: then each change still to come was
@@ -38,29 +38,52 @@ package struct CompactionPlan: Sendable {
         }
     }
 
+    /// Runs a body in one snapshot of the file, another one each time.
+    package typealias Reading = (_ body: (Database) throws -> Void) throws -> Void
+
     /// True when there is nothing to do.
     package var isEmpty: Bool { removals.isEmpty }
 
-    /// Makes the plan from the snapshot of `db`.
+    /// Makes the plan.
     ///
     /// It takes time in proportion to the journal, and memory in proportion to the rows that were written
     /// more than once, up to a bound.
     ///
     /// - Parameters:
-    ///   - target: What is stable; causally closed.
+    ///   - read: Reads the file.
+    ///   - target: What is stable; causally closed. It must have been found before.
     ///   - until: Entries with later stamps stay, so that the history since then can be read.
+    ///   - entriesPerSnapshot: The most entries to visit in one snapshot, 1 or more: some milliseconds of work.
+    /// - Returns: nil when the file got another identity or another schema meanwhile.
     /// - Throws: ``JournalError/Code/corrupt`` for a damaged journal; errors of SQLite.
-    package init(_ db: Database, upTo target: VersionVector, until: Stamp) throws {
-        basis = try Basis(db)
-        let reader = try JournalReader(db)
-        let scope = try CompactionScope(db, reader)
+    package init?(
+        _ read: @escaping Reading, upTo target: VersionVector, until: Stamp, entriesPerSnapshot: Int = 16_384
+    ) throws {
+        do {
+            try self.init(reading: read, upTo: target, until: until, entriesPerSnapshot: max(1, entriesPerSnapshot))
+        } catch is CompactionWalk.Outdated {
+            return nil
+        }
+    }
+
+    private init(
+        reading read: @escaping Reading, upTo target: VersionVector, until: Stamp, entriesPerSnapshot: Int
+    ) throws {
+        var beginning: (basis: Basis, scope: CompactionScope, last: Int64)?
+        try read { db in
+            let reader = try JournalReader(db)
+            beginning = (try Basis(db), try CompactionScope(db, reader), reader.lastSeq)
+        }
+        guard let (basis, scope, last) = beginning else { throw CompactionWalk.Outdated() }
+        let walk = CompactionWalk(read, basis: basis, through: last, entriesPerSnapshot: entriesPerSnapshot)
+        self.basis = basis
         end = max(scope.end - 1, 0)
-        var survey = CompactionSurvey(reader, target: target, until: until, scope: scope)
-        try survey.run()
+        var survey = CompactionSurvey(target: target, until: until, scope: scope, entries: last)
+        try survey.run(walk)
         vector = survey.vector
         stamp = survey.stamp
         stable = survey.stable
-        removals = try CompactionFold(reader, survey: survey, scope: scope).removals().sorted()
-        frozen = try FrozenStamps(reader, removing: removals).entries()
+        removals = try CompactionFold(walk, survey: survey, scope: scope).removals().sorted()
+        frozen = try FrozenStamps(removing: removals).entries(walk)
     }
 }

@@ -3,7 +3,6 @@ import GRDB
 /// The first pass of compaction over the journal: which entries are stable, and which keys occur more than
 /// once.
 struct CompactionSurvey {
-    private let reader: JournalReader
     private let target: VersionVector
     private let until: Stamp
     private let scope: CompactionScope
@@ -16,34 +15,31 @@ struct CompactionSurvey {
     private var newest: [OriginID: Int64] = [:]
     private(set) var counts: KeyCounts
 
-    init(_ reader: JournalReader, target: VersionVector, until: Stamp, scope: CompactionScope) {
-        self.reader = reader
+    /// - Parameter entries: How many entries the journal has, at most.
+    init(target: VersionVector, until: Stamp, scope: CompactionScope, entries: Int64) {
         self.target = target
         self.until = until
         self.scope = scope
-        counts = KeyCounts(entries: reader.lastSeq)
+        counts = KeyCounts(entries: entries)
     }
 
     var heads: Set<Int64> { Set(newest.values) }
 
-    mutating func run() throws {
+    mutating func run(_ walk: CompactionWalk) throws {
         var bytes: [UInt8] = []
-        for run in try reader.runs.runs(from: 0) where run.firstSeq < scope.end {
-            guard run.firstVersion <= target[run.origin] else { continue }
-            let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
-            while try cursor.next(), isStable(cursor, in: run) {
-                stable += 1
-                stamp = max(stamp, cursor.stamp)
-                if cursor.version > vector[run.origin] {
-                    vector.advance(run.origin, to: cursor.version)
-                    newest[run.origin] = cursor.seq
-                }
-                guard scope.treatments[cursor.entry.id] != nil else { continue }
-                let hash = CompactionSurvey.hash(cursor, &bytes)
-                counts.add(hash)
-                // A deleted row goes as a whole, also when nothing but its deletion is left of it.
-                if cursor.operation == .delete { counts.add(hash) }
+        try walk.forEach { cursor, run in
+            guard isStable(cursor, in: run) else { return }
+            stable += 1
+            stamp = max(stamp, cursor.stamp)
+            if cursor.version > vector[run.origin] {
+                vector.advance(run.origin, to: cursor.version)
+                newest[run.origin] = cursor.seq
             }
+            guard scope.treatments[cursor.entry.id] != nil else { return }
+            let hash = CompactionSurvey.hash(cursor, &bytes)
+            counts.add(hash)
+            // A deleted row goes as a whole, also when nothing but its deletion is left of it.
+            if cursor.operation == .delete { counts.add(hash) }
         }
     }
 

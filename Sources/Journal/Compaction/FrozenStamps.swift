@@ -5,33 +5,26 @@ import GRDB
 /// The stamp of a local entry follows from the entry before it (``LocalFold``). So the entry after each one
 /// that goes gets its stamp stored.
 struct FrozenStamps {
-    private let reader: JournalReader
     private let removals: [Int64]
 
     /// - Parameter removals: The positions of the entries that go, ascending.
-    init(_ reader: JournalReader, removing removals: [Int64]) {
-        self.reader = reader
-        self.removals = removals
-    }
+    init(removing removals: [Int64]) { self.removals = removals }
 
-    func entries() throws -> [(position: Int64, stamp: Stamp)] {
+    func entries(_ walk: CompactionWalk) throws -> [(position: Int64, stamp: Stamp)] {
         guard let first = removals.first else { return [] }
         var frozen: [(position: Int64, stamp: Stamp)] = []
         var rest = removals[...]
-        for run in try reader.runs.runs(from: first) where run.isCaptured {
-            rest = rest.drop { $0 < run.firstSeq }
-            guard let next = rest.first, next < run.endSeq else { continue }
-            let cursor = try reader.cursor(over: run, from: run.firstSeq, reading: .keys)
-            var isAfterGap = false
-            while try cursor.next() {
-                if rest.first == cursor.seq {
-                    rest = rest.dropFirst()
-                    isAfterGap = true
-                } else {
-                    if isAfterGap, !cursor.hasStoredStamp { frozen.append((cursor.seq, cursor.stamp)) }
-                    isAfterGap = false
-                    guard let next = rest.first, next < run.endSeq else { break }
+        // The run of the entry before, when that entry goes.
+        var gap: Int64?
+        try walk.forEach(from: first) { cursor, run in
+            if rest.first == cursor.seq {
+                rest = rest.dropFirst()
+                gap = run.firstSeq
+            } else {
+                if run.isCaptured, gap == run.firstSeq, !cursor.hasStoredStamp {
+                    frozen.append((cursor.seq, cursor.stamp))
                 }
+                gap = nil
             }
         }
         return frozen

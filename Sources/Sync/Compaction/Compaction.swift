@@ -18,7 +18,7 @@ struct Compaction: Sendable {
         onProgress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> CompactionReport {
         var (plan, report) = try await blocking { [inbox] in try inbox.planCompaction(keep: keep, lease: lease) }
-        if !isDryRun { try await carryOut(plan, &report, onProgress) }
+        if !isDryRun, let plan { try await carryOut(plan, &report, onProgress) }
         let replica = inbox.replica
         let free = try await blocking { try replica.read { try FreePages($0) } }
         report.givesBack = free.givesBack

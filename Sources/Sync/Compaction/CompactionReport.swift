@@ -5,9 +5,9 @@ package struct CompactionReport: Sendable, Hashable {
     /// Entries of the journal before.
     package var entries: Int64
     /// How many of them are stable and old enough.
-    package var stable: Int
+    package var stable = 0
     /// How many of these are superseded and were, or would be, removed.
-    package var removable: Int
+    package var removable = 0
     /// How many were removed.
     package var removed = 0
     /// True when the file changed so that the rest of the work was dropped; the next compaction does it.

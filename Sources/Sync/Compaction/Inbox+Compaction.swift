@@ -8,20 +8,23 @@ extension Inbox {
     /// - Parameters:
     ///   - keep: How much history stays at least, in milliseconds.
     ///   - lease: How long a replica counts after it was last seen, in milliseconds.
+    /// - Returns: What to do, and what is known so far; no plan when the file got another identity or schema
+    ///   meanwhile.
     /// - Throws: Errors of the file.
-    package func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan, report: CompactionReport) {
+    package func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan?, report: CompactionReport) {
         try prepareCompaction()
         let until = Stamp(milliseconds: max(0, wallClock().milliseconds - max(0, keep)))
-        return try replica.read { db in
-            let horizon = try acknowledgements.stableHorizon(db, lease: lease)
-            let plan = try CompactionPlan(db, upTo: horizon.vector, until: until)
-            let entries = try JournalReader.lastSeq(db) - Horizon(db).removed
-            return (
-                plan,
-                CompactionReport(
-                    horizon: horizon, entries: entries, stable: plan.stable, removable: plan.removals.count)
-            )
+        var report = try replica.read { db in
+            CompactionReport(
+                horizon: try acknowledgements.stableHorizon(db, lease: lease),
+                entries: try JournalReader.lastSeq(db) - Horizon(db).removed)
         }
+        let plan = try CompactionPlan(
+            { [replica] in try replica.read($0) }, upTo: report.horizon.vector, until: until)
+        report.stable = plan?.stable ?? 0
+        report.removable = plan?.removals.count ?? 0
+        report.isCutShort = plan == nil
+        return (plan, report)
     }
 
     /// Copies the file into itself without its free pages, which go back to the disk. Nothing else can write
