@@ -92,6 +92,20 @@ package final class ReplicaFixture {
 
     // MARK: - Compaction
 
+    /// Hears what `other` has merged, and what that has heard, as by a hello.
+    package func hear(_ other: ReplicaFixture) throws {
+        let news = try other.replica.read { try other.inbox.acknowledgements.all($0) }
+        try inbox.acknowledgements.take(news, from: other.origin)
+    }
+
+    /// Removes from the journal what all replicas are known to have merged, whatever its age.
+    ///
+    /// - Returns: How many entries were removed.
+    @discardableResult
+    package func compactWhatIsStable() throws -> Int {
+        try compact(upTo: inbox.stableHorizon(lease: .max).vector, rowsPerStep: 7)
+    }
+
     /// Compacts the journal, without asking what other replicas have.
     ///
     /// - Parameters:

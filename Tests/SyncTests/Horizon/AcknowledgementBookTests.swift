@@ -9,17 +9,11 @@ import Testing
 struct AcknowledgementBookTests {
     private let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a)"
 
-    /// Lets `target` hear from `source`.
-    private func hear(_ target: ReplicaFixture, _ source: ReplicaFixture) throws {
-        let news = try source.replica.read { try source.inbox.acknowledgements.all($0) }
-        try target.inbox.acknowledgements.take(news, from: source.origin)
-    }
-
     private func meet(_ hub: ReplicaFixture, _ leaf: ReplicaFixture) throws {
         try hub.pull(from: leaf)
         try leaf.pull(from: hub)
-        try hear(hub, leaf)
-        try hear(leaf, hub)
+        try hub.hear(leaf)
+        try leaf.hear(hub)
     }
 
     @Test("leaves of a hub that never meet compact what all have, and nothing else")
@@ -55,7 +49,7 @@ struct AcknowledgementBookTests {
         let b = try ReplicaFixture(directory.file("b.sqlite"), schema: schema)
         try b.execute("INSERT INTO t VALUES (1, 1)")
         try a.pull(from: b)
-        try hear(a, b)
+        try a.hear(b)
         try a.inbox.acknowledgements.flush()
         func members() throws -> [StableHorizon.Standing] {
             try a.replica.read {

@@ -29,6 +29,8 @@ struct Fleet {
     private let machines: [FleetMachine]
     private let migrations: [FleetMigration]
     private var random: SplitMix
+    /// Draws compactions, apart from everything else; nil for a fleet that compacts nothing.
+    private var compactions: SplitMix?
     private var time = HistoryReplica.start
     private var written: [Cell: [String]] = [:]
     /// What the writer of each value saw in its place.
@@ -51,6 +53,8 @@ struct Fleet {
         var all = FleetMigration.allCases
         migrations = (0..<(1 + random.below(3))).map { _ in all.remove(at: random.below(all.count)) }
         self.random = random
+        var compactions = SplitMix(seed: seed ^ 0xC0_4BAC_7104)
+        self.compactions = compactions.chance(60) ? compactions : nil
         received = Array(repeating: [], count: count)
         receivedBefore = Array(repeating: [], count: count)
     }
@@ -60,6 +64,12 @@ struct Fleet {
     /// - Throws: ``Failure`` when a property does not hold; errors of the engine.
     mutating func run() throws {
         story.append("\(machines.count) machines: \(migrations.map(\.rawValue).joined(separator: ", "))")
+        if compactions != nil {
+            // A machine that nobody has heard of could only be cloned.
+            for machine in machines {
+                for other in machines where other !== machine { try machine.fixture.hear(other.fixture) }
+            }
+        }
         try write("INSERT INTO item SELECT value, 'first', 'first', 'first' FROM json_each('[1, 2, 3, 4]')", on: 0)
         try converge()
         for _ in 0..<(20 + random.below(50)) { try step() }
@@ -77,6 +87,7 @@ struct Fleet {
     // MARK: - Steps
 
     private mutating func step() throws {
+        if compactions?.chance(15) == true, let machine = compactions?.below(machines.count) { try compact(machine) }
         let machine = random.below(machines.count)
         switch random.below(20) {
         case 0...1 where machines[machine].release < migrations.count: try migrate(machine)
@@ -139,6 +150,12 @@ struct Fleet {
         try write("DELETE FROM \(table) WHERE id = \(id)", on: machine)
     }
 
+    private mutating func compact(_ machine: Int) throws {
+        story.append("\(machine) compacts its journal")
+        try machines[machine].look()
+        try machines[machine].fixture.compactWhatIsStable()
+    }
+
     private mutating func look(_ machine: Int) throws {
         story.append("\(machine) looks")
         try machines[machine].look()
@@ -147,6 +164,7 @@ struct Fleet {
     private mutating func pull(_ target: Int, from source: Int) throws {
         story.append("\(target) pulls from \(source)")
         received[target].formUnion(received[source])
+        if compactions != nil { try machines[target].fixture.hear(machines[source].fixture) }
         try machines[target].fixture.pull(from: machines[source].fixture)
     }
 

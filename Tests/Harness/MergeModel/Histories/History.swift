@@ -123,8 +123,21 @@ final class History {
         case .restart(let replica):
             try replicas[replica].restart()
         case .compact(let replica):
-            counts.removed += try replicas[replica].compact()
+            let outcome = try replicas[replica].compact()
+            counts.removed += outcome.removed
+            guard outcome.before == outcome.after else {
+                let lines =
+                    outcome.before.filter { !outcome.after.contains($0) }.map { "- \($0)" }
+                    + outcome.after.filter { !outcome.before.contains($0) }.map { "+ \($0)" }
+                throw Failure(
+                    description: """
+                        \(now), replica \(replica): compaction changed the rows that the journal makes:
+                        \(lines.joined(separator: "\n"))
+                        """)
+            }
             try check(replicas[replica])
+        case .hear(let target, let source):
+            try replicas[target].hear(replicas[source])
         case .add(let replica, let addition):
             try replicas[replica].add(addition, plan.schema.additions[addition])
             try check(replicas[replica])

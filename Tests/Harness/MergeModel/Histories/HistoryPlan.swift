@@ -13,6 +13,8 @@ struct HistoryPlan: Sendable {
         case add(replica: Int, addition: Int)
         /// The journal loses what every replica has and no row needs.
         case compact(Int)
+        /// `target` hears what `source` has merged, and what that has heard of others, and gets no change.
+        case hear(target: Int, source: Int)
     }
 
     /// How the batches of one exchange arrive.
@@ -122,6 +124,10 @@ struct HistoryPlan: Sendable {
             var drawn: [Step] = []
             // Little is stable in replicas that meet by chance.
             if random.chance(60) { drawn += meeting(at: random.below(replicas)) }
+            drawn += (0..<random.below(4)).map { _ in
+                let target = random.below(replicas)
+                return .hear(target: target, source: (target + 1 + random.below(replicas - 1)) % replicas)
+            }
             drawn += (0...random.below(replicas)).map { _ in .compact(random.below(replicas)) }
             steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
         }
@@ -142,6 +148,7 @@ extension HistoryPlan: CustomStringConvertible {
                         + (order.shuffle == nil ? "" : ", shuffled") + (order.isRepeated ? ", twice" : "")
                 case .restart(let replica): "\(replica) restarts"
                 case .compact(let replica): "\(replica) compacts its journal"
+                case .hear(let target, let source): "\(target) hears what \(source) knows of all"
                 case .add(let replica, let addition):
                     "\(replica): \(HistorySchema.sql(of: schema.additions[addition]).joined(separator: "; "))"
                 }

@@ -142,19 +142,40 @@ package final class HistoryReplica {
     func restart() throws { try fixture.restartInbox() }
 
     /// Hears what `other` has merged, and what that has heard.
-    func hear(_ other: HistoryReplica) throws {
-        let news = try other.replica.read { try other.inbox.acknowledgements.all($0) }
-        try inbox.acknowledgements.take(news, from: other.origin)
-    }
+    func hear(_ other: HistoryReplica) throws { try fixture.hear(other.fixture) }
 
     /// Removes from the journal what all replicas are known to have merged.
     ///
-    /// - Returns: How many entries went.
-    func compact() throws -> Int {
+    /// - Returns: How many entries went, and the rows that the journal made before and makes now.
+    func compact() throws -> (removed: Int, before: [String], after: [String]) {
         try contact()
         try readJournal()
-        let stable = try inbox.stableHorizon(lease: .max).vector
-        return try fixture.compact(upTo: stable, rowsPerStep: 7)
+        let before = try journalledRows()
+        let removed = try fixture.compactWhatIsStable()
+        return (removed, before, try journalledRows())
+    }
+
+    /// The living rows that the entries of the journal make.
+    private func journalledRows() throws -> [String] {
+        try replica.read { db in
+            let reader = try JournalReader(db)
+            let values = JournalValues(db)
+            var spaces: [Int64: ColumnSpace] = [:]
+            let tables = Set(reader.registry.entries.values.map(\.table))
+            let rows = try reader.mergedRows(of: tables) { change in
+                let shape = (reader.registry.tracked(tableID: change.shape.table) ?? change.shape).shape
+                var space =
+                    spaces[change.shape.table] ?? ColumnSpace(columns: shape.columns, keyCount: shape.keyCount)
+                defer { spaces[change.shape.table] = space }
+                return try change.rowChange(in: space.translation(of: change.shape)) { try values.value(of: $0) }
+            }
+            return rows.filter(\.value.isAlive).map { key, row in
+                let cells = row.winners.enumerated().compactMap { column, winner in
+                    winner.map { "\(column)=\($0.cell.plain) at \($0.order.stamp.plain)" }
+                }
+                return "\(key.table) \(row.key.map(\.plain)) life \(row.life): \(cells.joined(separator: " "))"
+            }.sorted()
+        }
     }
 
     /// Does what a daemon does at each contact with the file.
