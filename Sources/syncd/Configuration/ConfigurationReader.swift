@@ -110,19 +110,20 @@ extension ConfigurationReader {
     }
 
     private mutating func address(_ node: Node, _ key: String) -> ListenAddress? {
-        parsed(node, key, { ListenAddress($0) }) { _ in
-            ("\"\(key)\" is not HOST:PORT", "Give an address of this machine and a port: 127.0.0.1:7707")
-        }
+        parsed(
+            node, key, { ListenAddress($0) },
+            or: { _ in ("\"\(key)\" is not HOST:PORT", "Give an address of this machine and a port: 127.0.0.1:7707") })
     }
 
     private mutating func count(_ node: Node, _ key: String) -> Int? {
-        parsed(node, key, { Int($0).flatMap { Configuration.countRange.contains($0) ? $0 : nil } }) { _ in
-            ("\"\(key)\" is no number that it can be", "Give a number from 1 to 1 000 000")
-        }
+        parsed(
+            node, key, { Int($0).flatMap { Configuration.countRange.contains($0) ? $0 : nil } },
+            or: { _ in ("\"\(key)\" is no number that it can be", "Give a number from 1 to 1 000 000") })
     }
 
     private mutating func span(_ node: Node, _ key: String) -> TimeSpan? {
-        parsed(node, key, { TimeSpan($0) }) { _ in ("\"\(key)\" is no length of time", "Give \(TimeSpan.form)") }
+        parsed(
+            node, key, { TimeSpan($0) }, or: { _ in ("\"\(key)\" is no length of time", "Give \(TimeSpan.form)") })
     }
 
     /// Reads one of a few words.
@@ -133,12 +134,9 @@ extension ConfigurationReader {
     private mutating func choice<T: RawRepresentable<String> & CaseIterable>(
         _ node: Node, _ key: String, _ name: String, of all: String
     ) -> T? {
-        parsed(node, key, { T(rawValue: $0) }) { text in
-            (
-                "unknown \(name) \"\(text)\"",
-                "The \(all) are: " + T.allCases.map(\.rawValue).joined(separator: ", ")
-            )
-        }
+        let names = T.allCases.map(\.rawValue).joined(separator: ", ")
+        return parsed(
+            node, key, { T(rawValue: $0) }, or: { ("unknown \(name) \"\($0)\"", "The \(all) are: \(names)") })
     }
 
     /// Reads a text that means a value.
