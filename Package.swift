@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "Sync",
             dependencies: [
-                "Journal", "CCurl", "CCompression", "COpenSSL",
+                "Journal", "CFileShim", "CCurl", "CCompression", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CFileShim.h"
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 int64_t tandem_birth_time(const char *path) {
@@ -12,4 +13,8 @@ int64_t tandem_birth_time(const char *path) {
   (void)path;
   return 0;
 #endif
+}
+
+int tandem_rename_once(const char *path, const char *name) {
+  return renameat2(AT_FDCWD, path, AT_FDCWD, name, RENAME_NOREPLACE);
 }

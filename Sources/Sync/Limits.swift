@@ -224,6 +224,11 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: acknowledgements in a hello.
     public var acknowledgementsPerHello = 256
 
+    // MARK: Archives
+
+    /// The times and sizes of replication through an archive.
+    public var archive = ArchiveLimits()
+
     // MARK: Sweeps
 
     /// How long the conflict ledger keeps entries, and how many entries of one row.

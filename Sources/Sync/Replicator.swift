@@ -127,8 +127,7 @@ public final class Replicator: Sendable {
     public func follow(_ peers: [PeerConfiguration]) throws {
         try followed.replace(by: peers) { peer in
             if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
-            let transport = try Replicator.transport(
-                to: peer, limits: limits, functions: inbox.functions, clock: clock)
+            let transport = try transport(to: peer, limits: limits)
             let session = SyncSession(
                 replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                 meter: endpoint.meter)
@@ -372,20 +371,23 @@ public final class Replicator: Sendable {
 
     private func session(with peer: PeerConfiguration) async throws -> SyncSession {
         if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
-        let transport = try await blocking { [limits, clock, inbox] in
-            try Replicator.transport(to: peer, limits: limits, functions: inbox.functions, clock: clock)
-        }
+        var limits = limits
+        limits.archive = limits.archive.ofOneExchange
+        let transport = try await blocking { [limits] in try self.transport(to: peer, limits: limits) }
         let patient = PatientTransport(base: transport, limits: limits, clock: clock, entropy: entropy)
         return SyncSession(replica: replica, inbox: inbox, transport: patient, limits: limits, clock: clock)
     }
 
-    private static func transport(
-        to peer: PeerConfiguration, limits: Limits, functions: ConflictFunctions, clock: any SyncClock
-    ) throws -> any Transport {
+    private func transport(to peer: PeerConfiguration, limits: Limits) throws -> any Transport {
         switch peer.address {
-        case .http: try CurlTransport(peer, limits: limits)
+        case .http: return try CurlTransport(peer, limits: limits)
         case .file(let path):
-            try LocalTransport.open(path: path, limits: limits, functions: functions, clock: clock)
+            return try LocalTransport.open(path: path, limits: limits, functions: inbox.functions, clock: clock)
+        case .archive(let store):
+            var limits = limits
+            if case .directory = store { limits.archive = limits.archive.ofDirectory }
+            return ArchiveTransport(
+                try store.open(), replica: replica, limits: limits, clock: clock, logger: logger, entropy: entropy)
         }
     }
 }

@@ -62,6 +62,7 @@ extension PeerConfiguration.Address {
         switch self {
         case .http: "Is this the address of a syncd, and is that daemon running? Its log may say more."
         case .file: "Is this the file of another replica? `syncd status` on it says more."
+        case .archive: "`syncd store status` on that address says what is there."
         }
     }
 }

@@ -76,7 +76,7 @@ struct BackupCommandTests {
         )
         let then = try await Tool.run("show", a, "person", "p1", "--at", first, "--json")
         let now = try await Tool.run("show", a, "person", "p1", "--json")
-        #expect(then.status == 0 && !then.output.contains("77"), "\(then)")
+        #expect(then.status == 0 && !then.output.contains(#""age":77"#), "\(then)")
         #expect(now.output.contains(#""age":77"#), "\(now)")
         let deleted = try await Tool.run("show", a, "PERSON", "p2")
         #expect(deleted.status == 0 && deleted.output.contains("was deleted at"), "\(deleted)")

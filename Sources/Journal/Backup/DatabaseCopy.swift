@@ -19,6 +19,8 @@ package struct DatabaseCopy: Sendable {
         package let identity: Identity?
         /// The changes that the copy has.
         package let vector: VersionVector
+        /// Up to where its journal is compacted.
+        package let horizon: VersionVector
         /// The size of the database in bytes.
         package let bytes: Int64
     }
@@ -93,9 +95,12 @@ package struct DatabaseCopy: Sendable {
     private static func content(of db: Database, hasJournal: Bool) throws -> Content {
         let bytes =
             try Int64.fetchOne(db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") ?? 0
-        guard hasJournal else { return Content(identity: nil, vector: VersionVector(), bytes: bytes) }
+        guard hasJournal else {
+            return Content(identity: nil, vector: VersionVector(), horizon: VersionVector(), bytes: bytes)
+        }
         let reader = try JournalReader(db)
-        return Content(identity: reader.identity, vector: reader.vector(), bytes: bytes)
+        return Content(
+            identity: reader.identity, vector: reader.vector(), horizon: try Horizon(db).vector, bytes: bytes)
     }
 
     private func copyPages(

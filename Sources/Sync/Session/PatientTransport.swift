@@ -1,3 +1,5 @@
+import Journal
+
 /// The way to a peer for a single exchange: a request that the peer answers with "too many requests" is sent
 /// again after the time that the peer names, with a random part on top.
 ///
@@ -11,6 +13,14 @@ struct PatientTransport: Transport {
     let entropy: @Sendable () -> UInt64
 
     var name: String { base.name }
+    var holdsRows: Bool { base.holdsRows }
+    var gatheringMilliseconds: Int64 { base.gatheringMilliseconds }
+
+    func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
+        await base.postponed(ours, of: own)
+    }
+
+    func finish() async throws { try await patiently { try await base.finish() } }
 
     func hello(_ hello: Hello) async throws -> Hello { try await patiently { try await base.hello(hello) } }
 

@@ -72,6 +72,8 @@ final class PeerFollower: Sendable {
             }
             group.cancelAll()
         }
+        // Not as a part of this task, which is cancelled.
+        await Task.detached { [session] in try? await session.transport.finish() }.value
     }
 
     private func perform(
@@ -106,7 +108,8 @@ final class PeerFollower: Sendable {
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
             }
         case .push(let lacks):
-            await rest(pushing.withLock { $0.delay(at: session.clock.steadyMilliseconds()) })
+            let pace = pushing.withLock { $0.delay(at: session.clock.steadyMilliseconds()) }
+            await rest(max(pace, session.transport.gatheringMilliseconds))
             await attempt(.push, events) {
                 var theirs = lacks
                 if let origin = currentStatus.origin {

@@ -122,11 +122,14 @@ package struct SyncSession: Sendable {
     func push(lacking have: VersionVector) async throws -> Pushed {
         let source = FrameSource(replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper)
         let identity = try await blocking { [replica] in try replica.identity() }
+        let ours = try await blocking { [inbox] in try inbox.vector() }
+        // Changes that the peer does not want from here count as sent, and not as being there.
+        let postponed = await transport.postponed(ours, of: identity.origin)
         var have = have
-        var sent = Pushed(theirs: have)
+        var sent = Pushed(theirs: have, heldBack: postponed)
         var knowsBeginnings = false
         while true {
-            let portion = try await source.portion(after: have, bytes: limits.bytesPerPush)
+            let portion = try await source.portion(after: have.merged(with: postponed), bytes: limits.bytesPerPush)
             if portion.more, !knowsBeginnings {
                 knowsBeginnings = true
                 let before = have
@@ -146,13 +149,13 @@ package struct SyncSession: Sendable {
             // Changes that the peer defers are not in its vector; they count as sent.
             let before = have
             have.merge(reply.vector)
-            have.merge(portion.have)
-            sent.heldBack = reply.heldBack
+            have.merge(portion.frames.reduce(into: VersionVector()) { $0.merge($1.coveredVersions) })
+            sent.heldBack = reply.heldBack.merged(with: postponed)
             guard have != before else {
                 throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }
             if !portion.more {
-                guard reply.vector.merged(with: reply.heldBack).covers(portion.have) else {
+                guard reply.vector.merged(with: sent.heldBack).covers(portion.have) else {
                     throw SyncError(
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")
@@ -234,6 +237,7 @@ package struct SyncSession: Sendable {
     /// - Returns: The tables that differ; nil when no comparison is due, or when the two do not know the same
     ///   changes now.
     func compareIfDue() async throws -> [ContentMismatch]? {
+        guard transport.holdsRows else { return nil }
         let now = clock.wallMilliseconds()
         let last = try await blocking { [inbox, transport] in try inbox.peers.lastComparison(with: transport.name) }
         // A comparison is also due when the clock was set back.
@@ -279,6 +283,7 @@ package struct SyncSession: Sendable {
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }
         // The peer learns that this replica has merged its changes, and the other way round.
         if report.pulledChanges > 0 || pushed.changes > 0 { _ = try await greet() }
+        try await transport.finish()
         report.ours = try await blocking { [inbox] in try inbox.vector() }
         return report
     }

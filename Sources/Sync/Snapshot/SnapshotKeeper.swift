@@ -1,10 +1,5 @@
-import Foundation
 import Journal
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#endif
 
 /// The snapshot that an endpoint serves: one at a time, for any number of receivers.
 ///
@@ -93,20 +88,8 @@ final class SnapshotKeeper: Sendable {
 
     // MARK: - Making a snapshot
 
-    /// What the name of each unfinished copy begins with. A process that dies leaves one behind.
-    private static func prefix(of replica: Replica) -> String {
-        replica.options.files.resolved(replica.path) + "-snapshot-"
-    }
-
     /// Removes the unfinished copies of processes that died. For the one daemon of a file, before it serves.
-    func removeLeftovers() {
-        let prefix = SnapshotKeeper.prefix(of: replica)
-        let directory = (prefix as NSString).deletingLastPathComponent
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? "." : directory)) ?? [] {
-            let path = directory.isEmpty ? name : (directory as NSString).appendingPathComponent(name)
-            if path.hasPrefix(prefix) { unlink(path) }
-        }
-    }
+    func removeLeftovers() { SnapshotCopy.removeLeftovers(of: replica) }
 
     private func prepare() async {
         do {
@@ -119,31 +102,9 @@ final class SnapshotKeeper: Sendable {
     }
 
     private func make() throws -> Prepared {
-        let path = SnapshotKeeper.prefix(of: replica) + OriginID.random().description
-        defer { DatabaseCopy.remove(path) }
-        // Otherwise each receiver would derive what is derived here once.
-        repeat { try replica.refreshDerivedState() } while try replica.hasLongTail()
-        let content = try DatabaseCopy(to: path).run(of: replica) { progress in
-            note(completed: progress.completedPages, of: progress.totalPages)
-        }
-        _ = try LocalTables.empty(path, unlock: replica.options.unlock)
-        guard let identity = content.identity else {
-            throw JournalError(.notAReplica, "The database has no change journal")
-        }
-        let file = try PartFile.reading(path)
-        let bytes = try file.size()
-        let size = limits.snapshotPartBytes
-        var hash = SHA256()
-        var parts: [SnapshotManifest.Digest] = []
-        for start in stride(from: 0, to: bytes, by: size) {
-            hash.update(try file.read(Int(min(Int64(size), bytes - start)), at: start))
-            parts.append(.init(hash.finish()))
-        }
-        let manifest = SnapshotManifest(
-            id: OriginID.random().description, cluster: identity.cluster, origin: identity.origin,
-            vector: content.vector, bytes: bytes, partBytes: size, parts: parts)
+        let copy = try SnapshotCopy.make(of: replica, limits: limits) { note(completed: $0, of: $1) }
         let now = clock.steadyMilliseconds()
-        return Prepared(file: file, manifest: manifest, made: now, used: now)
+        return Prepared(file: copy.file, manifest: copy.manifest, made: now, used: now)
     }
 
     private func note(completed: Int, of total: Int) {

@@ -8,6 +8,8 @@ public struct PeerConfiguration: Sendable, Hashable {
         case http(String)
         /// Another replica's file on this machine.
         case file(String)
+        /// An archive on an object store.
+        case archive(StoreAddress)
     }
 
     /// The address of the peer.
@@ -20,8 +22,8 @@ public struct PeerConfiguration: Sendable, Hashable {
     /// Which changes are exchanged while the peer is followed. A single exchange goes both ways.
     public var direction = SyncDirection.both
 
-    /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment, or
-    ///   the path of a file.
+    /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment; the
+    ///   path of a file; or the address of an archive, `file:///directory`.
     /// - Throws: ``SyncError/Code/configuration``; the message never repeats user info.
     public init(_ peer: String, token: BearerToken? = nil, tls: TLSFiles = TLSFiles()) throws(SyncError) {
         self.token = token
@@ -31,6 +33,10 @@ public struct PeerConfiguration: Sendable, Hashable {
                 throw SyncError(.configuration, "The peer is an empty address")
             }
             address = .file(peer)
+            return
+        }
+        if let store = try StoreAddress(peer) {
+            address = .archive(store)
             return
         }
         // The host is used as written. Decoded, %0A in it would end a line in addresses and messages. Only
@@ -44,7 +50,7 @@ public struct PeerConfiguration: Sendable, Hashable {
         guard scheme == "http" || scheme == "https" else {
             throw SyncError(
                 .configuration, "The peer's address has the scheme \(scheme)",
-                hint: "Use http:// or https://, or the path of a file.")
+                hint: "Use http:// or https://, file:/// for an archive in a directory, or the path of a file.")
         }
         guard parts.user == nil, parts.password == nil else {
             throw SyncError(
@@ -77,6 +83,7 @@ public struct PeerConfiguration: Sendable, Hashable {
         switch address {
         case .http(let url): url
         case .file(let path): path
+        case .archive(let store): store.name
         }
     }
 }

@@ -1,3 +1,5 @@
+import Journal
+
 /// Sends requests to one peer.
 ///
 /// Every call is idempotent, may run at the same time as others, and throws ``SyncError``. A cancelled call
@@ -33,6 +35,31 @@ public protocol Transport: Sendable {
     /// - Throws: ``SyncError``: the peer's error, such as `notFound` for a table that it does not track, or a
     ///   failure of the connection.
     func digest(_ request: DigestRequest) async throws -> DigestReply
+
+    /// False for a peer that holds changes and no rows, with which content cannot be compared.
+    var holdsRows: Bool { get }
+
+    /// How long changes gather before they are sent, in milliseconds: each push to the peer costs something.
+    var gatheringMilliseconds: Int64 { get }
+
+    /// Returns the changes that the peer lacks and does not want from this replica now; others will bring them.
+    ///
+    /// - Parameters:
+    ///   - ours: What this replica has.
+    ///   - own: This replica.
+    func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector
+
+    /// Ends what calls have left open. Called when the peer is no longer followed, and after a single exchange.
+    ///
+    /// - Throws: ``SyncError``; nothing is lost then.
+    func finish() async throws
+}
+
+extension Transport {
+    public var holdsRows: Bool { true }
+    public var gatheringMilliseconds: Int64 { 0 }
+    public func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector { VersionVector() }
+    public func finish() async throws {}
 }
 
 /// The paths and media types of the protocol over HTTP.

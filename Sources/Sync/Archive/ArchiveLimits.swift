@@ -1,0 +1,62 @@
+/// The times and sizes of replication through an archive.
+public struct ArchiveLimits: Sendable, Hashable {
+    /// How long changes gather before they are written as a pack, in milliseconds.
+    public var flushMilliseconds: Int64 = 1_000
+
+    /// The time between two looks at streams that were written to lately, in milliseconds.
+    public var pollMilliseconds: Int64 = 1_000
+
+    /// A stream counts as written to lately for this long after its last pack, in milliseconds.
+    public var activeMilliseconds: Int64 = 60_000
+
+    /// The most streams that are looked at one by one.
+    public var activeStreams = 32
+
+    /// The time between two listings of all heads, in milliseconds.
+    public var listMilliseconds: Int64 = 10_000
+
+    /// The time between two listings when nothing was new for ``activeMilliseconds`` times five, in milliseconds.
+    public var idleListMilliseconds: Int64 = 60_000
+
+    /// The shortest time between two heads of one stream, in milliseconds.
+    public var headMilliseconds: Int64 = 10_000
+
+    /// The time between two announcements of what this replica has merged, in milliseconds.
+    public var acknowledgementMilliseconds: Int64 = 600_000
+
+    /// How long another replica's changes may be missing from the archive before this one writes them, in
+    /// milliseconds. Up to as much again is added, so that not all replicas do.
+    public var bridgeMilliseconds: Int64 = 60_000
+
+    /// The most packs that are read at the same time.
+    public var readsAtOnce = 4
+
+    /// The size of a snapshot's parts, in bytes.
+    public var snapshotPartBytes = 8 << 20
+
+    /// The age after which a new snapshot is made, in milliseconds.
+    public var snapshotMilliseconds: Int64 = 86_400_000
+
+    /// The time between two looks at whether a snapshot is due, in milliseconds.
+    public var snapshotCheckMilliseconds: Int64 = 900_000
+
+    /// Creates the standard limits, whose values can then be changed.
+    public init() {}
+
+    /// The limits of a directory, where a listing costs nothing.
+    var ofDirectory: ArchiveLimits {
+        var limits = self
+        limits.listMilliseconds = min(limits.listMilliseconds, limits.pollMilliseconds)
+        limits.idleListMilliseconds = limits.listMilliseconds
+        return limits
+    }
+
+    /// The limits of a single exchange: everything is written at once.
+    var ofOneExchange: ArchiveLimits {
+        var limits = self
+        limits.flushMilliseconds = 0
+        limits.headMilliseconds = 0
+        limits.bridgeMilliseconds = 0
+        return limits
+    }
+}

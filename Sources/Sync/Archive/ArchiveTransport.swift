@@ -1,0 +1,405 @@
+import Foundation
+import Journal
+import Logging
+import Synchronization
+
+/// An archive on an object store, as a peer: what it holds are the packs of all replicas, and pulling and pushing are
+/// reading and writing packs.
+///
+/// A replica writes its own changes. It writes those of another replica only when the archive has lacked them for a
+/// while (``ArchiveLimits/bridgeMilliseconds``), because otherwise every change would be there once for each replica.
+package final class ArchiveTransport: Transport {
+    /// What both lanes use once the archive is open.
+    private struct Session: Sendable {
+        var meta: ArchiveMeta
+        var writer: StreamWriter
+        var reader: StreamReader
+        /// What the archive holds besides packs: what was compacted before its snapshots were made.
+        var base: VersionVector
+    }
+
+    /// When each origin's changes began to be missing in the archive.
+    private struct Lack {
+        var version: Int64
+        var since: Int64
+    }
+
+    private struct State {
+        var session: Session?
+        var lacks: [OriginID: Lack] = [:]
+        var acknowledged: (vector: VersionVector, time: Int64)?
+        var acknowledgements: [Acknowledgement] = []
+        var acknowledgementTags: [String: String] = [:]
+        var acknowledgementsRead: Int64 = .min
+        var looked: Int64 = .min
+        var noted: ArchiveNotes.Position?
+        var notedTime: Int64 = .min
+    }
+
+    /// The archive's address, without secrets.
+    package var name: String { store.name }
+    /// The requests up to now.
+    package var requests: StoreRequests { store.requests }
+
+    private let store: CountedStore
+    private let replica: Replica
+    private let notes: ArchiveNotes
+    private let limits: Limits
+    private let clock: any SyncClock
+    private let entropy: @Sendable () -> UInt64
+    private let logger: Logger?
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - store: Where the archive is, or is made at the first contact.
+    ///   - replica: The replica that exchanges with it.
+    ///   - entropy: 64 random bits at each call.
+    package init(
+        _ store: any ObjectStore, replica: Replica, limits: Limits, clock: any SyncClock,
+        logger: Logger? = nil, entropy: @escaping @Sendable () -> UInt64
+    ) {
+        self.store = CountedStore(store)
+        self.replica = replica
+        self.limits = limits
+        self.clock = clock
+        self.entropy = entropy
+        self.logger = logger
+        notes = ArchiveNotes(of: replica)
+    }
+
+    package var holdsRows: Bool { false }
+
+    package var gatheringMilliseconds: Int64 { limits.archive.flushMilliseconds }
+
+    // MARK: - Hello
+
+    /// Opens the archive, and looks at all heads. Announces what this replica has merged.
+    ///
+    /// - Throws: ``SyncError``: those of the store; `otherCluster`; `unsupportedVersion`.
+    package func hello(_ mine: Hello) async throws -> Hello {
+        try await SyncError.wrapping {
+            let session = try await open(mine)
+            try await announce(session, mine.origin, isLast: true)
+            try await look(session)
+            try await makeBase(for: mine)
+            let current = try await open(mine)
+            try await exchangeAcknowledgements(mine)
+            var hello = Hello(
+                cluster: current.meta.cluster, origin: current.meta.archive.origin, formatVersion: mine.formatVersion,
+                vector: await current.reader.known, wallMilliseconds: clock.wallMilliseconds())
+            hello.acknowledgements = acknowledgements(hello)
+            await addSamples(of: mine.origin, current, to: &hello)
+            return hello
+        }
+    }
+
+    private func open(_ mine: Hello) async throws -> Session {
+        if let session = state.withLock({ $0.session }) { return session }
+        let meta = try await ArchiveMeta.open(store, cluster: mine.cluster, entropy: entropy)
+        try Handshake.check(cluster: meta.cluster, mine: mine, peer: name)
+        let position = try await blocking { [notes] in notes.read(meta.archive.origin) }
+        var head: StreamHead?
+        if let stream = position.stream?.id, let bytes = try await store.get(ArchiveKeys.head(stream)) {
+            head = try? ArchiveJSON.decode(bytes, "The head of stream \(stream)")
+        }
+        let base = try await SnapshotStore(store: store, limits: limits).all().base
+        let session = Session(
+            meta: meta,
+            writer: StreamWriter(
+                store: store, meta: meta, position: position, head: head, limits: limits.archive, clock: clock,
+                entropy: entropy),
+            reader: StreamReader(store: store, meta: meta, position: position, limits: limits, clock: clock), base: base)
+        return state.withLock { state in
+            // The other lane may have been first.
+            let opened = state.session ?? session
+            state.session = opened
+            return opened
+        }
+    }
+
+    private func look(_ session: Session) async throws {
+        let own = await session.writer.all
+        try await session.reader.look(base: session.base, own: own)
+        state.withLock { $0.looked = clock.steadyMilliseconds() }
+        // A store that was restored from a backup, or emptied, lacks what this stream should hold.
+        let (stream, next) = await (session.writer.stream, session.writer.next)
+        let head = await session.reader.heads.first { $0.stream.id == stream }
+        if next > 1, head.map({ $0.last < next - 1 }) ?? true, try await !isThere(session) {
+            logger?.warning("\(name) lacks packs that it had accepted: what it lacks is written again")
+            await session.writer.takeNewStream()
+            try await session.reader.look(base: session.base, own: VersionVector())
+        }
+    }
+
+    /// True when the last pack of this replica's stream is in the store. A head may lag.
+    private func isThere(_ session: Session) async throws -> Bool {
+        let (stream, next) = await (session.writer.stream, session.writer.next)
+        return try await store.get(ArchiveKeys.pack(stream, next - 1), range: 0..<4) != nil
+    }
+
+    /// Writes a snapshot when this replica has compacted changes that the archive lacks: nothing else can bring
+    /// them.
+    private func makeBase(for mine: Hello) async throws {
+        guard let session = state.withLock({ $0.session }), await !session.reader.durable.covers(mine.horizon) else { return }
+        try await writeSnapshot()
+        try await look(state.withLock { $0.session } ?? session)
+    }
+
+    /// The archive acknowledges what it holds, as a replica that never writes. So no replica drops an entry that is
+    /// not in the archive yet.
+    private func acknowledgements(_ hello: Hello) -> [Acknowledgement] {
+        let own = Acknowledgement(
+            origin: hello.origin, vector: hello.vector, milliseconds: hello.wallMilliseconds, witness: hello.origin)
+        return [own] + state.withLock { $0.acknowledgements }.prefix(limits.acknowledgementsPerHello - 1)
+    }
+
+    private func exchangeAcknowledgements(_ mine: Hello) async throws {
+        let now = clock.steadyMilliseconds()
+        let interval = limits.archive.acknowledgementMilliseconds
+        if let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }),
+            state.withLock({ state in
+                state.acknowledged.map { now - $0.time >= interval && $0.vector != own.vector || now - $0.time >= limits.aliveMilliseconds }
+                    ?? true
+            })
+        {
+            try await store.replace(
+                ArchiveKeys.acknowledgement(mine.origin), ArchiveJSON.encode(ArchivedAcknowledgement(own)))
+            state.withLock { $0.acknowledged = (own.vector, now) }
+        }
+        guard state.withLock({ $0.acknowledgementsRead == .min || now - $0.acknowledgementsRead >= interval }) else { return }
+        let listed = try await store.listAll(ArchiveKeys.acknowledgements)
+        var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
+        for object in listed where tags[object.key] != object.tag {
+            guard let bytes = try await store.get(object.key),
+                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
+            else { continue }
+            tags[object.key] = object.tag
+            known.removeAll { $0.origin == stored.origin.origin }
+            known.append(stored.acknowledgement)
+        }
+        state.withLock { [known, tags] state in
+            state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
+            state.acknowledgementTags = tags
+            state.acknowledgementsRead = now
+        }
+    }
+
+    /// Adds what other files wrote under this replica's name: a copy learns so that it is one.
+    private func addSamples(of own: OriginID, _ session: Session, to hello: inout Hello) async {
+        let samples = await session.reader.heads.filter { $0.writer.origin == own }.compactMap(\.sample)
+        guard !samples.isEmpty else { return }
+        hello.sampledOrigin = own
+        hello.samples = Set(samples).map { VersionSample(version: $0.version, digest: $0.digest) }
+            .sorted { $0.version > $1.version }
+    }
+
+    // MARK: - Pulling
+
+    /// Reads packs. Waits for news by looking again at a bounded rate.
+    ///
+    /// - Throws: ``SyncError``: those of the store; `invalid` for a damaged object, after everything else was passed
+    ///   on; `behindHorizon`; what `onFrame` throws.
+    package func pull(
+        _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> PullEnd {
+        try await SyncError.wrapping {
+            guard let session = state.withLock({ $0.session }) else {
+                throw SyncError(.failed, "The archive \(name) was not greeted")
+            }
+            let deadline = clock.steadyMilliseconds() + Int64(request.waitSeconds) * 1_000
+            let bytes = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
+            var isFirst = request.waitSeconds == 0
+            while true {
+                try await announce(session, request.origin, isLast: false)
+                let isIdle = await session.reader.isIdle
+                if isFirst || isLookDue(isIdle: isIdle) { try await look(session) }
+                let passed = try await session.reader.read(
+                    after: request.have, own: await session.writer.stream, base: session.base, bytes: bytes,
+                    isComplete: isFirst, onFrame: onFrame)
+                try await note(session, isLast: false)
+                try await session.reader.checkProblem()
+                let left = deadline - clock.steadyMilliseconds()
+                guard passed.frames == 0, !passed.isCut, left > 0 else {
+                    return PullEnd(vector: await session.reader.known, more: passed.isCut)
+                }
+                isFirst = false
+                try await clock.sleep(milliseconds: min(left, limits.archive.pollMilliseconds))
+            }
+        }
+    }
+
+    private func isLookDue(isIdle: Bool) -> Bool {
+        let interval = isIdle ? limits.archive.idleListMilliseconds : limits.archive.listMilliseconds
+        let now = clock.steadyMilliseconds()
+        return state.withLock { $0.looked == .min || now - $0.looked >= interval }
+    }
+
+    // MARK: - Pushing
+
+    /// Writes the frames as one pack.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    package func push(_ frames: [Frame]) async throws -> PushReply {
+        try await SyncError.wrapping {
+            guard let session = state.withLock({ $0.session }) else {
+                throw SyncError(.failed, "The archive \(name) was not greeted")
+            }
+            var writer: OriginID?
+            var batches: [Frame] = []
+            for frame in frames {
+                switch frame.body {
+                case .open(_, let origin): writer = origin
+                case .batch: batches.append(frame)
+                case .end: break
+                }
+            }
+            guard let writer else { throw SyncError(.invalid, "The push does not say who sends it") }
+            guard !batches.isEmpty else { return PushReply(vector: await session.reader.durable, applied: 0) }
+            let (entries, sample) = try await blocking { [batches, limits, replica] in
+                (
+                    try batches.map { frame in
+                        do throws(WireError) {
+                            return try Pack.Entry(frame, limits: limits)
+                        } catch {
+                            throw SyncError(error)
+                        }
+                    },
+                    try replica.read { db -> StreamHead.Sample? in
+                        let reader = try JournalReader(db)
+                        let own = reader.identity.origin
+                        let version = min(reader.vector()[own], Pack.covers(of: batches)[own])
+                        guard version > 0, let digest = try reader.digest(of: own, version: version) else { return nil }
+                        return StreamHead.Sample(version: version, digest: digest)
+                    }
+                )
+            }
+            try await session.writer.write(entries, writer: writer, sample: sample)
+            await session.reader.wrote(whole: session.writer.vector, all: session.writer.all)
+            try await note(session, isLast: true)
+            return PushReply(vector: await session.reader.durable, applied: entries.count)
+        }
+    }
+
+    /// The changes of other replicas that the archive lacks, and has not lacked for long: their writers bring them.
+    package func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
+        guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else {
+            return VersionVector()
+        }
+        let there = await session.reader.durable
+        let now = clock.steadyMilliseconds()
+        var postponed = VersionVector()
+        state.withLock { state in
+            for entry in ours.entries where entry.origin != own && entry.version > there[entry.origin] {
+                var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: now)
+                if there[entry.origin] >= lack.version { lack = Lack(version: entry.version, since: now) }
+                state.lacks[entry.origin] = lack
+                if now - lack.since < patience(own, entry.origin) { postponed.advance(entry.origin, to: entry.version) }
+            }
+            state.lacks = state.lacks.filter { ours[$0.key] > there[$0.key] }
+        }
+        return postponed
+    }
+
+    /// How long this replica leaves changes of `origin` to their writer: longer for some pairs than for others.
+    private func patience(_ own: OriginID, _ origin: OriginID) -> Int64 {
+        let mix = SHA256.digest(of: own.bytes + origin.bytes).prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let bridge = limits.archive.bridgeMilliseconds
+        return bridge + mix % max(1, bridge)
+    }
+
+    /// An archive holds changes, not rows.
+    package func digest(_ request: DigestRequest) async throws -> DigestReply {
+        throw SyncError(
+            .notFound, "The archive \(name) holds changes, not rows, so rows cannot be compared with it",
+            hint: "`syncd store verify \(name)` checks what it holds.")
+    }
+
+    /// Announces the last packs, and notes where this replica stands.
+    package func finish() async throws {
+        guard let session = state.withLock({ $0.session }) else { return }
+        let own = try await blocking { [replica] in try replica.identity().origin }
+        try await announce(session, own, isLast: true)
+        try await note(session, isLast: true)
+    }
+
+    // MARK: - Snapshots
+
+    /// When a snapshot is due, makes one.
+    ///
+    /// - Returns: True when it made one.
+    /// - Throws: ``SyncError`` of the store and of the file.
+    package func makeSnapshotIfDue() async throws -> Bool {
+        guard let session = state.withLock({ $0.session }) else { return false }
+        let newest = try await SnapshotStore(store: store, limits: limits).all().last
+        let now = clock.wallMilliseconds()
+        if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
+        // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
+        let known = await session.reader.known
+        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known) else {
+            return false
+        }
+        try await writeSnapshot()
+        return true
+    }
+
+    /// Makes a snapshot of this replica's file, and writes it to the archive.
+    ///
+    /// - Parameter onProgress: Called with the bytes that are written, and all of them.
+    /// - Returns: Its manifest.
+    /// - Throws: ``SyncError`` of the store and of the file.
+    @discardableResult
+    package func writeSnapshot(
+        onProgress: @Sendable (Int64, Int64) -> Void = { _, _ in }
+    ) async throws -> SnapshotManifest {
+        guard let session = state.withLock({ $0.session }) else {
+            throw SyncError(.failed, "The archive \(name) was not greeted")
+        }
+        // Before the copy is made: what is behind these places is in it.
+        let cursors = await session.reader.cursors
+        let (stream, next) = await (session.writer.stream, session.writer.next)
+        var limits = limits
+        limits.snapshotPartBytes = limits.archive.snapshotPartBytes
+        let copy = try await blocking { [replica, limits] in
+            try SnapshotCopy.make(of: replica, limits: limits, onProgress: { _, _ in })
+        }
+        let own = ArchivedSnapshot.Cursor(stream: StoredStream(stream), next: next)
+        let snapshot = ArchivedSnapshot(
+            milliseconds: clock.wallMilliseconds(), manifest: copy.manifest, horizon: StoredVector(copy.horizon),
+            cursors: cursors.filter { $0.stream.id != stream } + [own])
+        try await SnapshotStore(store: store, limits: limits).write(snapshot, copy.file, onProgress: onProgress)
+        state.withLock { $0.session?.base.merge(copy.horizon) }
+        return copy.manifest
+    }
+
+    // MARK: - Pieces
+
+    private func announce(_ session: Session, _ own: OriginID, isLast: Bool) async throws {
+        try await session.writer.announceIfDue(writer: own, isLast: isLast)
+    }
+
+    /// Keeps where this replica stands.
+    ///
+    /// - Parameter isLast: False keeps it only from time to time.
+    private func note(_ session: Session, isLast: Bool) async throws {
+        let now = clock.steadyMilliseconds()
+        let next = await session.writer.next
+        let position = ArchiveNotes.Position(
+            stream: next > 1 ? StoredStream(await session.writer.stream) : nil, next: next,
+            previous: await session.writer.previous.map { SnapshotManifest.Digest($0) }, cursors: await session.reader.cursors)
+        let isDue = state.withLock { state in
+            guard state.noted != position,
+                isLast || state.notedTime == .min || now - state.notedTime >= limits.peerRecordMilliseconds
+            else { return false }
+            state.noted = position
+            state.notedTime = now
+            return true
+        }
+        guard isDue else { return }
+        try await blocking { [notes] in try notes.write(position, of: session.meta.archive.origin) }
+    }
+}
+
+extension [ArchivedSnapshot] {
+    /// The changes that some snapshot holds and that need not be in a pack.
+    var base: VersionVector { reduce(VersionVector()) { $0.merged(with: $1.horizon.vector) } }
+}

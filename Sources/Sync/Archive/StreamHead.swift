@@ -1,0 +1,44 @@
+import Journal
+
+/// The end of a stream, as its writer last announced it. There may be packs behind it.
+struct StreamHead: Sendable, Hashable, Codable {
+    var stream: StoredStream
+    /// The replica that wrote it last.
+    var writer: StoredOrigin
+    /// The sequence of the last pack.
+    var last: Int64
+    /// When it was written, in milliseconds since 1970 by the writer's clock.
+    var milliseconds: Int64
+    /// The whole transactions in all packs of the stream: for each origin, the last version.
+    var vector: StoredVector
+    /// As ``vector``, with the beginnings of transactions; nil when there are none.
+    var beginnings: StoredVector?
+    /// A sample of the writer's own history, so that a copy of its file learns that it is one; nil for a writer
+    /// without changes.
+    var sample: Sample?
+
+    struct Sample: Sendable, Hashable, Codable {
+        var version: Int64
+        var digest: UInt64
+    }
+}
+
+/// What a replica has merged and shows, as it told the archive; see ``Acknowledgement``.
+struct ArchivedAcknowledgement: Sendable, Hashable, Codable {
+    var origin: StoredOrigin
+    var vector: StoredVector
+    var milliseconds: Int64
+    var witness: StoredOrigin
+
+    init(_ acknowledgement: Acknowledgement) {
+        origin = StoredOrigin(acknowledgement.origin)
+        vector = StoredVector(acknowledgement.vector)
+        milliseconds = acknowledgement.milliseconds
+        witness = StoredOrigin(acknowledgement.witness)
+    }
+
+    var acknowledgement: Acknowledgement {
+        Acknowledgement(
+            origin: origin.origin, vector: vector.vector, milliseconds: milliseconds, witness: witness.origin)
+    }
+}

@@ -1,0 +1,357 @@
+import Journal
+
+/// Reads the streams of an archive, in an order in which their frames can be taken.
+///
+/// A frame is passed on when what comes before its changes is here, and what their writers had merged. Where a
+/// stream stands (`next`) only saves requests: what a pack brings is compared with what the replica has.
+actor StreamReader {
+    /// One stream.
+    private struct Stream {
+        var head: StreamHead?
+        /// The tag of the head in the last listing.
+        var tag = ""
+        /// The next pack to read.
+        var next: Int64 = 1
+        /// When the stream last had news, in steady milliseconds.
+        var news: Int64
+        /// True when packs may lie behind the head that were not looked for yet.
+        var mayHaveMore = true
+    }
+
+    /// What one call passed on.
+    struct Passed: Sendable, Hashable {
+        var frames = 0
+        var bytes = 0
+        /// True when there is more than was passed on.
+        var isCut = false
+    }
+
+    private let store: any ObjectStore
+    private let meta: ArchiveMeta
+    private let limits: Limits
+    private let clock: any SyncClock
+
+    private var streams: [StreamID: Stream] = [:]
+    /// Packs that were read and wait for others.
+    private var waiting: [StreamID: Pack] = [:]
+    /// Whole transactions in the packs that were read or written by this process, with those of the heads.
+    private var vector = VersionVector()
+    private var all = VersionVector()
+    /// What the replica has of the packs before the cursors, and how far those are.
+    private var passed = VersionVector()
+    private var confirmed: [StreamID: Int64]
+    private var lastReset: Int64 = .min
+    private var lastNews: Int64
+    /// What could not be read since this was last taken. It stops no other stream.
+    private var problem: SyncError?
+
+    init(
+        store: any ObjectStore, meta: ArchiveMeta, position: ArchiveNotes.Position, limits: Limits, clock: any SyncClock
+    ) {
+        self.store = store
+        self.meta = meta
+        self.limits = limits
+        self.clock = clock
+        confirmed = Dictionary(
+            position.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
+        lastNews = clock.steadyMilliseconds()
+    }
+
+    /// Throws what could not be read since the last call.
+    func checkProblem() throws(SyncError) {
+        guard let found = problem else { return }
+        problem = nil
+        throw found
+    }
+
+    // MARK: - What the archive holds
+
+    /// The whole transactions that the archive holds, as far as it was looked at.
+    var known: VersionVector { vector }
+
+    /// As ``known``, with the beginnings of transactions.
+    var durable: VersionVector { all }
+
+    /// The heads in the last listing.
+    var heads: [StreamHead] { streams.values.compactMap(\.head).sorted { $0.stream.id < $1.stream.id } }
+
+    /// Notes packs that this replica has written.
+    func wrote(whole: VersionVector, all: VersionVector) {
+        vector.merge(whole)
+        self.all.merge(all)
+    }
+
+    /// For each stream, the first pack of which the replica may lack something.
+    var cursors: [ArchivedSnapshot.Cursor] {
+        confirmed.sorted { $0.key < $1.key }.map { .init(stream: StoredStream($0.key), next: $0.value) }
+    }
+
+    /// True when nothing was new for a while.
+    var isIdle: Bool { clock.steadyMilliseconds() - lastNews > 5 * limits.archive.activeMilliseconds }
+
+    /// Reads the heads that have changed.
+    ///
+    /// - Parameters:
+    ///   - base: What the archive holds besides packs.
+    ///   - own: What this replica's stream holds.
+    /// - Throws: ``SyncError`` of the store.
+    func look(base: VersionVector, own: VersionVector) async throws {
+        let listed = try await store.listAll(ArchiveKeys.heads)
+        let now = clock.steadyMilliseconds()
+        var tags: [StreamID: String] = [:]
+        for object in listed {
+            guard let id = StreamID(hex: object.key.dropFirst(ArchiveKeys.heads.utf8.count)) else { continue }
+            tags[id] = object.tag
+        }
+        for id in Array(streams.keys) where tags[id] == nil {
+            streams[id] = nil
+            waiting[id] = nil
+        }
+        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key).sorted()
+        for part in changed.parts(of: max(1, limits.archive.readsAtOnce)) {
+            let heads = try await withThrowingTaskGroup(of: (StreamID, Result<StreamHead?, SyncError>).self) { group in
+                for id in part {
+                    group.addTask { [store] in (id, try await damaged { try await StreamReader.head(of: id, in: store) }) }
+                }
+                var heads: [(StreamID, Result<StreamHead?, SyncError>)] = []
+                for try await head in group { heads.append(head) }
+                return heads
+            }
+            for (id, found) in heads {
+                let head = note(found) ?? nil
+                var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
+                if let head, head.last >= stream.next {
+                    stream.news = now
+                    lastNews = now
+                }
+                stream.head = head
+                stream.tag = tags[id] ?? ""
+                streams[id] = stream
+            }
+        }
+        // From the beginning: a store that was restored holds less than before.
+        vector = base.merged(with: own)
+        all = vector
+        for stream in streams.values {
+            guard let head = stream.head else { continue }
+            vector.merge(head.vector.vector)
+            all.merge(head.beginnings?.vector ?? head.vector.vector)
+        }
+        all.merge(vector)
+    }
+
+    /// - Returns: nil when the store has none, or it is damaged.
+    private static func head(of id: StreamID, in store: any ObjectStore) async throws -> StreamHead? {
+        guard let bytes = try await store.get(ArchiveKeys.head(id)) else { return nil }
+        let head: StreamHead = try ArchiveJSON.decode(bytes, "The head of stream \(id)")
+        guard head.stream.id == id, head.last >= 1 else { throw ArchiveJSON.damaged("The head of stream \(id)") }
+        return head
+    }
+
+    // MARK: - Reading packs
+
+    /// Passes on what `have` lacks, until nothing more can be taken, or about `bytes` were passed on.
+    ///
+    /// - Parameters:
+    ///   - have: What the replica has, and what it need not be sent.
+    ///   - own: The stream that this replica writes; it is not read.
+    ///   - isComplete: True to look behind the heads of all streams, not only of those written to lately.
+    /// - Throws: ``SyncError``: those of the store; `behindHorizon` when packs are missing that `have` lacks; what
+    ///   `onFrame` throws.
+    func read(
+        after have: VersionVector, own: StreamID?, base: VersionVector, bytes: Int, isComplete: Bool,
+        onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> Passed {
+        confirm(have)
+        var have = have
+        var result = Passed()
+        var isBlocked = false
+        while true {
+            var isProgress = false
+            var lacksBeginning = false
+            for id in due(own: own, isComplete: isComplete) {
+                switch try await read(id, &have, &result, bytes: bytes, onFrame) {
+                case .moved: isProgress = true
+                case .cut:
+                    result.isCut = true
+                    return result
+                case .lacksBeginning: lacksBeginning = true
+                case .nothing: break
+                }
+            }
+            if isProgress { continue }
+            guard lacksBeginning else { return result }
+            if !isBlocked, startOver(own: own) {
+                isBlocked = true
+                continue
+            }
+            try checkBase(base, have)
+            return result
+        }
+    }
+
+    private enum Step { case moved, cut, lacksBeginning, nothing }
+
+    /// The streams that may have something new.
+    private func due(own: StreamID?, isComplete: Bool) -> [StreamID] {
+        let now = clock.steadyMilliseconds()
+        let announced = streams.filter { $0.key != own && $0.value.next <= $0.value.head?.last ?? 0 }.keys
+        let active = streams.filter { id, stream in
+            guard id != own, stream.next > stream.head?.last ?? 0 else { return false }
+            return isComplete && stream.mayHaveMore || now - stream.news < limits.archive.activeMilliseconds
+        }
+        let latest = active.sorted { ($0.value.news, $0.key) > ($1.value.news, $1.key) }
+        return announced.sorted()
+            + latest.prefix(isComplete ? .max : limits.archive.activeStreams).map(\.key)
+    }
+
+    /// Reads on in one stream, as far as its frames can be taken.
+    private func read(
+        _ id: StreamID, _ have: inout VersionVector, _ result: inout Passed, bytes: Int,
+        _ onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> Step {
+        var step = Step.nothing
+        while true {
+            guard result.bytes < bytes else { return .cut }
+            let packs = try await packs(of: id)
+            guard !packs.isEmpty else {
+                noteMissing(id)
+                return step
+            }
+            for pack in packs {
+                for entry in pack.entries where !entry.frame.isKnown(to: have) {
+                    guard entry.frame.begins(after: have), have.covers(entry.notes.needs.vector) else {
+                        waiting[id] = pack
+                        guard step == .nothing else { return step }
+                        return entry.frame.begins(after: have) ? .nothing : .lacksBeginning
+                    }
+                    try await onFrame(entry.frame)
+                    have.merge(entry.frame.coveredVersions)
+                    result.frames += 1
+                    result.bytes += entry.frame.payload.count
+                }
+                pass(pack, of: id)
+                step = .moved
+            }
+        }
+    }
+
+    /// Notes that a stream has no next pack.
+    private func noteMissing(_ id: StreamID) {
+        guard let stream = streams[id] else { return }
+        streams[id]?.mayHaveMore = false
+        guard let head = stream.head, head.last >= stream.next, problem == nil else { return }
+        problem = SyncError(
+            .truncated, "Pack \(stream.next) of stream \(id) is missing in the archive \(store.name)",
+            hint: "Its replica writes what the archive lacks once more when it is told so: see `syncd store verify`.")
+    }
+
+    /// Returns what was read; nil for a damaged object, which is remembered.
+    private func note<T>(_ result: Result<T, SyncError>) -> T? {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            problem = problem ?? error
+            return nil
+        }
+    }
+
+    /// The next packs of a stream that exist, a few at a time.
+    private func packs(of id: StreamID) async throws -> [Pack] {
+        guard let stream = streams[id] else { return [] }
+        if let pack = waiting.removeValue(forKey: id), pack.header.sequence == stream.next { return [pack] }
+        let announced = Int(clamping: (stream.head?.last ?? 0) - stream.next + 1)
+        let count = max(1, min(announced, limits.archive.readsAtOnce))
+        let found = try await withThrowingTaskGroup(of: Result<Pack?, SyncError>.self) { group in
+            for offset in 0..<Int64(count) {
+                group.addTask { [store, meta, limits] in
+                    try await damaged {
+                        try await StreamReader.pack(stream.next + offset, of: id, in: store, meta, limits)
+                    }
+                }
+            }
+            var found: [Result<Pack?, SyncError>] = []
+            for try await result in group { found.append(result) }
+            return found
+        }
+        let packs = found.compactMap { note($0) ?? nil }.sorted { $0.header.sequence < $1.header.sequence }
+        // Only those without a gap: a pack may arrive late.
+        return packs.enumerated().prefix { $0.element.header.sequence == stream.next + Int64($0.offset) }.map(\.element)
+    }
+
+    /// Reads one pack; nil when it does not exist.
+    static func pack(
+        _ sequence: Int64, of id: StreamID, in store: any ObjectStore, _ meta: ArchiveMeta, _ limits: Limits
+    ) async throws -> Pack? {
+        let object = "Pack \(sequence) of stream \(id)"
+        guard let bytes = try await store.get(ArchiveKeys.pack(id, sequence)) else { return nil }
+        let pack = try Pack(bytes, object, limits: limits)
+        guard pack.header.stream.id == id, pack.header.sequence == sequence else { throw ArchiveJSON.damaged(object) }
+        guard pack.header.archive == meta.archive else {
+            throw SyncError(
+                .otherCluster, "\(object) was written for another archive",
+                hint: "Two archives were mixed in one place; each needs a prefix of its own.")
+        }
+        return pack
+    }
+
+    private func pass(_ pack: Pack, of id: StreamID) {
+        streams[id]?.next = pack.header.sequence + 1
+        streams[id]?.news = clock.steadyMilliseconds()
+        streams[id]?.mayHaveMore = true
+        lastNews = clock.steadyMilliseconds()
+        vector.merge(pack.wholeCovers)
+        all.merge(pack.covers)
+        passed.merge(pack.covers)
+    }
+
+    // MARK: - Where the streams stand
+
+    /// Notes that the replica has everything before the places of the streams, or begins again when it has not.
+    private func confirm(_ have: VersionVector) {
+        guard have.covers(passed) else { return restart() }
+        for (id, stream) in streams { confirmed[id] = stream.next }
+    }
+
+    /// Reads all streams from the beginning, but not again and again.
+    private func startOver(own: StreamID?) -> Bool {
+        let now = clock.steadyMilliseconds()
+        let hasBegun = streams.contains { $0.key != own && $0.value.next > 1 }
+        guard hasBegun, lastReset == .min || now - lastReset >= limits.archive.acknowledgementMilliseconds else { return false }
+        lastReset = now
+        restart()
+        return true
+    }
+
+    private func restart() {
+        for id in streams.keys { streams[id]?.next = 1 }
+        waiting = [:]
+        passed = VersionVector()
+        confirmed = [:]
+    }
+
+    /// - Throws: ``SyncError/Code/behindHorizon`` when the archive holds changes only in snapshots that `have` lacks.
+    private func checkBase(_ base: VersionVector, _ have: VersionVector) throws {
+        guard !have.covers(base) else { return }
+        throw SyncError(
+            .behindHorizon,
+            "The archive \(store.name) holds changes that this replica lacks only in snapshots: they were compacted before",
+            hint: "Another replica may still have them; otherwise `syncd clone` makes the file anew.")
+    }
+}
+
+/// Runs `body`. What it throws about a damaged object becomes a result; other failures end the whole step.
+private func damaged<T>(_ body: () async throws -> T) async throws -> Result<T, SyncError> {
+    do {
+        return .success(try await body())
+    } catch let error as SyncError where [.invalid, .otherCluster].contains(error.code) {
+        return .failure(error)
+    }
+}
+
+extension Array {
+    /// The elements in parts of at most `count`.
+    fileprivate func parts(of count: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
+    }
+}
