@@ -32,6 +32,18 @@ enum ArchiveKeys {
     /// A part of a snapshot, compressed with zstd.
     static func part(_ index: Int, of id: String) -> String { "1/s/\(id)/\(index)" }
 
+    /// The beginning of the keys that name packs which a reader found missing or damaged. The objects are empty.
+    static let damages = "1/d/"
+
+    /// A pack that a reader found missing or damaged.
+    static func damage(_ stream: StreamID, _ sequence: Int64) -> String { "\(damages)\(stream)/\(sequence)" }
+
+    /// The stream that the key of a damaged pack names; nil for another key.
+    static func damagedStream(_ key: String) -> StreamID? {
+        guard key.hasPrefix(damages) else { return nil }
+        return StreamID(hex: key.dropFirst(damages.utf8.count).prefix { $0 != "/" })
+    }
+
     /// A key for ``StoreAbilities/probe(_:key:)``.
     static func probe(_ number: UInt64) -> String { "1/probe/\(StreamID(number))" }
 }

@@ -44,7 +44,7 @@ public struct ArchiveLimits: Sendable, Hashable {
     public init() {}
 
     /// The limits of a directory, where a listing costs nothing.
-    var ofDirectory: ArchiveLimits {
+    package var ofDirectory: ArchiveLimits {
         var limits = self
         limits.listMilliseconds = min(limits.listMilliseconds, limits.pollMilliseconds)
         limits.idleListMilliseconds = limits.listMilliseconds
@@ -52,7 +52,7 @@ public struct ArchiveLimits: Sendable, Hashable {
     }
 
     /// The limits of a single exchange: everything is written at once.
-    var ofOneExchange: ArchiveLimits {
+    package var ofOneExchange: ArchiveLimits {
         var limits = self
         limits.flushMilliseconds = 0
         limits.headMilliseconds = 0

@@ -27,7 +27,8 @@ struct ArchiveMeta: Sendable, Hashable, Codable {
         let meta: ArchiveMeta = try ArchiveJSON.decode(bytes, "The description")
         guard meta.layout == layout else {
             throw SyncError(
-                .unsupportedVersion, "The archive \(store.name) has the layout \(meta.layout), and this program knows \(layout)",
+                .unsupportedVersion,
+                "The archive \(store.name) has the layout \(meta.layout), and this program knows \(layout)",
                 hint: "Install a release of Tandem that knows it.")
         }
         return meta

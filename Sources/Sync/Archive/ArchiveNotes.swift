@@ -47,7 +47,8 @@ struct ArchiveNotes: Sendable {
             }
         } catch let error as FileError {
             throw SyncError(
-                .storage, "The place in the archive cannot be \(error.operation) in \(path): \(String(cString: strerror(error.code)))",
+                .storage,
+                "The place in the archive cannot be \(error.operation) in \(path): \(String(cString: strerror(error.code)))",
                 hint: "The directory of the database must be writable.")
         }
     }

@@ -14,8 +14,6 @@ package final class ArchiveTransport: Transport {
         var meta: ArchiveMeta
         var writer: StreamWriter
         var reader: StreamReader
-        /// What the archive holds besides packs: what was compacted before its snapshots were made.
-        var base: VersionVector
     }
 
     /// When each origin's changes began to be missing in the archive.
@@ -30,7 +28,8 @@ package final class ArchiveTransport: Transport {
         var acknowledged: (vector: VersionVector, time: Int64)?
         var acknowledgements: [Acknowledgement] = []
         var acknowledgementTags: [String: String] = [:]
-        var acknowledgementsRead: Int64 = .min
+        /// When what is done from time to time was done, in steady milliseconds.
+        var regularly: Int64 = .min
         var looked: Int64 = .min
         var noted: ArchiveNotes.Position?
         var notedTime: Int64 = .min
@@ -79,70 +78,68 @@ package final class ArchiveTransport: Transport {
     package func hello(_ mine: Hello) async throws -> Hello {
         try await SyncError.wrapping {
             let session = try await open(mine)
+            try await session.writer.checkLast()
             try await announce(session, mine.origin, isLast: true)
+            try await session.reader.lookAtSnapshots()
             try await look(session)
-            try await makeBase(for: mine)
-            let current = try await open(mine)
-            try await exchangeAcknowledgements(mine)
+            try await makeBase(for: mine, session)
+            if isDue(\.regularly) {
+                try await lookAtDamages(session)
+                try await exchangeAcknowledgements(mine)
+                state.withLock { $0.regularly = clock.steadyMilliseconds() }
+            }
             var hello = Hello(
-                cluster: current.meta.cluster, origin: current.meta.archive.origin, formatVersion: mine.formatVersion,
-                vector: await current.reader.known, wallMilliseconds: clock.wallMilliseconds())
+                cluster: session.meta.cluster, origin: session.meta.archive.origin, formatVersion: mine.formatVersion,
+                vector: await session.reader.known, wallMilliseconds: clock.wallMilliseconds())
             hello.acknowledgements = acknowledgements(hello)
-            await addSamples(of: mine.origin, current, to: &hello)
+            await addSamples(of: mine.origin, session, to: &hello)
             return hello
         }
     }
 
     private func open(_ mine: Hello) async throws -> Session {
-        if let session = state.withLock({ $0.session }) { return session }
         let meta = try await ArchiveMeta.open(store, cluster: mine.cluster, entropy: entropy)
+        // Another archive may be there now, in a store that was emptied.
+        if let session = state.withLock({ $0.session }), session.meta == meta { return session }
         try Handshake.check(cluster: meta.cluster, mine: mine, peer: name)
         let position = try await blocking { [notes] in notes.read(meta.archive.origin) }
         var head: StreamHead?
         if let stream = position.stream?.id, let bytes = try await store.get(ArchiveKeys.head(stream)) {
             head = try? ArchiveJSON.decode(bytes, "The head of stream \(stream)")
         }
-        let base = try await SnapshotStore(store: store, limits: limits).all().base
         let session = Session(
             meta: meta,
             writer: StreamWriter(
                 store: store, meta: meta, position: position, head: head, limits: limits.archive, clock: clock,
                 entropy: entropy),
-            reader: StreamReader(store: store, meta: meta, position: position, limits: limits, clock: clock), base: base)
-        return state.withLock { state in
-            // The other lane may have been first.
-            let opened = state.session ?? session
-            state.session = opened
-            return opened
+            reader: StreamReader(store: store, meta: meta, position: position, limits: limits, clock: clock))
+        state.withLock { state in
+            state.session = session
+            state.lacks = [:]
+            (state.acknowledged, state.regularly, state.noted) = (nil, .min, nil)
         }
+        return session
     }
 
     private func look(_ session: Session) async throws {
-        let own = await session.writer.all
-        try await session.reader.look(base: session.base, own: own)
+        try await session.reader.look(own: session.writer.holds)
         state.withLock { $0.looked = clock.steadyMilliseconds() }
-        // A store that was restored from a backup, or emptied, lacks what this stream should hold.
-        let (stream, next) = await (session.writer.stream, session.writer.next)
+        // A store that was restored from a backup, or emptied, may lack packs of this stream.
+        let (stream, announced) = await (session.writer.stream, session.writer.announced)
         let head = await session.reader.heads.first { $0.stream.id == stream }
-        if next > 1, head.map({ $0.last < next - 1 }) ?? true, try await !isThere(session) {
+        if announced > 0, head.map({ $0.last < announced }) ?? true {
             logger?.warning("\(name) lacks packs that it had accepted: what it lacks is written again")
             await session.writer.takeNewStream()
-            try await session.reader.look(base: session.base, own: VersionVector())
+            try await session.reader.look(own: Holdings())
         }
-    }
-
-    /// True when the last pack of this replica's stream is in the store. A head may lag.
-    private func isThere(_ session: Session) async throws -> Bool {
-        let (stream, next) = await (session.writer.stream, session.writer.next)
-        return try await store.get(ArchiveKeys.pack(stream, next - 1), range: 0..<4) != nil
     }
 
     /// Writes a snapshot when this replica has compacted changes that the archive lacks: nothing else can bring
     /// them.
-    private func makeBase(for mine: Hello) async throws {
-        guard let session = state.withLock({ $0.session }), await !session.reader.durable.covers(mine.horizon) else { return }
+    private func makeBase(for mine: Hello, _ session: Session) async throws {
+        guard await !session.reader.durable.covers(mine.horizon) else { return }
         try await writeSnapshot()
-        try await look(state.withLock { $0.session } ?? session)
+        try await look(session)
     }
 
     /// The archive acknowledges what it holds, as a replica that never writes. So no replica drops an entry that is
@@ -153,20 +150,28 @@ package final class ArchiveTransport: Transport {
         return [own] + state.withLock { $0.acknowledgements }.prefix(limits.acknowledgementsPerHello - 1)
     }
 
+    /// Takes what readers told of missing and damaged packs. When one is in this replica's stream, begins another
+    /// stream. What the archive lacks is then written again.
+    private func lookAtDamages(_ session: Session) async throws {
+        let damaged = try await session.reader.lookAtDamages()
+        guard await damaged.contains(session.writer.stream) else { return }
+        logger?.warning("\(name) has lost changes that it had accepted: what it lacks is written again")
+        await session.writer.takeNewStream()
+        try await session.reader.look(own: Holdings())
+        _ = try await session.reader.lookAtDamages()
+    }
+
     private func exchangeAcknowledgements(_ mine: Hello) async throws {
         let now = clock.steadyMilliseconds()
-        let interval = limits.archive.acknowledgementMilliseconds
         if let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }),
             state.withLock({ state in
-                state.acknowledged.map { now - $0.time >= interval && $0.vector != own.vector || now - $0.time >= limits.aliveMilliseconds }
-                    ?? true
+                state.acknowledged.map { $0.vector != own.vector || now - $0.time >= limits.aliveMilliseconds } ?? true
             })
         {
             try await store.replace(
                 ArchiveKeys.acknowledgement(mine.origin), ArchiveJSON.encode(ArchivedAcknowledgement(own)))
             state.withLock { $0.acknowledged = (own.vector, now) }
         }
-        guard state.withLock({ $0.acknowledgementsRead == .min || now - $0.acknowledgementsRead >= interval }) else { return }
         let listed = try await store.listAll(ArchiveKeys.acknowledgements)
         var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
         for object in listed where tags[object.key] != object.tag {
@@ -180,7 +185,6 @@ package final class ArchiveTransport: Transport {
         state.withLock { [known, tags] state in
             state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
             state.acknowledgementTags = tags
-            state.acknowledgementsRead = now
         }
     }
 
@@ -214,10 +218,12 @@ package final class ArchiveTransport: Transport {
                 let isIdle = await session.reader.isIdle
                 if isFirst || isLookDue(isIdle: isIdle) { try await look(session) }
                 let passed = try await session.reader.read(
-                    after: request.have, own: await session.writer.stream, base: session.base, bytes: bytes,
+                    after: request.have, own: await session.writer.stream, bytes: bytes,
                     isComplete: isFirst, onFrame: onFrame)
+                try await session.reader.reportDamages()
                 try await note(session, isLast: false)
-                try await session.reader.checkProblem()
+                // A single exchange goes on, and tells at its end.
+                if request.waitSeconds > 0 { try await session.reader.checkProblems() }
                 let left = deadline - clock.steadyMilliseconds()
                 guard passed.frames == 0, !passed.isCut, left > 0 else {
                     return PullEnd(vector: await session.reader.known, more: passed.isCut)
@@ -228,6 +234,12 @@ package final class ArchiveTransport: Transport {
         }
     }
 
+    /// True when what is done from time to time was last done long ago.
+    private func isDue(_ time: KeyPath<State, Int64>) -> Bool {
+        let last = state.withLock { $0[keyPath: time] }
+        return last == .min || clock.steadyMilliseconds() - last >= limits.archive.acknowledgementMilliseconds
+    }
+
     private func isLookDue(isIdle: Bool) -> Bool {
         let interval = isIdle ? limits.archive.idleListMilliseconds : limits.archive.listMilliseconds
         let now = clock.steadyMilliseconds()
@@ -236,7 +248,9 @@ package final class ArchiveTransport: Transport {
 
     // MARK: - Pushing
 
-    /// Writes the frames as one pack.
+    /// Writes the frames as one pack, up to the first one that needs changes which the archive does not hold yet.
+    /// Those come from their writers, or from this replica after a while (``postponed(_:of:)``). So the packs of a
+    /// stream can always be taken in their order.
     ///
     /// - Throws: ``SyncError`` of the store.
     package func push(_ frames: [Frame]) async throws -> PushReply {
@@ -273,11 +287,37 @@ package final class ArchiveTransport: Transport {
                     }
                 )
             }
-            try await session.writer.write(entries, writer: writer, sample: sample)
-            await session.reader.wrote(whole: session.writer.vector, all: session.writer.all)
-            try await note(session, isLast: true)
-            return PushReply(vector: await session.reader.durable, applied: entries.count)
+            let taken = try ArchiveTransport.takable(entries, after: await session.reader.durable, limits)
+            if !taken.isEmpty {
+                try await session.writer.write(Array(taken), writer: writer, sample: sample)
+                await session.reader.wrote(session.writer.holds)
+                try await note(session, isLast: true)
+            }
+            return PushReply(
+                vector: await session.reader.durable, applied: taken.count, heldBack: Pack.covers(of: batches))
         }
+    }
+
+    /// The frames, or runs of frames, that a replica can take which has `there`, in their order.
+    private static func takable(
+        _ entries: [Pack.Entry], after there: VersionVector, _ limits: Limits
+    ) throws(SyncError) -> [Pack.Entry] {
+        var there = there
+        var taken: [Pack.Entry] = []
+        for entry in entries {
+            let parts: [Pack.Entry]
+            do throws(WireError) {
+                parts = entry.follows(there) ? [entry] : try entry.runs(limits: limits)
+            } catch {
+                throw SyncError(error)
+            }
+            for part in parts {
+                guard part.follows(there) else { return taken }
+                there.merge(part.frame.coveredVersions)
+                taken.append(part)
+            }
+        }
+        return taken
     }
 
     /// The changes of other replicas that the archive lacks, and has not lacked for long: their writers bring them.
@@ -317,9 +357,16 @@ package final class ArchiveTransport: Transport {
     /// Announces the last packs, and notes where this replica stands.
     package func finish() async throws {
         guard let session = state.withLock({ $0.session }) else { return }
-        let own = try await blocking { [replica] in try replica.identity().origin }
+        let (own, have) = try await blocking { [replica] in
+            try replica.read { db in
+                let reader = try JournalReader(db)
+                return (reader.identity.origin, reader.vector())
+            }
+        }
         try await announce(session, own, isLast: true)
+        await session.reader.confirm(have)
         try await note(session, isLast: true)
+        try await session.reader.checkProblems()
     }
 
     // MARK: - Snapshots
@@ -335,7 +382,8 @@ package final class ArchiveTransport: Transport {
         if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
         // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
         let known = await session.reader.known
-        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known) else {
+        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known)
+        else {
             return false
         }
         try await writeSnapshot()
@@ -367,7 +415,7 @@ package final class ArchiveTransport: Transport {
             milliseconds: clock.wallMilliseconds(), manifest: copy.manifest, horizon: StoredVector(copy.horizon),
             cursors: cursors.filter { $0.stream.id != stream } + [own])
         try await SnapshotStore(store: store, limits: limits).write(snapshot, copy.file, onProgress: onProgress)
-        state.withLock { $0.session?.base.merge(copy.horizon) }
+        try await session.reader.lookAtSnapshots()
         return copy.manifest
     }
 
@@ -385,7 +433,8 @@ package final class ArchiveTransport: Transport {
         let next = await session.writer.next
         let position = ArchiveNotes.Position(
             stream: next > 1 ? StoredStream(await session.writer.stream) : nil, next: next,
-            previous: await session.writer.previous.map { SnapshotManifest.Digest($0) }, cursors: await session.reader.cursors)
+            previous: await session.writer.previous.map { SnapshotManifest.Digest($0) },
+            cursors: await session.reader.cursors)
         let isDue = state.withLock { state in
             guard state.noted != position,
                 isLast || state.notedTime == .min || now - state.notedTime >= limits.peerRecordMilliseconds
@@ -397,9 +446,4 @@ package final class ArchiveTransport: Transport {
         guard isDue else { return }
         try await blocking { [notes] in try notes.write(position, of: session.meta.archive.origin) }
     }
-}
-
-extension [ArchivedSnapshot] {
-    /// The changes that some snapshot holds and that need not be in a pack.
-    var base: VersionVector { reduce(VersionVector()) { $0.merged(with: $1.horizon.vector) } }
 }

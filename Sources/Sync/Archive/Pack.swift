@@ -10,8 +10,8 @@ import Journal
 struct Pack: Sendable, Hashable {
     /// What the pack says of itself.
     struct Header: Sendable, Hashable, Codable {
-        /// The archive that it was written for.
-        var archive: StoredOrigin
+        /// The cluster whose changes it holds.
+        var cluster: String
         var stream: StoredStream
         /// Its place in the stream, from 1.
         var sequence: Int64
@@ -50,16 +50,9 @@ struct Pack: Sendable, Hashable {
 
     var entries: [Entry] { zip(frames, header.frames).map { Entry(frame: $0, notes: $1) } }
 
-    /// The version up to which each origin's changes in the pack reach.
-    var covers: VersionVector { Pack.covers(of: frames) }
+    var holds: Holdings { Holdings(entries) }
 
-    /// As ``covers``, of whole transactions only.
-    var wholeCovers: VersionVector {
-        var whole = VersionVector()
-        for entry in entries { whole.merge(entry.wholeCovers) }
-        return whole
-    }
-
+    /// The version up to which each origin's changes in the frames reach.
     static func covers(of frames: [Frame]) -> VersionVector {
         var covers = VersionVector()
         for frame in frames { covers.merge(frame.coveredVersions) }
@@ -88,7 +81,6 @@ struct Pack: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - object: What it is, for the error.
-    ///   - digest: Receives the digest of the pack.
     /// - Throws: ``SyncError/Code/invalid`` for bytes that are not a whole pack.
     init(_ bytes: [UInt8], _ object: String, limits: Limits) throws {
         let content = Array(bytes.dropLast(SHA256.byteCount))
@@ -116,9 +108,6 @@ struct Pack: Sendable, Hashable {
         self.header = header
         self.frames = frames
     }
-
-    /// The digest at the end of a pack's bytes.
-    static func digest(of bytes: [UInt8]) -> [UInt8] { Array(bytes.suffix(SHA256.byteCount)) }
 }
 
 extension Pack.Entry {
@@ -143,6 +132,20 @@ extension Pack.Entry {
             notes: Pack.FrameNotes(needs: StoredVector(needs), ends: open.isEmpty ? nil : open))
     }
 
+    /// The runs of the frame, each as a frame of its own. The whole may wait for what one of its runs can go without.
+    ///
+    /// - Throws: ``WireError`` for a frame whose changes cannot be decoded.
+    func runs(limits: Limits) throws(WireError) -> [Pack.Entry] {
+        let batch = try frame.batch(limits: limits)
+        guard batch.runs.count > 1 else { return [self] }
+        return try batch.runs.map { run throws(WireError) in
+            try Pack.Entry(Frame(batch.part(of: run, changes: run.changes), encoding: .zstd), limits: limits)
+        }
+    }
+
+    /// True when a replica that has `have` can take the frame.
+    func follows(_ have: VersionVector) -> Bool { frame.begins(after: have) && have.covers(notes.needs.vector) }
+
     /// The version up to which each origin's whole transactions in the frame reach.
     var wholeCovers: VersionVector {
         let ends = Dictionary(
@@ -164,11 +167,6 @@ extension Frame {
             for cover in covers { vector.advance(cover.origin, to: cover.last) }
         }
         return vector
-    }
-
-    /// True when `have` holds everything before the frame's changes, and what their writers had merged.
-    func follows(_ have: VersionVector, needs: VersionVector) -> Bool {
-        begins(after: have) && have.covers(needs)
     }
 
     /// True when `have` holds everything before the frame's changes.

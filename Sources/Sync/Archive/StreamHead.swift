@@ -9,10 +9,8 @@ struct StreamHead: Sendable, Hashable, Codable {
     var last: Int64
     /// When it was written, in milliseconds since 1970 by the writer's clock.
     var milliseconds: Int64
-    /// The whole transactions in all packs of the stream: for each origin, the last version.
-    var vector: StoredVector
-    /// As ``vector``, with the beginnings of transactions; nil when there are none.
-    var beginnings: StoredVector?
+    /// The changes in all packs of the stream.
+    var holds: Holdings
     /// A sample of the writer's own history, so that a copy of its file learns that it is one; nil for a writer
     /// without changes.
     var sample: Sample?

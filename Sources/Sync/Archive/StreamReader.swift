@@ -16,6 +16,14 @@ actor StreamReader {
         var news: Int64
         /// True when packs may lie behind the head that were not looked for yet.
         var mayHaveMore = true
+        /// What the packs hold that could be read, once one of them could not; nil before. What the head says is not
+        /// true then.
+        var remains: Holdings?
+        /// The packs that could not be read.
+        var lost: Set<Int64> = []
+
+        /// What the archive holds by this stream.
+        var holds: Holdings { remains ?? head?.holds ?? Holdings() }
     }
 
     /// What one call passed on.
@@ -31,19 +39,28 @@ actor StreamReader {
     private let limits: Limits
     private let clock: any SyncClock
 
+    /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
+    private var bases: [String: VersionVector] = [:]
+    private var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
     private var streams: [StreamID: Stream] = [:]
     /// Packs that were read and wait for others.
     private var waiting: [StreamID: Pack] = [:]
     /// Whole transactions in the packs that were read or written by this process, with those of the heads.
     private var vector = VersionVector()
     private var all = VersionVector()
+    /// As ``all``, if all packs that the heads announce were there.
+    private var announced = VersionVector()
+    /// What this replica's stream holds.
+    private var own = Holdings()
     /// What the replica has of the packs before the cursors, and how far those are.
     private var passed = VersionVector()
     private var confirmed: [StreamID: Int64]
     private var lastReset: Int64 = .min
     private var lastNews: Int64
-    /// What could not be read since this was last taken. It stops no other stream.
-    private var problem: SyncError?
+    /// The objects that could not be read, by their keys. They stop no other stream.
+    private var problems: [String: SyncError] = [:]
+    /// The keys by which some reader tells that packs are missing or damaged.
+    private var reported: Set<String> = []
 
     init(
         store: any ObjectStore, meta: ArchiveMeta, position: ArchiveNotes.Position, limits: Limits, clock: any SyncClock
@@ -57,11 +74,56 @@ actor StreamReader {
         lastNews = clock.steadyMilliseconds()
     }
 
-    /// Throws what could not be read since the last call.
-    func checkProblem() throws(SyncError) {
-        guard let found = problem else { return }
-        problem = nil
-        throw found
+    /// Throws the first of the objects that could not be read since the last call, and of the packs that are lost.
+    func checkProblems() throws(SyncError) {
+        var found = problems
+        problems = [:]
+        for (id, sequence) in lostPacks where found[ArchiveKeys.pack(id, sequence)] == nil {
+            found[ArchiveKeys.pack(id, sequence)] = SyncError(
+                .truncated, "Pack \(sequence) of stream \(id) is missing in the archive \(store.name)",
+                hint: "A replica that has its changes writes them again by itself. `syncd store verify` tells more.")
+        }
+        if let first = found.min(by: { $0.key < $1.key }) { throw first.value }
+    }
+
+    /// Tells others of the packs that were found missing or damaged, and removes what is told of packs whose changes
+    /// are in the archive again.
+    ///
+    /// - Throws: ``SyncError`` of the store; the next call goes on.
+    func reportDamages() async throws {
+        let lost = Set(lostPacks.map { ArchiveKeys.damage($0, $1) })
+        for key in lost.subtracting(reported).sorted() {
+            _ = try await store.create(key, [])
+            reported.insert(key)
+        }
+        for key in reported.subtracting(lost).sorted() {
+            guard let id = ArchiveKeys.damagedStream(key), let stream = streams[id], stream.remains != nil,
+                stream.next > stream.head?.last ?? 0
+            else { continue }
+            try await store.delete(key)
+            reported.remove(key)
+        }
+    }
+
+    /// Takes what readers told of missing and damaged packs: their streams are read again.
+    ///
+    /// - Returns: Those streams.
+    /// - Throws: ``SyncError`` of the store.
+    func lookAtDamages() async throws -> Set<StreamID> {
+        reported = Set(try await store.listAll(ArchiveKeys.damages).map(\.key))
+        let damaged = Set(reported.compactMap { ArchiveKeys.damagedStream($0) })
+        for id in damaged where streams[id]?.remains == nil {
+            streams[id]?.remains = Holdings()
+            streams[id]?.next = 1
+        }
+        count()
+        return damaged
+    }
+
+    /// The packs that are missing or damaged, and whose changes are nowhere else in the archive.
+    private var lostPacks: [(StreamID, Int64)] {
+        streams.filter { $0.value.head?.holds.isCovered(by: all) == false }.sorted { $0.key < $1.key }
+            .flatMap { id, stream in stream.lost.sorted().map { (id, $0) } }
     }
 
     // MARK: - What the archive holds
@@ -75,10 +137,10 @@ actor StreamReader {
     /// The heads in the last listing.
     var heads: [StreamHead] { streams.values.compactMap(\.head).sorted { $0.stream.id < $1.stream.id } }
 
-    /// Notes packs that this replica has written.
-    func wrote(whole: VersionVector, all: VersionVector) {
-        vector.merge(whole)
-        self.all.merge(all)
+    /// Notes what this replica's stream holds now.
+    func wrote(_ own: Holdings) {
+        self.own = own
+        count()
     }
 
     /// For each stream, the first pack of which the replica may lack something.
@@ -89,13 +151,30 @@ actor StreamReader {
     /// True when nothing was new for a while.
     var isIdle: Bool { clock.steadyMilliseconds() - lastNews > 5 * limits.archive.activeMilliseconds }
 
+    /// Reads the manifests that are new.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func lookAtSnapshots() async throws {
+        let keys = try await store.listAll(ArchiveKeys.manifests).map(\.key)
+        var found: [String: VersionVector] = [:]
+        for key in keys {
+            if let known = bases[key] {
+                found[key] = known
+            } else if let bytes = try await store.get(key) {
+                let snapshot: ArchivedSnapshot? = note(
+                    try await damaged { () throws(SyncError) in try ArchiveJSON.decode(bytes, "The manifest \(key)") },
+                    key)
+                found[key] = snapshot?.horizon.vector ?? VersionVector()
+            }
+        }
+        bases = found
+    }
+
     /// Reads the heads that have changed.
     ///
-    /// - Parameters:
-    ///   - base: What the archive holds besides packs.
-    ///   - own: What this replica's stream holds.
+    /// - Parameter own: What this replica's stream holds.
     /// - Throws: ``SyncError`` of the store.
-    func look(base: VersionVector, own: VersionVector) async throws {
+    func look(own: Holdings) async throws {
         let listed = try await store.listAll(ArchiveKeys.heads)
         let now = clock.steadyMilliseconds()
         var tags: [StreamID: String] = [:]
@@ -107,18 +186,21 @@ actor StreamReader {
             streams[id] = nil
             waiting[id] = nil
         }
-        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key).sorted()
+        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key)
+            .sorted()
         for part in changed.parts(of: max(1, limits.archive.readsAtOnce)) {
             let heads = try await withThrowingTaskGroup(of: (StreamID, Result<StreamHead?, SyncError>).self) { group in
                 for id in part {
-                    group.addTask { [store] in (id, try await damaged { try await StreamReader.head(of: id, in: store) }) }
+                    group.addTask { [store] in
+                        (id, try await damaged { try await StreamReader.head(of: id, in: store) })
+                    }
                 }
                 var heads: [(StreamID, Result<StreamHead?, SyncError>)] = []
                 for try await head in group { heads.append(head) }
                 return heads
             }
             for (id, found) in heads {
-                let head = note(found) ?? nil
+                let head = note(found, ArchiveKeys.head(id)) ?? nil
                 var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
                 if let head, head.last >= stream.next {
                     stream.news = now
@@ -129,15 +211,20 @@ actor StreamReader {
                 streams[id] = stream
             }
         }
-        // From the beginning: a store that was restored holds less than before.
-        vector = base.merged(with: own)
-        all = vector
+        self.own = own
+        count()
+    }
+
+    /// Works out what the archive holds, from the beginning: a store that was restored holds less than before.
+    private func count() {
+        var holds = own
+        var heads = own
         for stream in streams.values {
-            guard let head = stream.head else { continue }
-            vector.merge(head.vector.vector)
-            all.merge(head.beginnings?.vector ?? head.vector.vector)
+            holds.merge(stream.holds)
+            heads.merge(stream.head?.holds ?? Holdings())
         }
-        all.merge(vector)
+        (all, vector) = holds.reachable(from: base)
+        announced = heads.reachable(from: base).all
     }
 
     /// - Returns: nil when the store has none, or it is damaged.
@@ -159,7 +246,7 @@ actor StreamReader {
     /// - Throws: ``SyncError``: those of the store; `behindHorizon` when packs are missing that `have` lacks; what
     ///   `onFrame` throws.
     func read(
-        after have: VersionVector, own: StreamID?, base: VersionVector, bytes: Int, isComplete: Bool,
+        after have: VersionVector, own: StreamID?, bytes: Int, isComplete: Bool,
         onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> Passed {
         confirm(have)
@@ -180,12 +267,13 @@ actor StreamReader {
                 }
             }
             if isProgress { continue }
+            if try await readAhead(own: own, &have, &result, onFrame) { continue }
             guard lacksBeginning else { return result }
             if !isBlocked, startOver(own: own) {
                 isBlocked = true
                 continue
             }
-            try checkBase(base, have)
+            try checkBase(have)
             return result
         }
     }
@@ -215,20 +303,19 @@ actor StreamReader {
             guard result.bytes < bytes else { return .cut }
             let packs = try await packs(of: id)
             guard !packs.isEmpty else {
-                noteMissing(id)
-                return step
+                guard passMissing(id) else { return step }
+                step = .moved
+                continue
             }
             for pack in packs {
-                for entry in pack.entries where !entry.frame.isKnown(to: have) {
-                    guard entry.frame.begins(after: have), have.covers(entry.notes.needs.vector) else {
-                        waiting[id] = pack
-                        guard step == .nothing else { return step }
-                        return entry.frame.begins(after: have) ? .nothing : .lacksBeginning
-                    }
-                    try await onFrame(entry.frame)
-                    have.merge(entry.frame.coveredVersions)
-                    result.frames += 1
-                    result.bytes += entry.frame.payload.count
+                for entry in pack.entries {
+                    let before = result.frames
+                    let isTaken = try await take(entry, &have, &result, onFrame)
+                    if result.frames > before { step = .moved }
+                    guard !isTaken else { continue }
+                    waiting[id] = pack
+                    guard step == .nothing else { return step }
+                    return entry.frame.begins(after: have) ? .nothing : .lacksBeginning
                 }
                 pass(pack, of: id)
                 step = .moved
@@ -236,22 +323,77 @@ actor StreamReader {
         }
     }
 
-    /// Notes that a stream has no next pack.
-    private func noteMissing(_ id: StreamID) {
-        guard let stream = streams[id] else { return }
-        streams[id]?.mayHaveMore = false
-        guard let head = stream.head, head.last >= stream.next, problem == nil else { return }
-        problem = SyncError(
-            .truncated, "Pack \(stream.next) of stream \(id) is missing in the archive \(store.name)",
-            hint: "Its replica writes what the archive lacks once more when it is told so: see `syncd store verify`.")
+    /// Passes on a frame, or as many of its runs as can be taken.
+    ///
+    /// - Returns: False when something has to wait.
+    private func take(
+        _ entry: Pack.Entry, _ have: inout VersionVector, _ result: inout Passed,
+        _ onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> Bool {
+        guard !entry.frame.isKnown(to: have) else { return true }
+        let parts = entry.follows(have) ? [entry] : try entry.runs(limits: limits)
+        for part in parts where !part.frame.isKnown(to: have) {
+            guard part.follows(have) else { return false }
+            try await onFrame(part.frame)
+            have.merge(part.frame.coveredVersions)
+            result.frames += 1
+            result.bytes += part.frame.payload.count
+        }
+        return true
+    }
+
+    /// Looks for what blocked packs need in later packs of the same streams: changes that the archive had lost were
+    /// written again there.
+    ///
+    /// - Returns: True when anything was passed on.
+    private func readAhead(
+        own: StreamID?, _ have: inout VersionVector, _ result: inout Passed,
+        _ onFrame: @Sendable (Frame) async throws -> Void
+    ) async throws -> Bool {
+        let before = result.frames
+        for (id, pack) in waiting.sorted(by: { $0.key < $1.key }) where id != own {
+            // Otherwise the needs are not in the archive yet, and there is nothing to look for.
+            let isHere = pack.entries.allSatisfy { $0.follows(announced) }
+            guard isHere, let last = streams[id]?.head?.last, last > pack.header.sequence else { continue }
+            for sequence in (pack.header.sequence + 1)...last {
+                let found = try await damaged { [store, meta, limits] in
+                    try await StreamReader.pack(sequence, of: id, in: store, meta, limits)
+                }
+                guard case .success(let later?) = found else { continue }
+                for entry in later.entries { _ = try await take(entry, &have, &result, onFrame) }
+            }
+        }
+        return result.frames > before
+    }
+
+    /// Goes on behind a pack that is missing or damaged although the head announces it. What it held comes from any
+    /// replica that has it: such a replica learns here that the archive lacks it.
+    ///
+    /// - Returns: False when the stream simply ends.
+    private func passMissing(_ id: StreamID) -> Bool {
+        guard var stream = streams[id], let head = stream.head, head.last >= stream.next else {
+            streams[id]?.mayHaveMore = false
+            return false
+        }
+        if stream.remains == nil {
+            // Read from the beginning, to know what the other packs hold.
+            stream.remains = Holdings()
+            stream.next = 1
+        } else {
+            stream.lost.insert(stream.next)
+            stream.next += 1
+        }
+        streams[id] = stream
+        count()
+        return true
     }
 
     /// Returns what was read; nil for a damaged object, which is remembered.
-    private func note<T>(_ result: Result<T, SyncError>) -> T? {
+    private func note<T>(_ result: Result<T, SyncError>, _ key: String) -> T? {
         switch result {
         case .success(let value): return value
         case .failure(let error):
-            problem = problem ?? error
+            problems[key] = error
             return nil
         }
     }
@@ -262,19 +404,21 @@ actor StreamReader {
         if let pack = waiting.removeValue(forKey: id), pack.header.sequence == stream.next { return [pack] }
         let announced = Int(clamping: (stream.head?.last ?? 0) - stream.next + 1)
         let count = max(1, min(announced, limits.archive.readsAtOnce))
-        let found = try await withThrowingTaskGroup(of: Result<Pack?, SyncError>.self) { group in
-            for offset in 0..<Int64(count) {
+        let found = try await withThrowingTaskGroup(of: (Int64, Result<Pack?, SyncError>).self) { group in
+            for sequence in stream.next..<(stream.next + Int64(count)) {
                 group.addTask { [store, meta, limits] in
-                    try await damaged {
-                        try await StreamReader.pack(stream.next + offset, of: id, in: store, meta, limits)
-                    }
+                    (
+                        sequence,
+                        try await damaged { try await StreamReader.pack(sequence, of: id, in: store, meta, limits) }
+                    )
                 }
             }
-            var found: [Result<Pack?, SyncError>] = []
+            var found: [(Int64, Result<Pack?, SyncError>)] = []
             for try await result in group { found.append(result) }
             return found
         }
-        let packs = found.compactMap { note($0) ?? nil }.sorted { $0.header.sequence < $1.header.sequence }
+        let packs = found.compactMap { note($1, ArchiveKeys.pack(id, $0)) ?? nil }
+            .sorted { $0.header.sequence < $1.header.sequence }
         // Only those without a gap: a pack may arrive late.
         return packs.enumerated().prefix { $0.element.header.sequence == stream.next + Int64($0.offset) }.map(\.element)
     }
@@ -287,9 +431,9 @@ actor StreamReader {
         guard let bytes = try await store.get(ArchiveKeys.pack(id, sequence)) else { return nil }
         let pack = try Pack(bytes, object, limits: limits)
         guard pack.header.stream.id == id, pack.header.sequence == sequence else { throw ArchiveJSON.damaged(object) }
-        guard pack.header.archive == meta.archive else {
+        guard pack.header.cluster.utf8.elementsEqual(meta.cluster.utf8) else {
             throw SyncError(
-                .otherCluster, "\(object) was written for another archive",
+                .otherCluster, "\(object) holds changes of the cluster \(pack.header.cluster)",
                 hint: "Two archives were mixed in one place; each needs a prefix of its own.")
         }
         return pack
@@ -300,15 +444,27 @@ actor StreamReader {
         streams[id]?.news = clock.steadyMilliseconds()
         streams[id]?.mayHaveMore = true
         lastNews = clock.steadyMilliseconds()
-        vector.merge(pack.wholeCovers)
-        all.merge(pack.covers)
-        passed.merge(pack.covers)
+        let holds = pack.holds
+        passed.merge(Pack.covers(of: pack.frames))
+        streams[id]?.lost.remove(pack.header.sequence)
+        guard let stream = streams[id] else { return }
+        if stream.remains != nil {
+            streams[id]?.remains?.merge(holds)
+        } else if stream.next > stream.head?.last ?? 0 {
+            // Behind the head, which does not tell of it yet.
+            streams[id]?.head?.holds.merge(holds)
+        } else {
+            return
+        }
+        count()
     }
 
     // MARK: - Where the streams stand
 
     /// Notes that the replica has everything before the places of the streams, or begins again when it has not.
-    private func confirm(_ have: VersionVector) {
+    ///
+    /// - Parameter have: What the replica has, and what it need not be sent.
+    func confirm(_ have: VersionVector) {
         guard have.covers(passed) else { return restart() }
         for (id, stream) in streams { confirmed[id] = stream.next }
     }
@@ -317,7 +473,9 @@ actor StreamReader {
     private func startOver(own: StreamID?) -> Bool {
         let now = clock.steadyMilliseconds()
         let hasBegun = streams.contains { $0.key != own && $0.value.next > 1 }
-        guard hasBegun, lastReset == .min || now - lastReset >= limits.archive.acknowledgementMilliseconds else { return false }
+        guard hasBegun, lastReset == .min || now - lastReset >= limits.archive.acknowledgementMilliseconds else {
+            return false
+        }
         lastReset = now
         restart()
         return true
@@ -331,7 +489,7 @@ actor StreamReader {
     }
 
     /// - Throws: ``SyncError/Code/behindHorizon`` when the archive holds changes only in snapshots that `have` lacks.
-    private func checkBase(_ base: VersionVector, _ have: VersionVector) throws {
+    private func checkBase(_ have: VersionVector) throws {
         guard !have.covers(base) else { return }
         throw SyncError(
             .behindHorizon,

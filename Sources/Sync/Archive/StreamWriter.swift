@@ -15,13 +15,11 @@ actor StreamWriter {
     private(set) var stream: StreamID
     private(set) var next: Int64
     private(set) var previous: [UInt8]?
-    /// The whole transactions in the stream.
-    private(set) var vector = VersionVector()
-    /// As ``vector``, with the beginnings of transactions.
-    private(set) var all = VersionVector()
+    /// The changes in the stream.
+    private(set) var holds = Holdings()
     private var sample: StreamHead.Sample?
     /// The last pack that the head in the store announces, and when that was written, in steady milliseconds.
-    private var announced: Int64 = 0
+    private(set) var announced: Int64 = 0
     private var announcedTime: Int64 = .min
     private var isAnnouncing = false
 
@@ -42,8 +40,7 @@ actor StreamWriter {
             self.stream = stream
             next = position.next
             previous = position.previous?.bytes
-            vector = head.vector.vector
-            all = vector.merged(with: head.beginnings?.vector ?? VersionVector())
+            holds = head.holds
             announced = head.last
         } else {
             stream = StreamID(entropy())
@@ -53,15 +50,14 @@ actor StreamWriter {
 
     /// Writes frames as the next pack.
     ///
-    /// - Parameters:
-    ///   - sample: The newest change of the writer.
+    /// - Parameter sample: The newest change of the writer.
     /// - Throws: ``SyncError`` of the store. The pack is perhaps there then; the same frames may be written again.
     func write(_ entries: [Pack.Entry], writer: OriginID, sample: StreamHead.Sample?) async throws {
         var isNewStream = false
         while true {
             let pack = Pack(
                 header: Pack.Header(
-                    archive: meta.archive, stream: StoredStream(stream), sequence: next,
+                    cluster: meta.cluster, stream: StoredStream(stream), sequence: next,
                     previous: previous.map { SnapshotManifest.Digest($0) }, writer: StoredOrigin(writer),
                     milliseconds: clock.wallMilliseconds(), frames: entries.map(\.notes)),
                 frames: entries.map(\.frame))
@@ -69,8 +65,7 @@ actor StreamWriter {
             if try await create(ArchiveKeys.pack(stream, next), bytes) {
                 next += 1
                 previous = digest
-                all.merge(pack.covers)
-                vector.merge(pack.wholeCovers)
+                holds.merge(Holdings(entries))
                 self.sample = sample ?? self.sample
                 return try await announceIfDue(writer: writer)
             }
@@ -82,11 +77,24 @@ actor StreamWriter {
         }
     }
 
+    /// Looks whether the last pack is in the store, before a head announces it: the store may have been restored
+    /// from a backup since.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func checkLast() async throws {
+        guard next - 1 > announced else { return }
+        let (stream, last) = (stream, next - 1)
+        guard try await store.get(ArchiveKeys.pack(stream, last), range: 0..<4) == nil, self.stream == stream else {
+            return
+        }
+        takeNewStream()
+    }
+
     /// Begins another stream: the store does not have what this one should hold.
     func takeNewStream() {
         stream = StreamID(entropy())
         (next, previous, announced, announcedTime) = (1, nil, 0, .min)
-        (vector, all) = (VersionVector(), VersionVector())
+        holds = Holdings()
     }
 
     /// Writes the head when it lacks packs and the last one is old enough.
@@ -96,7 +104,8 @@ actor StreamWriter {
     func announceIfDue(writer: OriginID, isLast: Bool = false) async throws {
         let now = clock.steadyMilliseconds()
         let last = next - 1
-        guard last > announced, !isAnnouncing, isLast || announcedTime == .min || now - announcedTime >= limits.headMilliseconds
+        guard last > announced, !isAnnouncing,
+            isLast || announcedTime == .min || now - announcedTime >= limits.headMilliseconds
         else { return }
         // One at a time: an older head must not replace a newer one.
         isAnnouncing = true
@@ -104,8 +113,7 @@ actor StreamWriter {
         let stream = stream
         let head = StreamHead(
             stream: StoredStream(stream), writer: StoredOrigin(writer), last: last,
-            milliseconds: clock.wallMilliseconds(), vector: StoredVector(vector),
-            beginnings: vector.covers(all) ? nil : StoredVector(all), sample: sample)
+            milliseconds: clock.wallMilliseconds(), holds: holds, sample: sample)
         try await store.replace(ArchiveKeys.head(stream), ArchiveJSON.encode(head))
         guard self.stream == stream else { return }
         announced = last

@@ -35,7 +35,9 @@ package struct DirectoryStore: ObjectStore {
             // A link fails when the name is taken, on network shares too.
             if link(unfinished, file) != 0 {
                 guard errno != EEXIST else { return false }
-                guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS else { throw failure("written", file, errno) }
+                guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS else {
+                    throw failure("written", file, errno)
+                }
                 // A file system without links, such as FAT.
                 guard tandem_rename_once(unfinished, file) == 0 else {
                     guard errno != EEXIST else { return false }

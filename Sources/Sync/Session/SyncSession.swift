@@ -150,7 +150,7 @@ package struct SyncSession: Sendable {
             let before = have
             have.merge(reply.vector)
             have.merge(portion.frames.reduce(into: VersionVector()) { $0.merge($1.coveredVersions) })
-            sent.heldBack = reply.heldBack.merged(with: postponed)
+            sent.heldBack.merge(reply.heldBack)
             guard have != before else {
                 throw SyncError(.failed, "\(transport.name) accepted a push without making progress")
             }

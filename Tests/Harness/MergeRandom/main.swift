@@ -10,6 +10,7 @@ import Synchronization
 // SETS   the number of sets of six batches, for which every step is taken (1 with a SEED, else 1 000)
 // WHOLE  the number of sets, from the first on, for which all 720 orders are walked (4)
 // FLEETS the number of fleets that are migrated machine by machine (1 with a SEED, else 1 000)
+// ARCHIVES the number of lives of replicas that share an archive (1 with a SEED, else 1 000)
 // KNOBS  what histories contain: all, or names of HistoryKnobs.swift separated by commas (all)
 let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
 func number(_ name: String) -> UInt64? { environment[name].flatMap { UInt64($0) } }
@@ -17,6 +18,7 @@ let seed = number("SEED")
 let knobs = HistoryKnobs(named: environment["KNOBS"] ?? "all")
 let count = number("COUNT") ?? (seed == nil ? 10_000 : 1)
 let sets = number("SETS") ?? (seed == nil ? 1_000 : 1)
+let archiveCount = number("ARCHIVES") ?? (seed == nil ? 1_000 : 1)
 let fleetCount = number("FLEETS") ?? (seed == nil ? 1_000 : 1)
 
 /// Prints the progress of a campaign on standard error from time to time.
@@ -68,4 +70,7 @@ let deliveries = await report("\(sets) sets") { onProgress in
 let fleets = await report("\(fleetCount) fleets") { onProgress in
     await FleetCampaign.run(seed: seed ?? 1, count: fleetCount, onProgress: onProgress)
 }
-exit(histories && deliveries && fleets ? 0 : 1)
+let archives = await report("\(archiveCount) archives") { onProgress in
+    await ArchiveCampaign.run(seed: seed ?? 1, count: archiveCount, onProgress: onProgress)
+}
+exit(histories && deliveries && fleets && archives ? 0 : 1)

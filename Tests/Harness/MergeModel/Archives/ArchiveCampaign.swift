@@ -1,0 +1,54 @@
+import TestSupport
+
+/// Checks random lives of replicas that share an archive.
+package enum ArchiveCampaign {
+    /// - Parameters:
+    ///   - seed: The seed of the first life; each further life has the next seed.
+    ///   - count: The number of lives.
+    ///   - onProgress: Gets the number of lives that are done.
+    package static func run(
+        seed: UInt64, count: UInt64, onProgress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async -> CampaignReport {
+        var failures: [String] = []
+        var done = 0
+        await withTaskGroup(of: String?.self) { group in
+            var next = seed
+            func begin() {
+                guard next < seed + count, failures.count < 3 else { return }
+                let seed = next
+                next += 1
+                group.addTask { await failure(seed) }
+            }
+            for _ in 0..<lifesAtOnce { begin() }
+            for await failure in group {
+                done += 1
+                if let failure { failures.append(failure) }
+                onProgress(done)
+                begin()
+            }
+        }
+        return CampaignReport(
+            summary: "\(done) archives", failures: failures, isComplete: done == Int(count) && failures.isEmpty)
+    }
+
+    /// A life waits for its files most of the time.
+    private static let lifesAtOnce = 4
+
+    private static func failure(_ seed: UInt64) async -> String? {
+        let life: ArchiveLife
+        do { life = try ArchiveLife(seed: seed) } catch { return "\(error)" }
+        do {
+            try await life.run()
+            return nil
+        } catch {
+            return """
+                \(error)
+
+                the story:
+                  \(life.story.joined(separator: "\n  "))
+
+                Again with: make merge-random COUNT=0 SETS=0 FLEETS=0 ARCHIVES=1 SEED=\(seed)
+                """
+        }
+    }
+}
