@@ -14,6 +14,9 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case sweepFailed = "sweep.failed"
     case compacted = "journal.compacted"
     case compactionFailed = "journal.compaction_failed"
+    case archived = "archive.snapshot"
+    case archiveFailed = "archive.snapshot_failed"
+    case archiveLost = "archive.lost"
     /// What happens while changes are taken in: a new identity, conflicts that the ledger drops, changes that
     /// wait for a clock.
     case intake = "intake"
@@ -22,9 +25,9 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .contentDiffers: .error
-        case .peerRecovered, .compacted: .info
+        case .peerRecovered, .compacted, .archived: .info
         case .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
-            .journalUnreadable, .sweepFailed, .compactionFailed, .intake:
+            .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveLost, .intake:
             .warning
         }
     }

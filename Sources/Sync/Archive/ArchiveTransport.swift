@@ -47,15 +47,19 @@ package final class ArchiveTransport: Transport {
     private let clock: any SyncClock
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger?
+    /// Only packs up to this time are read, and nothing is written; nil for a replica that takes part.
+    private let until: Int64?
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - store: Where the archive is, or is made at the first contact.
     ///   - replica: The replica that exchanges with it.
+    ///   - until: Only packs up to this time are read, in milliseconds since 1970, and nothing is written to the
+    ///     archive; nil for a replica that takes part.
     ///   - entropy: 64 random bits at each call.
     package init(
         _ store: any ObjectStore, replica: Replica, limits: Limits, clock: any SyncClock,
-        logger: Logger? = nil, entropy: @escaping @Sendable () -> UInt64
+        logger: Logger? = nil, until: Int64? = nil, entropy: @escaping @Sendable () -> UInt64
     ) {
         self.store = CountedStore(store)
         self.replica = replica
@@ -63,6 +67,7 @@ package final class ArchiveTransport: Transport {
         self.clock = clock
         self.entropy = entropy
         self.logger = logger
+        self.until = until
         notes = ArchiveNotes(of: replica)
     }
 
@@ -82,8 +87,8 @@ package final class ArchiveTransport: Transport {
             try await announce(session, mine.origin, isLast: true)
             try await session.reader.lookAtSnapshots()
             try await look(session)
-            try await makeBase(for: mine, session)
-            if isDue(\.regularly) {
+            if until == nil { try await makeBase(for: mine, session) }
+            if until == nil, isDue(\.regularly) {
                 try await lookAtDamages(session)
                 try await exchangeAcknowledgements(mine)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
@@ -98,7 +103,10 @@ package final class ArchiveTransport: Transport {
     }
 
     private func open(_ mine: Hello) async throws -> Session {
-        let meta = try await ArchiveMeta.open(store, cluster: mine.cluster, entropy: entropy)
+        guard
+            let meta = try await until == nil
+                ? ArchiveMeta.open(store, cluster: mine.cluster, entropy: entropy) : ArchiveMeta.read(store)
+        else { throw ArchiveSnapshots.noArchive(name) }
         // Another archive may be there now, in a store that was emptied.
         if let session = state.withLock({ $0.session }), session.meta == meta { return session }
         try Handshake.check(cluster: meta.cluster, mine: mine, peer: name)
@@ -112,7 +120,8 @@ package final class ArchiveTransport: Transport {
             writer: StreamWriter(
                 store: store, meta: meta, position: position, head: head, limits: limits.archive, clock: clock,
                 entropy: entropy),
-            reader: StreamReader(store: store, meta: meta, position: position, limits: limits, clock: clock))
+            reader: StreamReader(
+                store: store, meta: meta, position: position, limits: limits, clock: clock, until: until ?? .max))
         state.withLock { state in
             state.session = session
             state.lacks = [:]
@@ -128,7 +137,8 @@ package final class ArchiveTransport: Transport {
         let (stream, announced) = await (session.writer.stream, session.writer.announced)
         let head = await session.reader.heads.first { $0.stream.id == stream }
         if announced > 0, head.map({ $0.last < announced }) ?? true {
-            logger?.warning("\(name) lacks packs that it had accepted: what it lacks is written again")
+            logger?.log(
+                .archiveLost, "\(name) lacks packs that it had accepted: what it lacks is written again", peer: name)
             await session.writer.takeNewStream()
             try await session.reader.look(own: Holdings())
         }
@@ -155,7 +165,8 @@ package final class ArchiveTransport: Transport {
     private func lookAtDamages(_ session: Session) async throws {
         let damaged = try await session.reader.lookAtDamages()
         guard await damaged.contains(session.writer.stream) else { return }
-        logger?.warning("\(name) has lost changes that it had accepted: what it lacks is written again")
+        logger?.log(
+            .archiveLost, "\(name) has lost changes that it had accepted: what it lacks is written again", peer: name)
         await session.writer.takeNewStream()
         try await session.reader.look(own: Holdings())
         _ = try await session.reader.lookAtDamages()
@@ -220,7 +231,7 @@ package final class ArchiveTransport: Transport {
                 let passed = try await session.reader.read(
                     after: request.have, own: await session.writer.stream, bytes: bytes,
                     isComplete: isFirst, onFrame: onFrame)
-                try await session.reader.reportDamages()
+                if until == nil { try await session.reader.reportDamages() }
                 try await note(session, isLast: false)
                 // A single exchange goes on, and tells at its end.
                 if request.waitSeconds > 0 { try await session.reader.checkProblems() }
@@ -293,8 +304,9 @@ package final class ArchiveTransport: Transport {
                 await session.reader.wrote(session.writer.holds)
                 try await note(session, isLast: true)
             }
-            return PushReply(
-                vector: await session.reader.durable, applied: taken.count, heldBack: Pack.covers(of: batches))
+            let there = await session.reader.durable
+            let waiting = Pack.covers(of: batches).entries.filter { $0.version > there[$0.origin] }
+            return PushReply(vector: there, applied: taken.count, heldBack: VersionVector(waiting))
         }
     }
 

@@ -64,10 +64,24 @@ package struct ArchiveSnapshots: SnapshotSource {
     private let snapshots: SnapshotStore
     /// Only snapshots that were made before, in milliseconds since 1970.
     private let until: Int64
+    private let takesOldest: Bool
 
-    package init(_ store: any ObjectStore, until: Int64 = .max, limits: Limits = .standard) {
+    /// - Parameters:
+    ///   - until: Only snapshots that were made before, in milliseconds since 1970.
+    ///   - takesOldest: True for the oldest of them instead of the newest.
+    package init(
+        _ store: any ObjectStore, until: Int64 = .max, limits: Limits = .standard, takesOldest: Bool = false
+    ) {
         snapshots = SnapshotStore(store: store, limits: limits)
         self.until = until
+        self.takesOldest = takesOldest
+    }
+
+    /// The error for a place without an archive.
+    static func noArchive(_ name: String) -> SyncError {
+        SyncError(
+            .notFound, "There is no archive at \(name)",
+            hint: "Check the address. `syncd sync DB \(name)` on a replica makes one.")
     }
 
     /// The newest snapshot.
@@ -80,7 +94,7 @@ package struct ArchiveSnapshots: SnapshotSource {
         try await snapshots.part(index, of: id, size: size)
     }
 
-    /// Notes beside a file that was made from the newest snapshot which packs it need not read.
+    /// Notes beside a file that was made from a snapshot which packs it need not read.
     ///
     /// - Throws: ``SyncError``: those of the store and of the disk.
     package func noteCursors(of path: String, snapshot id: String) async throws {
@@ -94,12 +108,9 @@ package struct ArchiveSnapshots: SnapshotSource {
     }
 
     func newest() async throws -> ArchivedSnapshot {
-        guard try await ArchiveMeta.read(snapshots.store) != nil else {
-            throw SyncError(
-                .notFound, "There is no archive at \(name)",
-                hint: "Check the address. `syncd sync DB \(name)` on a replica makes one.")
-        }
-        guard let newest = try await snapshots.all().last(where: { $0.milliseconds <= until }) else {
+        guard try await ArchiveMeta.read(snapshots.store) != nil else { throw ArchiveSnapshots.noArchive(name) }
+        let all = try await snapshots.all().filter { $0.milliseconds <= until }
+        guard let newest = takesOldest ? all.first : all.last else {
             throw SyncError(
                 .notFound, "The archive \(name) holds no snapshot\(until == .max ? "" : " that is old enough")",
                 hint: until == .max

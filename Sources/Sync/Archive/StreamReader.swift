@@ -38,6 +38,8 @@ actor StreamReader {
     private let meta: ArchiveMeta
     private let limits: Limits
     private let clock: any SyncClock
+    /// Later packs count as missing, in milliseconds since 1970 by their writers' clocks.
+    private let until: Int64
 
     /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
     private var bases: [String: VersionVector] = [:]
@@ -63,12 +65,14 @@ actor StreamReader {
     private var reported: Set<String> = []
 
     init(
-        store: any ObjectStore, meta: ArchiveMeta, position: ArchiveNotes.Position, limits: Limits, clock: any SyncClock
+        store: any ObjectStore, meta: ArchiveMeta, position: ArchiveNotes.Position, limits: Limits,
+        clock: any SyncClock, until: Int64 = .max
     ) {
         self.store = store
         self.meta = meta
         self.limits = limits
         self.clock = clock
+        self.until = until
         confirmed = Dictionary(
             position.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
         lastNews = clock.steadyMilliseconds()
@@ -419,16 +423,30 @@ actor StreamReader {
         }
         let packs = found.compactMap { note($1, ArchiveKeys.pack(id, $0)) ?? nil }
             .sorted { $0.header.sequence < $1.header.sequence }
+        if packs.contains(where: { $0.header.milliseconds > until }) {
+            // The end of the stream for this reader.
+            streams[id]?.head?.last = stream.next - 1 + Int64(packs.prefix { $0.header.milliseconds <= until }.count)
+            return Array(packs.prefix { $0.header.milliseconds <= until })
+        }
         // Only those without a gap: a pack may arrive late.
         return packs.enumerated().prefix { $0.element.header.sequence == stream.next + Int64($0.offset) }.map(\.element)
     }
 
     /// Reads one pack; nil when it does not exist.
-    static func pack(
+    private static func pack(
         _ sequence: Int64, of id: StreamID, in store: any ObjectStore, _ meta: ArchiveMeta, _ limits: Limits
     ) async throws -> Pack? {
-        let object = "Pack \(sequence) of stream \(id)"
         guard let bytes = try await store.get(ArchiveKeys.pack(id, sequence)) else { return nil }
+        return try pack(bytes, sequence, of: id, meta, limits)
+    }
+
+    /// Decodes the object of a pack.
+    ///
+    /// - Throws: ``SyncError``: `invalid` for a damaged one, and for one of another place; `otherCluster`.
+    static func pack(
+        _ bytes: [UInt8], _ sequence: Int64, of id: StreamID, _ meta: ArchiveMeta, _ limits: Limits
+    ) throws -> Pack {
+        let object = "Pack \(sequence) of stream \(id)"
         let pack = try Pack(bytes, object, limits: limits)
         guard pack.header.stream.id == id, pack.header.sequence == sequence else { throw ArchiveJSON.damaged(object) }
         guard pack.header.cluster.utf8.elementsEqual(meta.cluster.utf8) else {

@@ -38,6 +38,8 @@ final class PeerFollower: Sendable {
         status = Mutex(PeerStatus(name: session.transport.name))
     }
 
+    var transport: any Transport { session.transport }
+
     var currentStatus: PeerStatus { status.withLock { $0 } }
 
     /// Requests a comparison of the content. It runs beside the exchange, because it may take long and must

@@ -25,6 +25,8 @@ package struct Clone: Sendable {
         package let cluster: String
         /// The changes that the replica has.
         package let vector: VersionVector
+        /// The snapshot that it was made from.
+        package let snapshot: String
         /// The size of the file in bytes.
         package let bytes: Int64
         /// Of these, what was fetched by this run.
@@ -78,7 +80,7 @@ package struct Clone: Sendable {
             progress(.finishing)
             let outcome = try await finish(manifest, file)
             return Report(
-                identity: outcome, cluster: manifest.cluster, vector: manifest.vector, bytes: manifest.bytes,
+                identity: outcome, cluster: manifest.cluster, vector: manifest.vector, snapshot: manifest.id, bytes: manifest.bytes,
                 fetchedBytes: fetched, milliseconds: clock.steadyMilliseconds() - began)
         }
         throw SyncError(

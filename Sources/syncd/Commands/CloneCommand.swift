@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Journal
+import Logging
 import Sync
 
 struct CloneCommand: AsyncParsableCommand {
@@ -10,12 +11,15 @@ struct CloneCommand: AsyncParsableCommand {
         discussion: """
             The peer copies its file while programs write to it, and sends the copy in parts, which are checked. A clone that \
             was interrupted goes on where it was when the command is run again. The new file appears when it is complete; \
-            `syncd run` on it fetches what came since. The rows of tables that the peer excludes are not part of it.
+            `syncd run` on it fetches what came since. From an archive, no other replica has to run. The rows of tables that the peer excludes are not part of it.
 
             Exit status: 0 success, 1 failure with no new file, 64 wrong use.
             """)
 
-    @Argument(help: ArgumentHelp("A daemon's URL, or the path of another replica's file.", valueName: "peer"))
+    @Argument(
+        help: ArgumentHelp(
+            "A daemon's URL, the path of another replica's file, or an archive such as file:///mnt/shop.",
+            valueName: "peer"))
     var peer: String
 
     @Argument(help: ArgumentHelp("The new SQLite file, which must not exist.", valueName: "db"), completion: .file())
@@ -59,11 +63,24 @@ struct CloneCommand: AsyncParsableCommand {
             // Capture follows this machine's SQLite, and the file is read once before it is called ready.
             let replica = try Replica.open(at: path)
             try replica.refreshDerivedState()
+            if let archive = source as? ArchiveSnapshots {
+                try await archive.noteCursors(of: path, snapshot: result.snapshot)
+                try await follow(peer, with: replica)
+            }
             let report = try CloneReport(result, replica)
             try replica.close()
             return report
         } catch let error as SyncError {
             throw error.failure(with: peer)
         }
+    }
+    /// Takes the packs that were written since the snapshot of an archive was made.
+    private static func follow(_ peer: PeerConfiguration, with replica: Replica) async throws {
+        let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
+        let arrivals = try Arrivals(replica)
+        _ = try await ProgressLine.during(
+            "Reading what came since", detail: { await arrivals.text() },
+            work: { try await replicator.syncOnce(peer) })
+        try replicator.inbox.close()
     }
 }

@@ -1,0 +1,189 @@
+import Journal
+
+/// What an archive holds, for people. Nothing is written to it.
+package struct ArchiveSurvey: Sendable {
+    /// A stream.
+    package struct StreamSummary: Sendable, Hashable {
+        package let name: String
+        /// The replica that wrote it last.
+        package let writer: OriginID
+        /// The packs that its head announces.
+        package let packs: Int64
+        /// The changes in them.
+        package let changes: Int64
+        /// When its head was written, in milliseconds since 1970 by the writer's clock.
+        package let milliseconds: Int64
+    }
+
+    /// A snapshot.
+    package struct SnapshotSummary: Sendable, Hashable {
+        package let id: String
+        /// The size of the file in bytes.
+        package let bytes: Int64
+        /// When it was made, in milliseconds since 1970 by the maker's clock.
+        package let milliseconds: Int64
+        /// The changes that it has.
+        package let changes: Int64
+    }
+
+    /// What the archive's small objects say.
+    package struct Summary: Sendable, Hashable {
+        package let name: String
+        package let cluster: String
+        /// The archive's name among replicas.
+        package let archive: OriginID
+        /// False for a store that replaces an object when it is created again.
+        package let createsOnce: Bool
+        /// In the order of their names.
+        package let streams: [StreamSummary]
+        /// The oldest first.
+        package let snapshots: [SnapshotSummary]
+        /// The whole transactions that a replica can take from it.
+        package let vector: VersionVector
+        /// What replicas have told it that they have merged.
+        package let acknowledgements: [Acknowledgement]
+        /// What is damaged, missing or reported so, in sentences.
+        package let problems: [String]
+    }
+
+    /// What was found when everything was read.
+    package struct Verification: Sendable, Hashable {
+        package var packs = 0
+        package var snapshots = 0
+        /// Bytes of all objects that were read.
+        package var bytes: Int64 = 0
+        /// What is damaged or missing, in sentences.
+        package var problems: [String] = []
+
+        package init(problems: [String] = []) { self.problems = problems }
+    }
+
+    private let store: any ObjectStore
+    private let limits: Limits
+
+    package init(_ store: any ObjectStore, limits: Limits = .standard) {
+        self.store = store
+        self.limits = limits
+    }
+
+    /// Reads the description, the heads, the manifests and the acknowledgements.
+    ///
+    /// - Throws: ``SyncError``: `notFound` when there is no archive; those of the store.
+    package func summary() async throws -> Summary {
+        let meta = try await meta()
+        let (heads, problems) = try await heads()
+        let snapshots = try await SnapshotStore(store: store, limits: limits).all()
+        var holds = Holdings()
+        for head in heads { holds.merge(head.holds) }
+        let base = snapshots.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
+        var acknowledgements: [Acknowledgement] = []
+        for object in try await store.listAll(ArchiveKeys.acknowledgements) {
+            if let bytes = try await store.get(object.key),
+                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, object.key)
+            {
+                acknowledgements.append(stored.acknowledgement)
+            }
+        }
+        let damages = try await store.listAll(ArchiveKeys.damages).map {
+            "a replica has found \($0.key.dropFirst(ArchiveKeys.damages.utf8.count)) missing or damaged"
+        }
+        return Summary(
+            name: store.name, cluster: meta.cluster, archive: meta.archive.origin, createsOnce: meta.createsOnce,
+            streams: heads.map { head in
+                StreamSummary(
+                    name: head.stream.id.description, writer: head.writer.origin, packs: head.last,
+                    changes: head.holds.ranges.reduce(0) { $0 + $1.last - $1.first + 1 },
+                    milliseconds: head.milliseconds)
+            },
+            snapshots: snapshots.map { snapshot in
+                SnapshotSummary(
+                    id: snapshot.manifest.id, bytes: snapshot.manifest.bytes, milliseconds: snapshot.milliseconds,
+                    changes: snapshot.manifest.vector.entries.reduce(0) { $0 + $1.version })
+            },
+            vector: holds.reachable(from: base).whole, acknowledgements: acknowledgements,
+            problems: problems + damages)
+    }
+
+    /// Reads everything, and checks it: digests, the order of the packs, that no change is missing between two others,
+    /// and that the changes can be decoded.
+    ///
+    /// - Parameter onProgress: Called with what was found so far.
+    /// - Throws: As ``summary()``.
+    package func verify(onProgress: @Sendable (Verification) -> Void = { _ in }) async throws -> Verification {
+        let meta = try await meta()
+        let (heads, problems) = try await heads()
+        var found = Verification(problems: problems)
+        var holds = Holdings()
+        for head in heads {
+            var previous: SnapshotManifest.Digest?
+            for sequence in 1...head.last {
+                let key = ArchiveKeys.pack(head.stream.id, sequence)
+                guard let bytes = try await store.get(key) else {
+                    found.problems.append("\(key) is missing")
+                    previous = nil
+                    continue
+                }
+                found.packs += 1
+                found.bytes += Int64(bytes.count)
+                do {
+                    let pack = try StreamReader.pack(bytes, sequence, of: head.stream.id, meta, limits)
+                    for frame in pack.frames { _ = try frame.batch(limits: limits) }
+                    if let previous, pack.header.previous != previous {
+                        found.problems.append("\(key) does not continue the pack before it: one of them was replaced")
+                    }
+                    holds.merge(pack.holds)
+                    previous = SnapshotManifest.Digest(Array(bytes.suffix(SHA256.byteCount)))
+                } catch {
+                    found.problems.append("\(key): \(SyncError(wrapping: error).message)")
+                    previous = nil
+                }
+                onProgress(found)
+            }
+        }
+        let snapshots = SnapshotStore(store: store, limits: limits)
+        var base = VersionVector()
+        for snapshot in try await snapshots.all() {
+            let manifest = snapshot.manifest
+            base.merge(snapshot.horizon.vector)
+            found.snapshots += 1
+            for index in manifest.parts.indices {
+                do {
+                    let bytes = try await snapshots.part(index, of: manifest.id, size: manifest.size(ofPart: index))
+                    found.bytes += Int64(bytes.count)
+                    if SHA256.digest(of: bytes) != manifest.parts[index].bytes {
+                        found.problems.append("part \(index) of the snapshot \(manifest.id) was changed")
+                    }
+                } catch let error as SyncError where error.code == .notFound || error.code == .invalid {
+                    found.problems.append(error.message)
+                }
+                onProgress(found)
+            }
+        }
+        let (reachable, _) = holds.reachable(from: base)
+        for range in holds.ranges where range.last > reachable[range.origin.origin] {
+            found.problems.append(
+                "changes of \(range.origin.origin) are missing before version \(range.first): no replica can take those behind them"
+            )
+        }
+        return found
+    }
+
+    private func meta() async throws -> ArchiveMeta {
+        guard let meta = try await ArchiveMeta.read(store) else { throw ArchiveSnapshots.noArchive(store.name) }
+        return meta
+    }
+
+    private func heads() async throws -> ([StreamHead], [String]) {
+        var heads: [StreamHead] = []
+        var problems: [String] = []
+        for object in try await store.listAll(ArchiveKeys.heads) {
+            guard let bytes = try await store.get(object.key) else { continue }
+            if let head: StreamHead = try? ArchiveJSON.decode(bytes, object.key), head.last >= 1 {
+                heads.append(head)
+            } else {
+                problems.append("\(object.key) cannot be read")
+            }
+        }
+        return (heads, problems)
+    }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import Journal
+import Logging
+import Sync
+
+/// What people do with an archive.
+struct StoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store",
+        abstract: "Look at an archive, check it, or put a snapshot into it.",
+        discussion: """
+            An archive is a peer that is no machine: a directory, such as file:///mnt/shop. `syncd sync DB ADDRESS` and \
+            `syncd run DB --peer ADDRESS` fill it and read it. See docs/ARCHIVE.md.
+            """,
+        subcommands: [StoreStatusCommand.self, StoreVerifyCommand.self, StoreSnapshotCommand.self])
+}
+
+/// The address of an archive on the command line.
+struct StoreArgument: ParsableArguments {
+    @Argument(help: ArgumentHelp("The archive, such as file:///mnt/shop.", valueName: "archive"))
+    var address: String
+
+    func open() throws -> any ObjectStore { try StoreArgument.open(address) }
+
+    /// - Throws: ``Failure`` for the address of something else.
+    static func open(_ address: String) throws -> any ObjectStore {
+        guard case .archive(let store) = try PeerConfiguration(address).address else {
+            throw Failure("\(address) is not the address of an archive", hint: "It looks like file:///mnt/shop.")
+        }
+        return try store.open()
+    }
+}
+
+struct StoreStatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show what an archive holds: streams, snapshots, and the times that it reaches.",
+        discussion: """
+            Exit status: 0 success, 1 failure, 64 wrong use.
+            """)
+
+    @OptionGroup var archive: StoreArgument
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let summary = try await ArchiveSurvey(archive.open()).summary()
+        if json { Console.line(summary.json.text) } else { for line in summary.lines { Console.line(line) } }
+    }
+}
+
+struct StoreVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Read all of an archive, and name what is damaged or missing.",
+        discussion: """
+            Checks the digest of every pack and snapshot, that no pack was replaced, and that no change is missing between \
+            two others. Writes nothing. What is missing is written again by any replica that has it, at its next exchange.
+
+            Exit status: 0 all is whole, 1 something is not, or failure, 64 wrong use.
+            """)
+
+    @OptionGroup var archive: StoreArgument
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let survey = ArchiveSurvey(try archive.open())
+        let meter = SurveyMeter()
+        let found = try await ProgressLine.during(
+            "Reading \(archive.address)", detail: { meter.text }, work: { try await survey.verify { meter.note($0) } })
+        if json { Console.line(found.json.text) } else { for line in found.lines { Console.line(line) } }
+        if !found.problems.isEmpty { throw ExitCode(1) }
+    }
+}
+
+struct StoreSnapshotCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snapshot",
+        abstract: "Put a copy of a replica into an archive, for new replicas and for restores.",
+        discussion: """
+            `syncd run` does so by itself once a day. The copy is made while programs write to the file.
+
+            Exit status: 0 success, 1 failure, 64 wrong use.
+            """)
+
+    @OptionGroup var database: DatabaseArgument
+    @OptionGroup var archive: StoreArgument
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        let replica = try Replica.openOnce(at: database.path)
+        let peer = try PeerConfiguration(archive.address)
+        _ = try archive.open()
+        let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
+        let meter = UploadMeter()
+        let made = try await ProgressLine.during(
+            "Writing a snapshot", detail: { meter.text },
+            work: { try await replicator.archive(in: peer) { meter.note($0, $1) } })
+        try replicator.inbox.close()
+        try replica.close()
+        guard !json else { return Console.line(made.json.text) }
+        Console.line(
+            "\(ConsoleText.printable(peer.name)) has a snapshot of \(ConsoleText.printable(database.path)): "
+                + "\(ConsoleText.count(made.bytes, "byte")), all changes up to now.")
+    }
+}
