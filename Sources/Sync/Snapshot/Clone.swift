@@ -80,7 +80,8 @@ package struct Clone: Sendable {
             progress(.finishing)
             let outcome = try await finish(manifest, file)
             return Report(
-                identity: outcome, cluster: manifest.cluster, vector: manifest.vector, snapshot: manifest.id, bytes: manifest.bytes,
+                identity: outcome, cluster: manifest.cluster, vector: manifest.vector, snapshot: manifest.id,
+                bytes: manifest.bytes,
                 fetchedBytes: fetched, milliseconds: clock.steadyMilliseconds() - began)
         }
         throw SyncError(
