@@ -12,12 +12,13 @@
 # DURATION, FAULTS   campaign network-test: at least so many seconds (600) and faults (120)
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
+# ENGINE             store-test: the server: seaweedfs, moto, or dir for none; KILLS: how often it is killed (3)
 # QUICK=1            bench: under two minutes, with fewer repetitions
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help build demo bench test check lint coverage sanitize campaign apps merge-random simulate power-loss fuzz \
-  planted-bugs docs package package-test metrics-test page-test system-packages clean
+  planted-bugs docs package package-test metrics-test page-test store-test system-packages clean
 
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
 RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
@@ -98,6 +99,9 @@ page-test: system-packages ## the pages of a daemon in a headless Chromium: PICT
 metrics-test: system-packages ## /metrics, the alert rules and the dashboard against a real Prometheus
 	swift build --product syncd
 	scripts/metrics-test "$$(swift build --show-bin-path)/syncd"
+
+store-test: system-packages ## object stores against a real S3 server, which is also killed: ENGINE (seaweedfs, moto, dir), KILLS (3)
+	scripts/store-test
 
 ##@ Documentation and housekeeping
 

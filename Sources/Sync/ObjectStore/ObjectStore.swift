@@ -4,8 +4,9 @@
 /// one key succeeds once. A listing may lag.
 ///
 /// Keys are made of `a-z`, `0-9`, `.`, `-` and `/`: other characters are signed in different ways by different
-/// servers. Calls may run at the same time, and throw ``SyncError``. A call that throws `unreachable`, `timedOut`
-/// or `truncated` may have had its effect.
+/// servers. No key is the beginning of another one up to a slash: in some stores, these are files and directories.
+/// Calls may run at the same time, and throw ``SyncError``. A call that throws `unreachable`, `timedOut`,
+/// `truncated`, `busy` or `cancelled` may have had its effect.
 package protocol ObjectStore: Sendable {
     /// The store's name in messages and in the status; holds no secret.
     var name: String { get }

@@ -138,9 +138,9 @@ public final class CurlTransport: Transport {
         _ path: String, body: [UInt8]?, type: String?, bodyLimit: Int, extraSeconds: Int = 0
     ) throws(SyncError) -> CurlExchange {
         let handle = try pool.take()
-        try setSafety(of: handle)
-        try setTimes(of: handle, extraSeconds: extraSeconds)
-        try setTLS(of: handle)
+        try handle.setSafety()
+        try handle.setTimes(limits, extraSeconds: extraSeconds)
+        try handle.setTLS(configuration.tls)
         try handle.set(CURLOPT_URL, url + path)
         var lines: [String] = []
         if let body { try handle.setBody(body) } else { try handle.set(CURLOPT_HTTPGET, 1) }
@@ -150,48 +150,16 @@ public final class CurlTransport: Transport {
         // Without this header, libcurl waits a second for a "100 Continue" before a large body.
         lines.append("Expect:")
         if let token = configuration.token { lines.append("Authorization: Bearer \(token.value)") }
-        var list: UnsafeMutablePointer<curl_slist>?
-        for line in lines { list = curl_slist_append(list, line) }
-        let headers = HeaderList(list)
-        try handle.check(tandem_setopt_headers(handle.easy, list))
+        let headers = CurlHeaders(lines)
+        try handle.set(headers)
         let pool = pool
-        let exchange = CurlExchange(handle, peer: name, bodyLimit: bodyLimit, limits: limits) { handle in
+        let party = CurlParty(name: name, kind: .replica, isPlain: name.hasPrefix("http://"))
+        let exchange = CurlExchange(handle, party: party, bodyLimit: bodyLimit, limits: limits) { handle in
             pool.giveBack(handle)
-            headers.free()
+            withExtendedLifetime(headers) {}
         }
         exchange.start()
         return exchange
-    }
-
-    private func setSafety(of handle: CurlHandle) throws(SyncError) {
-        try handle.set(CURLOPT_NOSIGNAL, 1)
-        try handle.set(CURLOPT_FOLLOWLOCATION, 0)
-        try handle.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        try handle.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-        try handle.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-        // An empty name also switches off a proxy from the environment.
-        try handle.set(CURLOPT_PROXY, "")
-        try handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        // Cookies, HSTS and alternative services are off unless a file or an engine is set.
-        try handle.set(CURLOPT_HSTS_CTRL, 0)
-        try handle.set(CURLOPT_TCP_KEEPALIVE, 1)
-        try handle.set(CURLOPT_USERAGENT, "tandem/\(wireVersion)")
-    }
-
-    private func setTimes(of handle: CurlHandle, extraSeconds: Int) throws(SyncError) {
-        try handle.set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeoutMilliseconds)
-        try handle.set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
-        try handle.set(CURLOPT_LOW_SPEED_TIME, limits.lowSpeedSeconds + extraSeconds)
-        try handle.set(CURLOPT_TIMEOUT, limits.requestSeconds + extraSeconds)
-    }
-
-    private func setTLS(of handle: CurlHandle) throws(SyncError) {
-        try handle.set(CURLOPT_SSL_VERIFYPEER, 1)
-        try handle.set(CURLOPT_SSL_VERIFYHOST, 2)
-        try handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if let file = configuration.tls.authorities { try handle.set(CURLOPT_CAINFO, file) }
-        if let file = configuration.tls.certificate { try handle.set(CURLOPT_SSLCERT, file) }
-        if let file = configuration.tls.key { try handle.set(CURLOPT_SSLKEY, file) }
     }
 
     private func translated<T>(_ body: () throws(WireError) -> T) throws(SyncError) -> T {
@@ -201,15 +169,4 @@ public final class CurlTransport: Transport {
             throw SyncError(error)
         }
     }
-}
-
-/// Header lines that libcurl reads during a transfer.
-///
-/// Unchecked: one thread creates the list before the transfer, and the transfer's thread frees it afterwards.
-private final class HeaderList: @unchecked Sendable {
-    private let list: UnsafeMutablePointer<curl_slist>?
-
-    init(_ list: UnsafeMutablePointer<curl_slist>?) { self.list = list }
-
-    func free() { curl_slist_free_all(list) }
 }

@@ -11,6 +11,8 @@ import Synchronization
 final class ScriptedServer: Sendable {
     struct Request: Sendable {
         var line = ""
+        /// As they were sent.
+        var headerLines: [String] = []
         var headers: [String: String] = [:]
         var body: [UInt8] = []
 
@@ -120,6 +122,7 @@ final class ScriptedServer: Sendable {
         var request = Request()
         let lines = String(decoding: buffer[..<headEnd], as: UTF8.self).components(separatedBy: "\r\n")
         request.line = lines[0]
+        request.headerLines = Array(lines.dropFirst())
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { continue }

@@ -2,17 +2,36 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// One request to a peer and its answer, which is read piece by piece.
+/// One request to a server and its answer, which is read piece by piece.
 ///
 /// A thread of its own runs libcurl. Received bytes wait in a short queue. When the queue is full, the
 /// transfer pauses until the reader has taken some, so memory is bounded for any answer. Cancelling the
 /// reading task wakes the thread, which closes the connection.
 final class CurlExchange: Sendable {
+    /// The status and the header fields of an answer.
     struct Head: Sendable {
         var status = 0
-        var contentType: String?
-        var contentEncoding: String?
-        var retryAfter: String?
+        /// By names in lower case. Of two fields with one name, the last one counts.
+        private var fields: [String: String] = [:]
+
+        subscript(name: String) -> String? { fields[name] }
+
+        var contentType: String? { self["content-type"] }
+        var contentEncoding: String? { self["content-encoding"] }
+        var retryAfter: String? { self["retry-after"] }
+
+        /// Takes one line of the answer. A status line begins anew.
+        fileprivate mutating func add(_ line: [UInt8]) {
+            let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.hasPrefix("HTTP/") {
+                self = Head()
+                status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+                return
+            }
+            guard let colon = text.firstIndex(of: ":") else { return }
+            let value = String(text[text.index(after: colon)...]).trimmingCharacters(in: .whitespaces)
+            fields[text[..<colon].lowercased()] = value
+        }
     }
 
     private struct State {
@@ -31,7 +50,7 @@ final class CurlExchange: Sendable {
 
     private let state = Mutex(State())
     private let handle: CurlHandle
-    private let peer: String
+    private let party: CurlParty
     private let bodyLimit: Int
     private let limits: Limits
     private let onDone: @Sendable (CurlHandle) -> Void
@@ -41,11 +60,11 @@ final class CurlExchange: Sendable {
     ///   - bodyLimit: The most bytes of body to accept.
     ///   - onDone: Receives the handle back, on the thread of the transfer.
     init(
-        _ handle: CurlHandle, peer: String, bodyLimit: Int, limits: Limits,
+        _ handle: CurlHandle, party: CurlParty, bodyLimit: Int, limits: Limits,
         onDone: @escaping @Sendable (CurlHandle) -> Void
     ) {
         self.handle = handle
-        self.peer = peer
+        self.party = party
         self.bodyLimit = bodyLimit
         self.limits = limits
         self.onDone = onDone
@@ -66,7 +85,7 @@ final class CurlExchange: Sendable {
             let found = try state.withLock { state throws(SyncError) -> Head? in
                 if let head = state.head { return head }
                 if let failure = state.failure { throw failure }
-                guard !state.isDone else { throw SyncError(.truncated, "\(peer) closed the connection") }
+                guard !state.isDone else { throw SyncError(.truncated, "\(party.name) closed the connection") }
                 return nil
             }
             if let found { return found }
@@ -144,7 +163,7 @@ final class CurlExchange: Sendable {
                 let code = transfer()
                 if code != CURLE_OK {
                     let text = errorText.prefix { $0 != 0 }
-                    failure = CurlFailure.error(code, text: String(decoding: text, as: UTF8.self), peer: peer)
+                    failure = CurlFailure.error(code, text: String(decoding: text, as: UTF8.self), party: party)
                 }
             } catch {
                 failure = error as? SyncError
@@ -198,8 +217,8 @@ final class CurlExchange: Sendable {
             }
             guard count <= bodyLimit - state.received else {
                 state.failure = SyncError(
-                    .tooLarge, "\(peer) answered with more than \(bodyLimit) bytes",
-                    hint: "A Tandem peer never does; check the address.")
+                    .tooLarge, "\(party.name) answered with more than \(bodyLimit) bytes",
+                    hint: party.sizeHint)
                 return 0
             }
             state.received += count
@@ -218,8 +237,9 @@ final class CurlExchange: Sendable {
             state.headerBytes += count
             guard state.headerBytes <= limits.responseHeaderBytes else {
                 state.failure = SyncError(
-                    .tooLarge, "\(peer) answered with more than \(limits.responseHeaderBytes) bytes of header lines",
-                    hint: "A Tandem peer never does; check the address.")
+                    .tooLarge,
+                    "\(party.name) answered with more than \(limits.responseHeaderBytes) bytes of header lines",
+                    hint: party.sizeHint)
                 return 0
             }
             state.incoming.add(line)
@@ -232,24 +252,5 @@ final class CurlExchange: Sendable {
         }
         notify()
         return taken
-    }
-}
-
-extension CurlExchange.Head {
-    fileprivate mutating func add(_ line: [UInt8]) {
-        let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        if text.hasPrefix("HTTP/") {
-            self = CurlExchange.Head()
-            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-            return
-        }
-        guard let colon = text.firstIndex(of: ":") else { return }
-        let value = String(text[text.index(after: colon)...]).trimmingCharacters(in: .whitespaces)
-        switch text[..<colon].lowercased() {
-        case "content-type": contentType = value
-        case "content-encoding": contentEncoding = value
-        case "retry-after": retryAfter = value
-        default: break
-        }
     }
 }

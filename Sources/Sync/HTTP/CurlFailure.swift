@@ -5,12 +5,11 @@ enum CurlFailure {
     /// What a listener with TLS answers to plain HTTP is no answer, or a few bytes of TLS.
     private static let tlsHint = "Does it speak TLS on that port? Then its address begins with https://."
 
-    private static func isPlain(_ peer: String) -> Bool { peer.hasPrefix("http://") }
-
     /// - Parameters:
     ///   - text: libcurl's own description of this failure; may be empty. It names host and port, never a
     ///     header.
-    static func error(_ code: CURLcode, text: String, peer: String) -> SyncError {
+    static func error(_ code: CURLcode, text: String, party: CurlParty) -> SyncError {
+        let peer = party.name
         let reason = text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
         switch code {
         case CURLE_ABORTED_BY_CALLBACK:
@@ -22,7 +21,7 @@ enum CurlFailure {
         case CURLE_COULDNT_CONNECT:
             return SyncError(
                 .unreachable, "\(peer) cannot be reached: \(reason)",
-                hint: "Is syncd running there, on that port, and not behind a firewall?")
+                hint: party.connectionHint)
         case CURLE_OPERATION_TIMEDOUT:
             return SyncError(
                 .timedOut, "\(peer) did not answer in time: \(reason)", hint: "The next try follows by itself.")
@@ -40,12 +39,12 @@ enum CurlFailure {
             return SyncError(
                 .tls, "TLS with \(peer) failed: \(reason)",
                 hint: "Check the certificate, key and authority files that were given.")
-        case CURLE_GOT_NOTHING where isPlain(peer):
+        case CURLE_GOT_NOTHING where party.isPlain:
             return SyncError(.truncated, "The connection to \(peer) broke: \(reason)", hint: tlsHint)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             return SyncError(
                 .truncated, "The connection to \(peer) broke: \(reason)", hint: "The next try follows by itself.")
-        case CURLE_UNSUPPORTED_PROTOCOL where isPlain(peer), CURLE_WEIRD_SERVER_REPLY where isPlain(peer):
+        case CURLE_UNSUPPORTED_PROTOCOL where party.isPlain, CURLE_WEIRD_SERVER_REPLY where party.isPlain:
             return SyncError(.notAPeer, "\(peer) does not speak HTTP: \(reason)", hint: tlsHint)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_URL_MALFORMAT:
             return SyncError(

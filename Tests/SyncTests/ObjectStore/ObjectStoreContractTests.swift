@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import Sync
+
+/// Every store keeps ``StoreContract``. A store of another kind needs one more test here.
+@Suite struct ObjectStoreContractTests {
+    @Test("a store of S3 with a server of this process", arguments: StoreContract.allCases)
+    func fakeServer(rule: StoreContract) async throws {
+        let server = try FakeS3()
+        defer { server.stop() }
+        try await rule.check(try server.store())
+        #expect(server.faults == [])
+    }
+
+    @Test("a store of S3 with a real server", .enabled(if: RealServer.isThere), arguments: StoreContract.allCases)
+    func realServer(rule: StoreContract) async throws { try await rule.check(try RealServer.store()) }
+}
+
+/// A server that `TANDEM_S3_TEST_URL` names, as an address of a store. Its keys come from the usual variables.
+enum RealServer {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    static var isThere: Bool { environment["TANDEM_S3_TEST_URL"] != nil }
+
+    /// A program that kills the server, starts it again, and ends when it is ready.
+    static var restart: String? { environment["TANDEM_S3_TEST_RESTART"] }
+
+    /// True for a server that checks signatures.
+    static var checksSignatures: Bool { isThere && environment["TANDEM_S3_TEST_UNSIGNED"] == nil }
+
+    static func store(changing changes: [String: String] = [:]) throws -> S3Store {
+        let all = environment.merging(changes) { _, new in new }
+        return try S3Store(
+            S3Address(all["TANDEM_S3_TEST_URL"] ?? "", environment: all),
+            credentials: S3CredentialSource(environment: all))
+    }
+}
