@@ -115,14 +115,7 @@ package struct DirectoryStore: ObjectStore {
 
     /// - Throws: ``SyncError/Code/failed`` for a key that is none.
     private func path(of key: String) throws(SyncError) -> String {
-        let parts = key.split(separator: "/", omittingEmptySubsequences: false)
-        let isKey = parts.allSatisfy { part in
-            !part.isEmpty && part.first != "."
-                && part.utf8.allSatisfy {
-                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D
-                }
-        }
-        guard isKey else { throw SyncError(.failed, "\"\(key)\" is no key of an object store") }
+        guard ObjectKey.isValid(key) else { throw SyncError(.failed, "\"\(key)\" is no key of an object store") }
         return root + "/" + key
     }
 

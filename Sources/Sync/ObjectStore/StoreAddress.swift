@@ -1,12 +1,22 @@
+import Foundation
+
 /// Where an object store is.
 public enum StoreAddress: Sendable, Hashable {
     /// A directory: `file:///path`.
     case directory(String)
+    /// A bucket of an S3 server: `s3://bucket/prefix`.
+    case s3(S3Address)
 
-    /// - Parameter address: With its scheme.
+    /// - Parameters:
+    ///   - address: With its scheme.
+    ///   - environment: The variables of the process, of which S3 uses some.
     /// - Returns: nil for an address of another scheme.
     /// - Throws: ``SyncError/Code/configuration`` for an address that cannot be used.
-    init?(_ address: String) throws(SyncError) {
+    init?(_ address: String, environment: [String: String]) throws(SyncError) {
+        guard !address.hasPrefix("s3://") else {
+            self = .s3(try S3Address(address, environment: environment))
+            return
+        }
         guard address.hasPrefix("file://") else { return nil }
         let path = address.dropFirst("file://".count)
         guard path.hasPrefix("/"), path.count > 1, !path.utf8.contains(0) else {
@@ -21,13 +31,25 @@ public enum StoreAddress: Sendable, Hashable {
     var name: String {
         switch self {
         case .directory(let path): "file://" + path
+        case .s3(let address): address.name
         }
     }
 
     /// Opens the store. Nothing is asked of it yet.
-    package func open() throws(SyncError) -> any ObjectStore {
+    ///
+    /// - Parameters:
+    ///   - tls: The authorities to trust for an S3 server; a certificate is not used.
+    ///   - environment: The variables of the process: where the credentials of S3 are.
+    /// - Throws: ``SyncError/Code/configuration`` without credentials.
+    package func open(
+        tls: TLSFiles = TLSFiles(), limits: Limits = .standard,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(SyncError) -> any ObjectStore {
         switch self {
         case .directory(let path): DirectoryStore(path)
+        case .s3(let address):
+            try S3Store(
+                address, credentials: S3CredentialSource(environment: environment), tls: tls, limits: limits)
         }
     }
 }

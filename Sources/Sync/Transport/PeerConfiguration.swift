@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 
 /// The address of a peer, and what authenticates this replica to it.
 public struct PeerConfiguration: Sendable, Hashable {
@@ -22,10 +22,16 @@ public struct PeerConfiguration: Sendable, Hashable {
     /// Which changes are exchanged while the peer is followed. A single exchange goes both ways.
     public var direction = SyncDirection.both
 
-    /// - Parameter peer: An `http://` or `https://` address without user info, path, query and fragment; the
-    ///   path of a file; or the address of an archive, `file:///directory`.
+    /// - Parameters:
+    ///   - peer: An `http://` or `https://` address without user info, path, query and fragment; the
+    ///   path of a file; or the address of an archive, `file:///directory` or
+    ///   `s3://bucket/prefix`.
+    ///   - environment: The variables of the process, of which an address of S3 uses some.
     /// - Throws: ``SyncError/Code/configuration``; the message never repeats user info.
-    public init(_ peer: String, token: BearerToken? = nil, tls: TLSFiles = TLSFiles()) throws(SyncError) {
+    public init(
+        _ peer: String, token: BearerToken? = nil, tls: TLSFiles = TLSFiles(),
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(SyncError) {
         self.token = token
         self.tls = tls
         guard peer.contains("://") else {
@@ -35,7 +41,7 @@ public struct PeerConfiguration: Sendable, Hashable {
             address = .file(peer)
             return
         }
-        if let store = try StoreAddress(peer) {
+        if let store = try StoreAddress(peer, environment: environment) {
             address = .archive(store)
             return
         }
@@ -50,7 +56,7 @@ public struct PeerConfiguration: Sendable, Hashable {
         guard scheme == "http" || scheme == "https" else {
             throw SyncError(
                 .configuration, "The peer's address has the scheme \(scheme)",
-                hint: "Use http:// or https://, file:/// for an archive in a directory, or the path of a file.")
+                hint: "Use http:// or https://, file:/// or s3:// for an archive, or the path of a file.")
         }
         guard parts.user == nil, parts.password == nil else {
             throw SyncError(

@@ -51,7 +51,7 @@ struct CloneCommand: AsyncParsableCommand {
             switch peer.address {
             case .http: try CurlTransport(peer)
             case .file(let file): try LocalTransport.open(path: file, limits: .standard, clock: SystemClock())
-            case .archive(let store): ArchiveSnapshots(try store.open())
+            case .archive(let store): ArchiveSnapshots(try store.open(tls: peer.tls))
             }
         var clone = Clone(from: source, to: path)
         clone.cluster = cluster

@@ -10,7 +10,8 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Look at an archive, check it, or put a snapshot into it.",
         discussion: """
-            An archive is a peer that is no machine: a directory, such as file:///mnt/shop. `syncd sync DB ADDRESS` and \
+            An archive is a peer that is no machine: a directory, such as file:///mnt/shop, or a part of a bucket, such as \
+            s3://bucket/shop. `syncd sync DB ADDRESS` and \
             `syncd run DB --peer ADDRESS` fill it and read it. See docs/ARCHIVE.md.
             """,
         subcommands: [StoreStatusCommand.self, StoreVerifyCommand.self, StoreSnapshotCommand.self])
@@ -18,7 +19,7 @@ struct StoreCommand: AsyncParsableCommand {
 
 /// The address of an archive on the command line.
 struct StoreArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The archive, such as file:///mnt/shop.", valueName: "archive"))
+    @Argument(help: ArgumentHelp("The archive: file:///directory or s3://bucket/prefix.", valueName: "archive"))
     var address: String
 
     func open() throws -> any ObjectStore { try StoreArgument.open(address) }
@@ -26,7 +27,7 @@ struct StoreArgument: ParsableArguments {
     /// - Throws: ``Failure`` for the address of something else.
     static func open(_ address: String) throws -> any ObjectStore {
         guard case .archive(let store) = try PeerConfiguration(address).address else {
-            throw Failure("\(address) is not the address of an archive", hint: "It looks like file:///mnt/shop.")
+            throw Failure("\(address) is not the address of an archive", hint: "It looks like file:///mnt/shop or s3://bucket/shop.")
         }
         return try store.open()
     }

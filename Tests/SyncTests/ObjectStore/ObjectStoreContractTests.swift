@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Sync
@@ -12,6 +13,15 @@ import Testing
         try await rule.check(try server.store())
         #expect(server.faults == [])
     }
+
+    @Test("a directory", arguments: StoreContract.allCases)
+    func directory(rule: StoreContract) async throws {
+        let directory = TemporaryDirectory()
+        try await rule.check(DirectoryStore(directory.path))
+    }
+
+    @Test("a store in memory, as other tests use it", arguments: StoreContract.allCases)
+    func memory(rule: StoreContract) async throws { try await rule.check(MemoryStore()) }
 
     @Test("a store of S3 with a real server", .enabled(if: RealServer.isThere), arguments: StoreContract.allCases)
     func realServer(rule: StoreContract) async throws { try await rule.check(try RealServer.store()) }

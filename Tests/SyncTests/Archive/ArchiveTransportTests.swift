@@ -1,0 +1,254 @@
+import Foundation
+import GRDB
+import Journal
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite struct ArchiveTransportTests {
+    private let directory = TemporaryDirectory()
+    private let clock = ManualClock(wall: ReplicaFixture.now.milliseconds)
+    private let store = MemoryStore()
+
+    private var limits: Limits {
+        var limits = Limits.standard
+        limits.archive = limits.archive.ofOneExchange
+        return limits
+    }
+
+    private func replica(_ name: String, _ limits: Limits? = nil, cluster: String? = nil) throws -> ReplicaFixture {
+        var settings = ReplicaFixture.Settings(limits: limits ?? self.limits)
+        settings.clock = clock
+        var request = InitializeRequest()
+        if let cluster { request.cluster = cluster }
+        return try ReplicaFixture(
+            .make(
+                at: directory.file(name), schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", request,
+                options: settings.options), settings)
+    }
+
+    private func transport(_ fixture: ReplicaFixture, to store: MemoryStore? = nil) -> ArchiveTransport {
+        ArchiveTransport(
+            store ?? self.store, replica: fixture.replica, limits: fixture.settings.limits, clock: clock,
+            entropy: { UInt64.random(in: .min ... .max) })
+    }
+
+    @Test("two replicas that never meet have the same rows, and a whole transaction is one pack")
+    func meetsNobody() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one'), (2, 'two')")
+        try await a.exchange(over: transport(a))
+        let pulled = try await b.exchange(over: transport(b))
+        #expect(pulled.pulledChanges == 2)
+        #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
+    }
+
+    @Test("an archive of another cluster is refused, and nothing is written to it")
+    func otherCluster() async throws {
+        let (a, b) = (try replica("a", cluster: "first"), try replica("b", cluster: "second"))
+        try await a.exchange(over: transport(a))
+        let before = store.content
+        await #expect { try await b.exchange(over: transport(b)) } throws: {
+            ($0 as? SyncError)?.code == .otherCluster
+        }
+        #expect(store.content == before)
+    }
+
+    @Test("an archive of a later layout is refused with a hint")
+    func laterLayout() async throws {
+        let a = try replica("a")
+        store.damage("1/meta", Array(#"{"layout":2,"archive":"x","cluster":"c","creates_once":true}"#.utf8))
+        await #expect { try await a.exchange(over: transport(a)) } throws: { error in
+            guard let error = error as? SyncError else { return false }
+            return error.code == .invalid || error.code == .unsupportedVersion
+        }
+    }
+
+    @Test("a copy of a file that writes the same stream takes another one, and a new identity")
+    func twin() async throws {
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        let old = try a.origin
+        try a.close()
+        for suffix in ["", "-archives"] {
+            try FileManager.default.copyItem(atPath: directory.file("a") + suffix, toPath: directory.file("twin") + suffix)
+        }
+        var settings = ReplicaFixture.Settings(limits: limits)
+        settings.clock = clock
+        let first = try ReplicaFixture(Replica.open(at: directory.file("a"), options: .unsynced), settings)
+        let twin = try ReplicaFixture(Replica.open(at: directory.file("twin"), options: .unsynced), settings)
+        try first.execute("INSERT INTO t VALUES (2, 'by the first')")
+        try twin.execute("INSERT INTO t VALUES (3, 'by the twin')")
+        let (one, two) = (transport(first), transport(twin))
+        for _ in 0..<3 {
+            try await first.exchange(over: one)
+            try await twin.exchange(over: two)
+        }
+        #expect(try first.origin != twin.origin)
+        #expect(try [first.origin, twin.origin].contains(old))
+        let rows = try first.text("SELECT a FROM t ORDER BY id")
+        #expect(rows == ["one", "by the first", "by the twin"])
+        #expect(try twin.text("SELECT a FROM t ORDER BY id") == rows)
+    }
+
+    @Test("other replicas' changes are left to their writers, and written after a while when those do not come")
+    func bridge() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 60_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.pull(from: a)
+        let over = transport(b)
+        try await b.exchange(over: over)
+        #expect(store.keys.allSatisfy { !$0.hasPrefix("1/w/") })
+        clock.advance(120_000)
+        try await b.exchange(over: over)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
+    }
+
+    @Test("a change is not written before what its writer had merged, so each stream can be read in its order")
+    func causalOrder() async throws {
+        var limits = limits
+        limits.archive.bridgeMilliseconds = 60_000
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.pull(from: a)
+        try b.execute("UPDATE t SET a = 'two' WHERE id = 1")
+        let over = transport(b)
+        try await b.exchange(over: over)
+        #expect(store.keys.allSatisfy { !$0.hasPrefix("1/w/") })
+        try await a.exchange(over: transport(a))
+        try await b.exchange(over: over)
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 2)
+        let c = try replica("c", limits)
+        try await c.exchange(over: transport(c))
+        #expect(try c.text("SELECT a FROM t") == ["two"])
+    }
+
+    @Test("a damaged pack is named, what others wrote arrives all the same, and its writer writes it again")
+    func damagedPack() async throws {
+        let (a, b, c) = (try replica("a"), try replica("b"), try replica("c"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let over = transport(a)
+        try await a.exchange(over: over)
+        try b.execute("INSERT INTO t VALUES (2, 'two')")
+        let pack = try #require(store.keys.first { $0.hasPrefix("1/w/") })
+        store.damage(pack, Array((store.content[pack] ?? []).dropLast()))
+        for replica in [b, c] {
+            await #expect { try await replica.exchange(over: transport(replica)) } throws: {
+                ($0 as? SyncError)?.message.contains("Pack 1 of stream") == true
+            }
+        }
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["two"])
+        clock.advance(700_000)
+        try await a.exchange(over: over)
+        try await c.exchange(over: transport(c))
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+    }
+
+    @Test("a store that lost the answer to a write does not get the pack twice")
+    func lostAnswer() async throws {
+        let loses = Mutex(true)
+        let store = MemoryStore(fault: { verb, key in
+            guard verb == .create, key.hasPrefix("1/w/"), loses.withLock({ $0 }) else { return nil }
+            loses.withLock { $0 = false }
+            return .answerLost
+        })
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a, to: store))
+        #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
+    }
+
+    @Test("without a change nothing is written, and an idle look costs one listing")
+    func idle() async throws {
+        let a = try replica("a")
+        let over = transport(a)
+        try await a.exchange(over: over)
+        let before = store.content
+        let requests = over.requests
+        let end = try await over.pull(
+            PullRequest(cluster: a.replica.identity().cluster, origin: a.origin, have: a.vector, waitSeconds: 60)
+        ) { _ in }
+        #expect(!end.more)
+        #expect(store.content == before)
+        let spent = over.requests.total - requests.total
+        #expect(spent <= 7, "a minute of waiting took \(spent) requests")
+    }
+
+    @Test("a new replica is made from the archive alone, and reads only what came after the snapshot")
+    func birth() async throws {
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let over = transport(a)
+        try await a.exchange(over: over)
+        let manifest = try await over.writeSnapshot()
+        try a.execute("INSERT INTO t VALUES (2, 'two')")
+        try await a.exchange(over: over)
+        let snapshots = ArchiveSnapshots(store)
+        let path = directory.file("new")
+        let report = try await Clone(from: snapshots, to: path).run()
+        #expect(report.snapshot == manifest.id)
+        try await snapshots.noteCursors(of: path, snapshot: report.snapshot)
+        var settings = ReplicaFixture.Settings(limits: limits)
+        settings.clock = clock
+        let new = try ReplicaFixture(Replica.open(at: path, options: .unsynced), settings)
+        let pulled = try await new.exchange(over: transport(new))
+        #expect(pulled.pulledFrames == 1)
+        #expect(try new.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+    }
+
+    @Test("what was compacted before the archive began is there in a snapshot, and who lacks it is told to clone")
+    func compactedBefore() async throws {
+        let (a, late) = (try replica("a"), try replica("late"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try a.execute("UPDATE t SET a = 'two'")
+        try a.execute("UPDATE t SET a = 'three'")
+        #expect(try a.compact() > 0)
+        try await a.exchange(over: transport(a))
+        #expect(store.keys.contains { $0.hasPrefix("1/m/") })
+        await #expect { try await late.exchange(over: transport(late)) } throws: {
+            ($0 as? SyncError)?.code == .behindHorizon
+        }
+    }
+
+    @Test("the archive acknowledges what it holds, so no replica drops an entry that it lacks")
+    func acknowledges() async throws {
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let over = transport(a)
+        try await a.exchange(over: over)
+        try a.execute("UPDATE t SET a = 'two'")
+        try a.execute("UPDATE t SET a = 'three'")
+        let horizon = try a.inbox.stableHorizon(lease: .max)
+        #expect(try horizon.vector[a.origin] == 1)
+        try await a.exchange(over: over)
+        #expect(try a.inbox.stableHorizon(lease: .max).vector[a.origin] == 3)
+    }
+
+    @Test("a restore to a time shows what the tables held then, after the replica is gone")
+    func pointInTime() async throws {
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let over = transport(a)
+        try await a.exchange(over: over)
+        try await over.writeSnapshot()
+        let first = try #require(try a.replica.read { try JournalReader($0).stamp(of: JournalReader($0).identity.origin, version: 1) })
+        clock.advance(1_000)
+        try RawConnection.writeLater("UPDATE t SET a = 'two'", at: a.path)
+        try await a.exchange(over: over)
+        try a.close()
+        var restore = ArchiveRestore(store, path: directory.file("then"), at: Stamp(milliseconds: first.milliseconds + 1))
+        restore.clock = clock
+        _ = try await restore.run()
+        #expect(try RawConnection(path: directory.file("then")).text("SELECT a FROM t") == "one")
+        restore = ArchiveRestore(store, path: directory.file("now"), at: ReplicaFixture.now)
+        restore.clock = clock
+        _ = try await restore.run()
+        #expect(try RawConnection(path: directory.file("now")).text("SELECT a FROM t") == "two")
+    }
+}
