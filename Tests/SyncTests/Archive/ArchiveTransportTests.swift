@@ -245,10 +245,10 @@ import Testing
         var restore = ArchiveRestore(store, path: directory.file("then"), at: Stamp(milliseconds: first.milliseconds + 1))
         restore.clock = clock
         _ = try await restore.run()
-        #expect(try RawConnection(path: directory.file("then")).text("SELECT a FROM t") == "one")
+        #expect(try RawConnection(path: directory.file("then")).rows("SELECT a FROM t") == [[.text("one")]])
         restore = ArchiveRestore(store, path: directory.file("now"), at: ReplicaFixture.now)
         restore.clock = clock
         _ = try await restore.run()
-        #expect(try RawConnection(path: directory.file("now")).text("SELECT a FROM t") == "two")
+        #expect(try RawConnection(path: directory.file("now")).rows("SELECT a FROM t") == [[.text("two")]])
     }
 }
