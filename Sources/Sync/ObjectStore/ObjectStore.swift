@@ -4,7 +4,9 @@
 /// one key succeeds once. A listing may lag.
 ///
 /// Keys are made of `a-z`, `0-9`, `.`, `-` and `/`: other characters are signed in different ways by different
-/// servers. No key is the beginning of another one up to a slash: in some stores, these are files and directories.
+/// servers. What comes before a slash in a key is the name of a directory in some stores: no other key is that name, or
+/// that name with `-` or `.` behind it. A directory cannot keep the former, and SeaweedFS lists the latter in another
+/// order.
 /// Calls may run at the same time, and throw ``SyncError``. A call that throws `unreachable`, `timedOut`,
 /// `truncated`, `busy` or `cancelled` may have had its effect.
 package protocol ObjectStore: Sendable {

@@ -1,4 +1,3 @@
-import Journal
 import Synchronization
 
 /// Finds the keys for an S3 server: in the environment, or in the credentials file that the tools of S3 share.
@@ -12,13 +11,8 @@ package final class S3CredentialSource: Sendable {
         case file(S3CredentialsFile)
     }
 
-    private struct Read {
-        var credentials: S3Credentials
-        var stamp: DescriptorStatus.Stamp
-    }
-
     private let place: Place
-    private let last = Mutex<Read?>(nil)
+    private let last = Mutex<S3CredentialsFile.Content?>(nil)
 
     /// Chooses the place. A file is not read yet.
     ///
@@ -64,13 +58,9 @@ package final class S3CredentialSource: Sendable {
         case .environment(let credentials): return credentials
         case .file(let file):
             return try last.withLock { last throws(SyncError) in
-                if let read = try file.read(unless: last?.stamp) {
-                    last = Read(credentials: read.credentials, stamp: read.stamp)
-                }
-                guard let last else {
-                    throw SyncError(.configuration, "The credentials file \(file.path) was not read")
-                }
-                return last.credentials
+                let content = try file.read(since: last)
+                last = content
+                return content.credentials
             }
         }
     }

@@ -14,15 +14,19 @@ struct S3CredentialsFile: Sendable {
     /// True for a file that systemd passes to the service. Its directory keeps it private.
     let isCredential: Bool
 
+    /// What was read.
+    struct Content: Sendable {
+        let credentials: S3Credentials
+        let stamp: DescriptorStatus.Stamp
+    }
+
     /// Reads the profile.
     ///
-    /// - Parameter stamp: The stamp of what is known; nil to read in any case.
-    /// - Returns: nil when the file has that stamp, so that nothing can have changed.
+    /// - Parameter last: What was read before; nil to read in any case.
+    /// - Returns: `last` when the file has its stamp, so that nothing can have changed.
     /// - Throws: ``SyncError/Code/configuration`` when the file is missing, no regular file, readable by others or
     ///   too long, and when the profile is missing or lacks a key.
-    func read(
-        unless stamp: DescriptorStatus.Stamp?
-    ) throws(SyncError) -> (credentials: S3Credentials, stamp: DescriptorStatus.Stamp)? {
+    func read(since last: Content?) throws(SyncError) -> Content {
         // O_NONBLOCK: opening a FIFO must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -38,15 +42,13 @@ struct S3CredentialsFile: Sendable {
         guard status.isPrivate || isCredential else {
             throw failure("can be read or written by other users", hint: "Make it private: `chmod 600 \(path)`")
         }
-        guard status.stamp != stamp else { return nil }
+        if let last, last.stamp == status.stamp { return last }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-        guard let data = try? handle.read(upToCount: S3CredentialsFile.mostBytes + 1) ?? Data() else {
-            throw failure("cannot be read", hint: nil)
+        let most = S3CredentialsFile.mostBytes
+        guard let data = try? handle.read(upToCount: most + 1) ?? Data(), data.count <= most else {
+            throw failure("cannot be read, or is longer than \(most) bytes", hint: nil)
         }
-        guard data.count <= S3CredentialsFile.mostBytes else {
-            throw failure("is longer than \(S3CredentialsFile.mostBytes) bytes", hint: nil)
-        }
-        return (try credentials(in: String(decoding: data, as: UTF8.self)), status.stamp)
+        return Content(credentials: try credentials(in: String(decoding: data, as: UTF8.self)), stamp: status.stamp)
     }
 
     /// Finds the profile in the text of the file.

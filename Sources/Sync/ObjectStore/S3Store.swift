@@ -148,7 +148,7 @@ package final class S3Store: ObjectStore {
         } catch {
             throw SyncError(
                 .notAPeer, "\(name) does not list like an S3 server: \(error.reason)",
-                hint: "Is something else listening there, a proxy or a login page?")
+                hint: "Is something else listening there, or has another program put objects between those of Tandem?")
         }
     }
 

@@ -39,10 +39,18 @@ enum RealServer {
     /// True for a server that checks signatures.
     static var checksSignatures: Bool { isThere && environment["TANDEM_S3_TEST_UNSIGNED"] == nil }
 
-    static func store(changing changes: [String: String] = [:]) throws -> S3Store {
+    /// The authority that signed the server's certificate; nil for a server without TLS.
+    static var authority: String? { environment["TANDEM_S3_TEST_CA"] }
+
+    /// - Parameters:
+    ///   - changes: To the variables.
+    ///   - authority: As above.
+    static func store(
+        changing changes: [String: String] = [:], authority: String? = RealServer.authority
+    ) throws -> S3Store {
         let all = environment.merging(changes) { _, new in new }
         return try S3Store(
             S3Address(all["TANDEM_S3_TEST_URL"] ?? "", environment: all),
-            credentials: S3CredentialSource(environment: all))
+            credentials: S3CredentialSource(environment: all), tls: TLSFiles(authorities: authority))
     }
 }

@@ -27,6 +27,14 @@ import Testing
         #expect(error?.message.contains("s3://no-such-") == true)
     }
 
+    @Test("a certificate that nobody trusts is refused", .enabled(if: RealServer.authority != nil))
+    func untrusted() async throws {
+        let store = try RealServer.store(authority: nil)
+        let error = await #expect(throws: SyncError.self) { try await store.get("a") }
+        #expect(error?.code == .tls)
+        #expect(error?.message.contains("certificate") == true)
+    }
+
     @Test("what a killed server has acknowledged is there when it is back", .enabled(if: RealServer.restart != nil))
     func killed() async throws {
         let restart = try #require(RealServer.restart)

@@ -12,6 +12,13 @@ private struct StoppedClock: SyncClock {
     func sleep(milliseconds: Int64) async throws {}
 }
 
+/// A clock whose every sleep is cancelled.
+private struct CancelledClock: SyncClock {
+    func wallMilliseconds() -> Int64 { 0 }
+    func steadyMilliseconds() -> Int64 { 0 }
+    func sleep(milliseconds: Int64) async throws { throw CancellationError() }
+}
+
 /// What a store of S3 makes of wrong and hostile answers.
 @Suite struct S3StoreTests {
     private typealias Script = @Sendable (ScriptedServer.Connection) -> Void
@@ -187,6 +194,26 @@ private struct StoppedClock: SyncClock {
             FakeS3.refuse($0, "409 Conflict", "ConditionalRequestConflict")
         }
         #expect(error.code == .busy)
+    }
+
+    @Test("the wait before a creation is sent again can be cancelled")
+    func cancelledWait() async throws {
+        let error = try await failure(.create, clock: CancelledClock()) {
+            FakeS3.refuse($0, "409 Conflict", "ConditionalRequestConflict")
+        }
+        #expect(error.code == .cancelled)
+    }
+
+    @Test("a prefix that no key can have is refused, and nothing is asked of the server")
+    func badPrefix() async throws {
+        let server = try FakeS3()
+        defer { server.stop() }
+        let store = try server.store()
+        for prefix in ["A", "/a", "a//", "../"] {
+            let error = await #expect(throws: SyncError.self) { try await store.list(prefix, after: nil) }
+            #expect(error?.code == .failed)
+        }
+        #expect(server.requests.isEmpty)
     }
 
     // MARK: - Answers that are none
