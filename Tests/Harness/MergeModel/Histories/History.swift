@@ -198,6 +198,7 @@ final class History {
                     description: """
                         \(place) knows what replica \(known.replica) knew, and holds something else (- there, + here):
                         \(difference.joined(separator: "\n"))
+                        \(History.knowledge(of: replica))
                         """)
             }
             guard known.images == images else {
@@ -221,11 +222,20 @@ final class History {
                 description: """
                     \(place) differs from the model (- by the model, + in the file):
                     \(difference.joined(separator: "\n"))
-                    what it knows:
-                    \(replica.writes.map { "  \($0)" }.joined(separator: "\n"))
+                    \(History.knowledge(of: replica))
                     """)
         }
-        if let broken = model.brokenRules.first { throw Failure(description: "\(place): \(broken)") }
+        if let broken = model.brokenRules.first {
+            throw Failure(
+                description: """
+                    \(place): \(broken)
+                    \(History.knowledge(of: replica))
+                    """)
+        }
+    }
+
+    private static func knowledge(of replica: HistoryReplica) -> String {
+        "what it knows:\n" + replica.writes.map { "  \($0)" }.joined(separator: "\n")
     }
 
     /// Checks that one name stands for one change everywhere, and carries what its writer knew.
