@@ -100,6 +100,8 @@ package final class MemoryStore: ObjectStore {
     }
 
     private func answer<T: Sendable>(_ verb: Verb, _ key: String, _ body: (inout State) throws -> T) throws -> T {
+        guard !Task.isCancelled else { throw SyncError(.cancelled, "The work with \(name) was stopped") }
+        guard verb == .list || ObjectKey.isValid(key) else { throw SyncError(.failed, "\"\(key)\" is no key") }
         let fault = fault(verb, key)
         if fault == .refused { throw SyncError(.unreachable, "\(name) cannot be reached") }
         let result = try state.withLock { try body(&$0) }

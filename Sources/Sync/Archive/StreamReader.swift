@@ -82,6 +82,10 @@ actor StreamReader {
     func checkProblems() throws(SyncError) {
         var found = problems
         problems = [:]
+        // What a damaged pack held may be in another one by now.
+        for (id, stream) in streams where stream.head?.holds.isCovered(by: all) == true {
+            for sequence in stream.lost { found[ArchiveKeys.pack(id, sequence)] = nil }
+        }
         for (id, sequence) in lostPacks where found[ArchiveKeys.pack(id, sequence)] == nil {
             found[ArchiveKeys.pack(id, sequence)] = SyncError(
                 .truncated, "Pack \(sequence) of stream \(id) is missing in the archive \(store.name)",

@@ -27,7 +27,7 @@ package struct DirectoryStore: ObjectStore {
     }
 
     package func create(_ key: String, _ bytes: [UInt8]) async throws -> Bool {
-        try await blocking {
+        try await DirectoryStore.blocking {
             let file = try path(of: key)
             guard access(file, F_OK) != 0 else { return false }
             let (unfinished, directory) = try write(bytes, beside: file)
@@ -50,7 +50,7 @@ package struct DirectoryStore: ObjectStore {
     }
 
     package func replace(_ key: String, _ bytes: [UInt8]) async throws {
-        try await blocking {
+        try await DirectoryStore.blocking {
             let file = try path(of: key)
             let (unfinished, directory) = try write(bytes, beside: file)
             guard rename(unfinished, file) == 0 else {
@@ -63,7 +63,7 @@ package struct DirectoryStore: ObjectStore {
     }
 
     package func get(_ key: String, range: Range<Int>?) async throws -> [UInt8]? {
-        try await blocking {
+        try await DirectoryStore.blocking {
             let file = try path(of: key)
             let descriptor = open(file, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else {
@@ -93,7 +93,7 @@ package struct DirectoryStore: ObjectStore {
     }
 
     package func list(_ prefix: String, after: String?) async throws -> Listing {
-        try await blocking {
+        try await DirectoryStore.blocking {
             try checkRoot()
             var found: [StoredObject] = []
             let directory = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
@@ -105,13 +105,19 @@ package struct DirectoryStore: ObjectStore {
     }
 
     package func delete(_ key: String) async throws {
-        try await blocking {
+        try await DirectoryStore.blocking {
             let file = try path(of: key)
             guard unlink(file) == 0 || errno == ENOENT else { throw failure("removed", file, errno) }
         }
     }
 
     // MARK: - Pieces
+
+    /// Runs `body` on a thread that may block, unless the task is cancelled.
+    private static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+        guard !Task.isCancelled else { throw SyncError(.cancelled, "The work with the directory was stopped") }
+        return try await Sync.blocking(body)
+    }
 
     /// - Throws: ``SyncError/Code/failed`` for a key that is none.
     private func path(of key: String) throws(SyncError) -> String {

@@ -1,12 +1,12 @@
 /// The rules for the keys of objects.
 ///
 /// libcurl removes segments of dots from paths, and signs other characters than these in ways that servers refuse.
-enum ObjectKey {
+package enum ObjectKey {
     /// Bytes of the longest key of S3.
     static let mostBytes = 1_024
 
     /// True for a key that every store keeps: not empty, with segments of `[a-z0-9.-]` that do not begin with a dot.
-    static func isValid(_ key: String) -> Bool {
+    package static func isValid(_ key: String) -> Bool {
         key.utf8.count <= mostBytes
             && key.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { segment in
                 !segment.isEmpty && segment.first != "." && segment.utf8.allSatisfy(isPlain)
