@@ -430,7 +430,8 @@ public final class Replicator: Sendable {
             var limits = limits
             if case .directory = store { limits.archive = limits.archive.ofDirectory }
             return ArchiveTransport(
-                try store.open(tls: peer.tls, limits: limits), replica: replica, limits: limits, clock: clock, logger: logger, entropy: entropy)
+                try store.open(tls: peer.tls, limits: limits), replica: replica, limits: limits, clock: clock,
+                logger: logger, entropy: entropy)
         }
     }
 }

@@ -71,6 +71,8 @@ package struct Clone: Sendable {
                     .otherCluster, "\(source.name) belongs to the cluster \(manifest.cluster), not to \(cluster)")
             }
             let file = try PartFile.writing(partial)
+            // A thread may still hold the file for a moment when a cancelled request has ended here.
+            defer { file.unlock() }
             do {
                 fetched += try await fetch(manifest, into: file, progress)
             } catch let error as SyncError where error.code == .notFound {

@@ -39,6 +39,9 @@ final class PartFile: Sendable {
         return file
     }
 
+    /// Lets other processes write the file. This one must not write it any more.
+    func unlock() { flock(descriptor, LOCK_UN) }
+
     /// The size in bytes.
     func size() throws(SyncError) -> Int64 {
         var status = stat()

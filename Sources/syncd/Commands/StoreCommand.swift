@@ -27,7 +27,9 @@ struct StoreArgument: ParsableArguments {
     /// - Throws: ``Failure`` for the address of something else.
     static func open(_ address: String) throws -> any ObjectStore {
         guard case .archive(let store) = try PeerConfiguration(address).address else {
-            throw Failure("\(address) is not the address of an archive", hint: "It looks like file:///mnt/shop or s3://bucket/shop.")
+            throw Failure(
+                "\(address) is not the address of an archive",
+                hint: "It looks like file:///mnt/shop or s3://bucket/shop.")
         }
         return try store.open()
     }

@@ -30,7 +30,9 @@ struct UninitCommand: ParsableCommand {
         let lock = try FileLock(database: database.path, for: .maintenance)
         let removal = try Replica.remove(from: database.path, discarding: force)
         let file = SystemFiles().resolved(database.path)
-        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-syncd"] { _ = unlink(file + suffix) }
+        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-syncd"] {
+            _ = unlink(file + suffix)
+        }
         withExtendedLifetime(lock) {}
         guard !json else { return Console.line(removal.json.text) }
         Console.line(

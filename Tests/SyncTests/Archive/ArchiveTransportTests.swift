@@ -75,7 +75,8 @@ import Testing
         let old = try a.origin
         try a.close()
         for suffix in ["", "-archives"] {
-            try FileManager.default.copyItem(atPath: directory.file("a") + suffix, toPath: directory.file("twin") + suffix)
+            try FileManager.default.copyItem(
+                atPath: directory.file("a") + suffix, toPath: directory.file("twin") + suffix)
         }
         var settings = ReplicaFixture.Settings(limits: limits)
         settings.clock = clock
@@ -236,12 +237,14 @@ import Testing
         let over = transport(a)
         try await a.exchange(over: over)
         try await over.writeSnapshot()
-        let first = try #require(try a.replica.read { try JournalReader($0).stamp(of: JournalReader($0).identity.origin, version: 1) })
+        let first = try #require(
+            try a.replica.read { try JournalReader($0).stamp(of: JournalReader($0).identity.origin, version: 1) })
         clock.advance(1_000)
         try RawConnection.writeLater("UPDATE t SET a = 'two'", at: a.path)
         try await a.exchange(over: over)
         try a.close()
-        var restore = ArchiveRestore(store, path: directory.file("then"), at: Stamp(milliseconds: first.milliseconds + 1))
+        var restore = ArchiveRestore(
+            store, path: directory.file("then"), at: Stamp(milliseconds: first.milliseconds + 1))
         restore.clock = clock
         _ = try await restore.run()
         #expect(try RawConnection(path: directory.file("then")).rows("SELECT a FROM t") == [[.text("one")]])
