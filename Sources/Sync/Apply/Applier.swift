@@ -33,8 +33,6 @@ final class Applier {
     /// True when the writer of the present run had merged changes that are not here. What it wrote may mean a
     /// row whose insert is among these, and which had another life under the same key.
     private var isAhead = false
-    /// The rows with a change that lost to a later life which its writer had seen on another row.
-    private var outlived: Set<TableKey> = []
     private(set) var outcome = Outcome()
 
     /// - Parameters:
@@ -135,7 +133,6 @@ final class Applier {
     func finish() throws {
         try lives.write()
         try appender.finish()
-        try LedgerRevision(db: db, session: session, time: time).run(outlived)
         try contested.resolve(into: rows)
         try rows.updateVisibility(all: false)
     }
@@ -163,15 +160,11 @@ final class Applier {
             other.isFirstLife && isComparable(other.shape)
                 && other.mask.isDisjoint(with: kind.mask, ignoring: target.keyCount)
         }
-        let mayBeOutlived = interpreter.mayUniteRows(of: entry)
-        return try range.prefix { index in
+        return range.prefix { index in
             guard batch.changes[index].isLike(kind) else { return false }
-            if meetsNothing, !mayBeOutlived { return true }
+            if meetsNothing { return true }
             encodeKey(of: batch.changes[index], of: batch, target)
-            if mayBeOutlived, try lives.life(of: TableKey(table: entry.table, key: Key(bytes: keyBytes))) > 1 {
-                return false
-            }
-            return meetsNothing || concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
+            return concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
         }
     }
 
@@ -207,13 +200,9 @@ final class Applier {
             change, at: place, context: context, entry: entry, values: values, key: key, unseenWrites: unseenWrites)
         let tableKey = TableKey(table: entry.table, key: key)
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
-        let isOutlived = try isOutlived(change, tableKey, entry, byOthersThan: unseenWrites)
-        if isOutlived, change.life % 2 == 1 {
-            outlived.insert(tableKey)
-            outcome.hasConflicts = true
-        }
+        let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
         try rows.apply(
-            isOutlived ? .none : resolution.effect, of: change, isNewLife: isNewLife,
+            isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife,
             isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: unseenWrites),
             defaults: computedDefaults(of: change, at: place, context, entry, among: unseenWrites), key: tableKey,
             context: context, entry: entry, values: values)
@@ -221,16 +210,6 @@ final class Applier {
         {
             contested.add(row)
         }
-    }
-
-    /// True when the row has a later life by a change that the writer had seen. Two rows of one key that the
-    /// writer told apart are then one here: by an insert that it had not seen, or because one is missing here.
-    private func isOutlived(
-        _ change: Change, _ key: TableKey, _ entry: ShapeRegistry.Entry, byOthersThan unseenWrites: [ScannedChange]
-    ) throws -> Bool {
-        guard isAhead || interpreter.mayUniteRows(of: entry) else { return false }
-        let life = try lives.life(of: key)
-        return change.life < life && unseenWrites.allSatisfy { $0.life < life }
     }
 
     /// The columns with a computed default that an insert does not carry.

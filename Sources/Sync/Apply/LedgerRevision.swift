@@ -22,7 +22,6 @@ struct LedgerRevision {
 
     /// - Parameter keys: The rows that have other entries, or entries with other values, than before.
     func run(_ keys: Set<TableKey>) throws {
-        guard !keys.isEmpty else { return }
         let reader = try JournalReader(db)
         var changes: [TableKey: [ScannedChange]] = [:]
         try reader.scan(tables: Set(keys.map(\.table))) { change in
@@ -42,13 +41,12 @@ struct LedgerRevision {
         }
     }
 
-    /// Merges a change with those that arrived before it, as ``Applier`` does, and records what lost. Of the changes
-    /// that its writer had seen, those of a later life count: the writer saw them on another row.
+    /// Merges a change with those that arrived before it, as ``Applier`` does, and records what lost.
     private func record(
         _ change: ScannedChange, after earlier: ArraySlice<ScannedChange>, key: TableKey, _ values: JournalValues,
         _ ledger: ConflictRecorder, _ origins: OriginTable
     ) throws {
-        let unseen = earlier.filter { !change.knows($0.origin, $0.version) || $0.life > change.life }
+        let unseen = earlier.filter { !change.knows($0.origin, $0.version) }
         guard !unseen.isEmpty else { return }
         let context = session.context(of: change.shape)
         func write(_ change: ScannedChange) -> RowWrite {

@@ -100,12 +100,6 @@ final class RunInterpreter {
         return try rekeying.settle(found, meanings)
     }
 
-    /// True when rows of the table that a writer told apart may be one row here (``ContestedKey``, rule 2).
-    func mayUniteRows(of entry: ShapeRegistry.Entry) -> Bool {
-        !meanings.isEmpty
-            && linked(entry).contains { $0.column < entry.shape.keyCount && meanings.has($0.domain) }
-    }
-
     /// A value that the journal will hold in place of what its writer wrote.
     struct Replacement {
         let seq: Int64

@@ -103,9 +103,6 @@ package struct Resolution: Hashable, Sendable {
 /// great (see ``Stamp/next(after:now:)`` and ``LocalFold``), so the incoming change wins against them without
 /// a comparison. Hence the result depends only on the set of changes, and the cost only on the concurrent
 /// ones.
-///
-/// The life is not as great where two rows of one key, which the writer told apart, are one row here
-/// (`ContestedKey`). ``Applier`` compares the lives there, and the ledger has what the writer lost.
 package enum Merge {
     /// Decides what `incoming` does to its row and which values are lost.
     ///
@@ -153,9 +150,8 @@ package enum Merge {
         if incoming.life != unseenWrite.life {
             let incomingLost = incoming.life < unseenWrite.life
             let loser = incomingLost ? incoming : unseenWrite
-            // A delete loses nothing against a later life: the row was deleted, and then inserted again. What the
-            // winner's writer had seen is no loss.
-            guard loser.isAlive, try !incomingLost || isConcurrent(index) else { return nil }
+            // A delete loses nothing against a later life: the row was deleted, and then inserted again.
+            guard loser.isAlive, try isConcurrent(index) else { return nil }
             return Resolution.Conflict(
                 kind: .updateDelete, unseenWrite: index, incomingLost: incomingLost, columns: loser.columns)
         }

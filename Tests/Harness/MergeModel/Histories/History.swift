@@ -198,7 +198,6 @@ final class History {
                     description: """
                         \(place) knows what replica \(known.replica) knew, and holds something else (- there, + here):
                         \(difference.joined(separator: "\n"))
-                        \(History.knowledge(of: replica))
                         """)
             }
             guard known.images == images else {
@@ -222,20 +221,11 @@ final class History {
                 description: """
                     \(place) differs from the model (- by the model, + in the file):
                     \(difference.joined(separator: "\n"))
-                    \(History.knowledge(of: replica))
+                    what it knows:
+                    \(replica.writes.map { "  \($0)" }.joined(separator: "\n"))
                     """)
         }
-        if let broken = model.brokenRules.first {
-            throw Failure(
-                description: """
-                    \(place): \(broken)
-                    \(History.knowledge(of: replica))
-                    """)
-        }
-    }
-
-    private static func knowledge(of replica: HistoryReplica) -> String {
-        "what it knows:\n" + replica.writes.map { "  \($0)" }.joined(separator: "\n")
+        if let broken = model.brokenRules.first { throw Failure(description: "\(place): \(broken)") }
     }
 
     /// Checks that one name stands for one change everywhere, and carries what its writer knew.

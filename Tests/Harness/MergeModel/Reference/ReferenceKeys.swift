@@ -16,6 +16,7 @@ package final class ReferenceKeys {
         let version: Int64
     }
 
+    private let all: [ReferenceWrite]
     private let schema: ReferenceSchema
     /// The inserts of each contested key.
     private var claims: [ReferenceRowID: [ReferenceWrite]] = [:]
@@ -27,6 +28,7 @@ package final class ReferenceKeys {
     private var domains: [String: [String?]] = [:]
 
     package init(_ all: [ReferenceWrite], schema: ReferenceSchema) {
+        self.all = all
         self.schema = schema
         let tables = Dictionary(uniqueKeysWithValues: schema.tables.map { ($0.name, $0) })
         let inserts =
@@ -67,15 +69,12 @@ package final class ReferenceKeys {
         }
     }
 
-    /// True when the key may mean several rows. To one who knows less it may then mean another row than here,
-    /// also when all its inserts are one row here.
-    func isContested(_ row: ReferenceRowID) -> Bool {
-        guard let number = ReferenceKeys.number(row.key), let domain = domain(of: row.table, column: 0) else {
-            return false
-        }
-        let key = ReferenceRowID(table: domain, key: Key([.integer(number)]).bytes)
-        return claims[key] != nil || claimsByNewKey[key] != nil
-    }
+    /// True when the row has changes that were written under another key, or lost some that were written
+    /// under its own.
+    func isContested(_ row: ReferenceRowID) -> Bool { contested.contains(row) }
+
+    private lazy var contested = Set(
+        zip(all, writes).flatMap { $0.row == $1.row ? [] : [$0.row, $1.row] })
 
     // MARK: - Rows
 

@@ -96,8 +96,7 @@ enum ReferenceMerge {
         let own = Set(write.columns.keys).subtracting(write.keyColumns)
         var columns: Set<String> = []
         var winners: [ReferenceWrite] = []
-        // A writer that had seen the winner, which has a later life, saw it on another row.
-        for other in others where !other.saw(write) && write.isWeaker(than: other) {
+        for other in others where write.isConcurrent(with: other) && write.isWeaker(than: other) {
             if other.life > write.life {
                 columns.formUnion(own)
                 winners.append(other)
