@@ -13,6 +13,8 @@ struct StoreCommand: AsyncParsableCommand {
             An archive is a peer that is no machine: a directory, such as file:///mnt/shop, or a part of a bucket, such as \
             s3://bucket/shop. `syncd sync DB ADDRESS` and \
             `syncd run DB --peer ADDRESS` fill it and read it. See docs/ARCHIVE.md.
+
+            Exit status: 0 success, 1 failure, 64 wrong use.
             """,
         subcommands: [StoreStatusCommand.self, StoreVerifyCommand.self, StoreSnapshotCommand.self])
 }
