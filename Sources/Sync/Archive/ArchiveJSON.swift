@@ -50,40 +50,79 @@ struct StoredVector: Sendable, Hashable, Codable {
     }
 }
 
-/// An origin in JSON, in hexadecimal.
-struct StoredOrigin: Sendable, Hashable, Codable {
-    var origin: OriginID
+/// A name of hexadecimal digits in JSON.
+struct StoredName<Name: HexadecimalName>: Sendable, Hashable, Codable {
+    var name: Name
 
-    init(_ origin: OriginID) { self.origin = origin }
+    init(_ name: Name) { self.name = name }
 
     init(from decoder: any Decoder) throws {
-        guard let origin = OriginID(hex: try decoder.singleValueContainer().decode(String.self)) else {
-            throw WireError.malformed("an origin in an archive is not one")
+        guard let name = Name(hex: try decoder.singleValueContainer().decode(String.self)) else {
+            throw WireError.malformed("a name in an archive is not one")
         }
-        self.origin = origin
+        self.name = name
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(origin.description)
+        try container.encode(name.description)
     }
+}
+
+/// A random number that is written in hexadecimal digits.
+protocol HexadecimalName: Sendable, Hashable, CustomStringConvertible {
+    init?(hex: String)
+}
+
+extension OriginID: HexadecimalName {}
+extension StreamID: HexadecimalName {}
+
+/// An origin in JSON.
+typealias StoredOrigin = StoredName<OriginID>
+
+extension StoredName<OriginID> {
+    var origin: OriginID { name }
 }
 
 /// A stream's name in JSON.
-struct StoredStream: Sendable, Hashable, Codable {
-    var id: StreamID
+typealias StoredStream = StoredName<StreamID>
 
-    init(_ id: StreamID) { self.id = id }
+extension StoredName<StreamID> {
+    var id: StreamID { name }
+}
+
+/// A number in JSON that arithmetic can do anything with. One out of its bounds is malformed.
+@propertyWrapper
+struct Bounded<Bounds: NumberBounds>: Sendable, Hashable, Codable {
+    var wrappedValue: Int64
+
+    init(wrappedValue: Int64) { self.wrappedValue = wrappedValue }
 
     init(from decoder: any Decoder) throws {
-        guard let id = StreamID(hex: try decoder.singleValueContainer().decode(String.self)) else {
-            throw WireError.malformed("a stream in an archive is not one")
-        }
-        self.id = id
+        wrappedValue = try decoder.singleValueContainer().decode(Int64.self)
+        guard Bounds.range.contains(wrappedValue) else { throw WireError.malformed("a number out of range") }
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        try container.encode(id.description)
+        try container.encode(wrappedValue)
     }
 }
+
+/// The numbers that are valid in one place.
+protocol NumberBounds: Sendable {
+    static var range: ClosedRange<Int64> { get }
+}
+
+/// Times in milliseconds since 1970, up to the year 10000.
+enum TimeBounds: NumberBounds {
+    static let range = 0...Int64(253_402_300_799_999)
+}
+
+/// The places of packs in a stream: as many as ten digits keep in order.
+enum SequenceBounds: NumberBounds {
+    static let range = 1...Int64(9_999_999_999)
+}
+
+typealias StoredTime = Bounded<TimeBounds>
+typealias StoredSequence = Bounded<SequenceBounds>

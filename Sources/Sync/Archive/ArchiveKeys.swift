@@ -41,7 +41,7 @@ enum ArchiveKeys {
     /// The stream that the key of a damaged pack names; nil for another key.
     static func damagedStream(_ key: String) -> StreamID? {
         guard key.hasPrefix(damages) else { return nil }
-        return StreamID(hex: key.dropFirst(damages.utf8.count).prefix { $0 != "/" })
+        return StreamID(hex: String(key.dropFirst(damages.utf8.count).prefix { $0 != "/" }))
     }
 
     /// A key for ``StoreAbilities/probe(_:key:)``.
@@ -54,7 +54,7 @@ struct StreamID: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     init(_ number: UInt64) { self.number = number }
 
-    init?(hex: some StringProtocol) {
+    init?(hex: String) {
         guard hex.utf8.count == 16, hex.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
             let number = UInt64(hex, radix: 16)
         else { return nil }

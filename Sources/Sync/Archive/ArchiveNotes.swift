@@ -10,7 +10,7 @@ struct ArchiveNotes: Sendable {
         /// The stream that it writes; nil before the first pack.
         var stream: StoredStream?
         /// The sequence of the next pack to write.
-        var next: Int64 = 1
+        @StoredSequence var next: Int64 = 1
         /// The digest of the last pack; nil before the first.
         var previous: SnapshotManifest.Digest?
         /// For each stream, the first pack that may hold something new.

@@ -92,13 +92,13 @@ package struct ArchiveSurvey: Sendable {
             streams: heads.map { head in
                 StreamSummary(
                     name: head.stream.id.description, writer: head.writer.origin, packs: head.last,
-                    changes: head.holds.ranges.reduce(0) { $0 + $1.last - $1.first + 1 },
+                    changes: head.holds.count,
                     milliseconds: head.milliseconds)
             },
             snapshots: snapshots.map { snapshot in
                 SnapshotSummary(
                     id: snapshot.manifest.id, bytes: snapshot.manifest.bytes, milliseconds: snapshot.milliseconds,
-                    changes: snapshot.manifest.vector.entries.reduce(0) { $0 + $1.version })
+                    changes: snapshot.manifest.vector.entries.reduce(0) { $0.addingSaturating($1.version) })
             },
             vector: holds.reachable(from: base).whole, acknowledgements: acknowledgements,
             problems: problems + damages)

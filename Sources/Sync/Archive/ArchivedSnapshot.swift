@@ -4,7 +4,7 @@ import Journal
 /// compacted before the archive began.
 struct ArchivedSnapshot: Sendable, Hashable, Codable {
     /// When it was made, in milliseconds since 1970 by its maker's clock.
-    var milliseconds: Int64
+    @StoredTime var milliseconds: Int64
     /// The file, in parts.
     var manifest: SnapshotManifest
     /// Up to where the file's journal is compacted. These changes need not be in a pack.
@@ -14,6 +14,6 @@ struct ArchivedSnapshot: Sendable, Hashable, Codable {
 
     struct Cursor: Sendable, Hashable, Codable {
         var stream: StoredStream
-        var next: Int64
+        @StoredSequence var next: Int64
     }
 }

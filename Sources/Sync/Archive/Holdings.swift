@@ -14,7 +14,23 @@ struct Holdings: Sendable, Hashable, Codable {
     /// For each origin, the last version that ends a transaction.
     private(set) var ends = StoredVector(VersionVector())
 
+    private enum CodingKeys: String, CodingKey { case ranges, ends }
+
     init() {}
+
+    /// Decodes untrusted JSON.
+    ///
+    /// - Throws: ``WireError/Code/malformed`` for versions that no replica can have.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        for range in try container.decode([Range].self, forKey: .ranges) {
+            guard range.first >= 1, range.first <= range.last, range.last <= Limits.standard.versions else {
+                throw WireError.malformed("a range of versions out of range")
+            }
+            add(range)
+        }
+        ends = try container.decode(StoredVector.self, forKey: .ends)
+    }
 
     init(_ entry: Pack.Entry) {
         if case .batch(let covers, _, _) = entry.frame.body {
@@ -63,8 +79,21 @@ struct Holdings: Sendable, Hashable, Codable {
         return (all, whole)
     }
 
+    /// The number of changes; the greatest number there is when it is greater.
+    var count: Int64 {
+        ranges.reduce(0) { $0.addingSaturating($1.last - $1.first + 1) }
+    }
+
     /// True when `vector` has all of it.
     func isCovered(by vector: VersionVector) -> Bool {
         ranges.allSatisfy { $0.last <= vector[$0.origin.origin] }
+    }
+}
+
+extension Int64 {
+    /// The sum, or the greatest number there is when it is greater.
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

@@ -14,13 +14,13 @@ struct Pack: Sendable, Hashable {
         var cluster: String
         var stream: StoredStream
         /// Its place in the stream, from 1.
-        var sequence: Int64
+        @StoredSequence var sequence: Int64
         /// The digest of the pack before; nil for the first one. So nobody can replace a pack unseen.
         var previous: SnapshotManifest.Digest?
         /// The replica that wrote it.
         var writer: StoredOrigin
         /// When it was written, in milliseconds since 1970 by the writer's clock.
-        var milliseconds: Int64
+        @StoredTime var milliseconds: Int64
         var frames: [FrameNotes]
     }
 

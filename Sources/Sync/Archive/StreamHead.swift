@@ -6,9 +6,9 @@ struct StreamHead: Sendable, Hashable, Codable {
     /// The replica that wrote it last.
     var writer: StoredOrigin
     /// The sequence of the last pack.
-    var last: Int64
+    @StoredSequence var last: Int64
     /// When it was written, in milliseconds since 1970 by the writer's clock.
-    var milliseconds: Int64
+    @StoredTime var milliseconds: Int64
     /// The changes in all packs of the stream.
     var holds: Holdings
     /// A sample of the writer's own history, so that a copy of its file learns that it is one; nil for a writer
@@ -25,7 +25,7 @@ struct StreamHead: Sendable, Hashable, Codable {
 struct ArchivedAcknowledgement: Sendable, Hashable, Codable {
     var origin: StoredOrigin
     var vector: StoredVector
-    var milliseconds: Int64
+    @StoredTime var milliseconds: Int64
     var witness: StoredOrigin
 
     init(_ acknowledgement: Acknowledgement) {

@@ -187,7 +187,7 @@ actor StreamReader {
         let now = clock.steadyMilliseconds()
         var tags: [StreamID: String] = [:]
         for object in listed {
-            guard let id = StreamID(hex: object.key.dropFirst(ArchiveKeys.heads.utf8.count)) else { continue }
+            guard let id = StreamID(hex: String(object.key.dropFirst(ArchiveKeys.heads.utf8.count))) else { continue }
             tags[id] = object.tag
         }
         for id in Array(streams.keys) where tags[id] == nil {
