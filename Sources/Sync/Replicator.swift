@@ -15,15 +15,15 @@ public final class Replicator: Sendable {
     package let inbox: Inbox
 
     private let replica: Replica
-    private let limits: Limits
-    private let clock: any SyncClock
+    let limits: Limits
+    let clock: any SyncClock
     /// Signals that the file may have changed.
     private let changes: @Sendable () -> AsyncStream<Void>
     /// nil when the caller provides the signals.
     private let watch: FileWatch?
-    private let followed: FollowedPeers
+    let followed: FollowedPeers
     private let entropy: @Sendable () -> UInt64
-    private let logger: Logger
+    let logger: Logger
 
     /// Creates a replicator for `replica`, which follows `peers` once ``run()`` is called.
     ///
@@ -279,48 +279,6 @@ public final class Replicator: Sendable {
         }
     }
 
-    /// Exchanges with an archive, and puts a snapshot of this replica into it.
-    ///
-    /// - Parameter onProgress: Called with the bytes of the file that are written, and all of them.
-    /// - Throws: ``SyncError``: `configuration` for a peer that is no archive; what was exchanged before a failure
-    ///   stays.
-    package func archive(
-        in peer: PeerConfiguration, onProgress: @escaping @Sendable (Int64, Int64) -> Void = { _, _ in }
-    ) async throws -> SnapshotManifest {
-        try await SyncError.wrapping {
-            let session = try await self.session(with: peer)
-            guard let archive = (session.transport as? PatientTransport)?.base as? ArchiveTransport else {
-                throw SyncError(
-                    .configuration, "\(peer.name) is not an archive", hint: "It looks like file:///mnt/shop.")
-            }
-            _ = try await session.exchange()
-            return try await archive.writeSnapshot(onProgress: onProgress)
-        }
-    }
-
-    /// Puts a snapshot into each archive that is followed and has none of the last day.
-    private func archiveRegularly() async {
-        while !Task.isCancelled {
-            do {
-                try await clock.sleep(milliseconds: limits.archive.snapshotCheckMilliseconds)
-            } catch {
-                // Cancelled.
-                return
-            }
-            for archive in followed.all.compactMap({ $0.transport as? ArchiveTransport }) {
-                do {
-                    guard try await archive.makeSnapshotIfDue() else { continue }
-                    logger.log(.archived, "\(archive.name) has a new snapshot", peer: archive.name)
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    logger.log(
-                        .archiveFailed, "No snapshot can be put into \(archive.name): \(SyncError(wrapping: error))",
-                        peer: archive.name)
-                }
-            }
-        }
-    }
-
     /// Compares the rows of this replica with those of `peer`. Changes no rows.
     ///
     /// - Parameter onProgress: Called at the start of each table and after each range of rows that was
@@ -412,7 +370,7 @@ public final class Replicator: Sendable {
     /// The directions of the followed peers that are not both, by their names.
     package var directions: [String: SyncDirection] { followed.directions }
 
-    private func session(with peer: PeerConfiguration) async throws -> SyncSession {
+    func session(with peer: PeerConfiguration) async throws -> SyncSession {
         if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
         var limits = limits
         limits.archive = limits.archive.ofOneExchange

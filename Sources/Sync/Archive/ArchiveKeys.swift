@@ -20,8 +20,11 @@ enum ArchiveKeys {
     static func pack(_ stream: StreamID, _ sequence: Int64) -> String {
         let digits = String(sequence)
         let zeros = String(repeating: "0", count: max(0, 10 - digits.utf8.count))
-        return "1/w/\(stream)/\(zeros)\(digits)"
+        return packs(of: stream) + zeros + digits
     }
+
+    /// The beginning of the keys of all packs of a stream.
+    static func packs(of stream: StreamID) -> String { "1/w/\(stream)/" }
 
     /// What a replica has merged: ``ArchivedAcknowledgement``.
     static func acknowledgement(_ origin: OriginID) -> String { acknowledgements + origin.description }

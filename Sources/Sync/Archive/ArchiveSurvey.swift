@@ -110,23 +110,26 @@ package struct ArchiveSurvey: Sendable {
     /// - Parameter onProgress: Called with what was found so far.
     /// - Throws: As ``summary()``.
     package func verify(onProgress: @Sendable (Verification) -> Void = { _ in }) async throws -> Verification {
-        let meta = try await meta()
+        let reader = PackReader(store: store, meta: try await meta(), limits: limits)
         let (heads, problems) = try await heads()
         var found = Verification(problems: problems)
         var holds = Holdings()
         for head in heads {
             var previous: SnapshotManifest.Digest?
-            for sequence in 1...head.last {
+            var expected: Int64 = 1
+            for sequence in try await reader.sequences(of: head.stream.id, after: 0) {
                 let key = ArchiveKeys.pack(head.stream.id, sequence)
-                guard let bytes = try await store.get(key) else {
-                    found.problems.append("\(key) is missing")
+                if sequence > expected {
+                    found.problems.append(
+                        "the packs \(expected) to \(sequence - 1) of stream \(head.stream.id) are missing")
                     previous = nil
-                    continue
                 }
+                expected = sequence + 1
+                guard let bytes = try await store.get(key) else { continue }
                 found.packs += 1
                 found.bytes += Int64(bytes.count)
                 do {
-                    let pack = try StreamReader.pack(bytes, sequence, of: head.stream.id, meta, limits)
+                    let pack = try reader.pack(bytes, sequence, of: head.stream.id)
                     for frame in pack.frames { _ = try frame.batch(limits: limits) }
                     if let previous, pack.header.previous != previous {
                         found.problems.append("\(key) does not continue the pack before it: one of them was replaced")
@@ -138,6 +141,9 @@ package struct ArchiveSurvey: Sendable {
                     previous = nil
                 }
                 onProgress(found)
+            }
+            if head.last >= expected {
+                found.problems.append("the packs \(expected) to \(head.last) of stream \(head.stream.id) are missing")
             }
         }
         let snapshots = SnapshotStore(store: store, limits: limits)
@@ -178,7 +184,7 @@ package struct ArchiveSurvey: Sendable {
         var problems: [String] = []
         for object in try await store.listAll(ArchiveKeys.heads) {
             guard let bytes = try await store.get(object.key) else { continue }
-            if let head: StreamHead = try? ArchiveJSON.decode(bytes, object.key), head.last >= 1 {
+            if let head: StreamHead = try? ArchiveJSON.decode(bytes, object.key) {
                 heads.append(head)
             } else {
                 problems.append("\(object.key) cannot be read")

@@ -10,19 +10,19 @@ import Synchronization
 /// while (``ArchiveLimits/bridgeMilliseconds``), because otherwise every change would be there once for each replica.
 package final class ArchiveTransport: Transport {
     /// What both lanes use once the archive is open.
-    private struct Session: Sendable {
+    struct Session: Sendable {
         var meta: ArchiveMeta
         var writer: StreamWriter
         var reader: StreamReader
     }
 
     /// When each origin's changes began to be missing in the archive.
-    private struct Lack {
+    struct Lack {
         var version: Int64
         var since: Int64
     }
 
-    private struct State {
+    struct State {
         var session: Session?
         var lacks: [OriginID: Lack] = [:]
         var acknowledged: (vector: VersionVector, time: Int64)?
@@ -40,16 +40,16 @@ package final class ArchiveTransport: Transport {
     /// The requests up to now.
     package var requests: StoreRequests { store.requests }
 
-    private let store: CountedStore
-    private let replica: Replica
+    let store: CountedStore
+    let replica: Replica
     private let notes: ArchiveNotes
-    private let limits: Limits
-    private let clock: any SyncClock
+    let limits: Limits
+    let clock: any SyncClock
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger?
     /// Only packs up to this time are read, and nothing is written; nil for a replica that takes part.
     private let until: Int64?
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// - Parameters:
     ///   - store: Where the archive is, or is made at the first contact.
@@ -87,7 +87,7 @@ package final class ArchiveTransport: Transport {
             try await announce(session, mine.origin, isLast: true)
             try await session.reader.lookAtSnapshots()
             try await look(session)
-            if until == nil { try await makeBase(for: mine, session) }
+            if until == nil, try await writeBase(for: mine, session) { try await look(session) }
             if until == nil, isDue(\.regularly) {
                 try await lookAtDamages(session)
                 try await exchangeAcknowledgements(mine)
@@ -144,22 +144,6 @@ package final class ArchiveTransport: Transport {
         }
     }
 
-    /// Writes a snapshot when this replica has compacted changes that the archive lacks: nothing else can bring
-    /// them.
-    private func makeBase(for mine: Hello, _ session: Session) async throws {
-        guard await !session.reader.durable.covers(mine.horizon) else { return }
-        try await writeSnapshot()
-        try await look(session)
-    }
-
-    /// The archive acknowledges what it holds, as a replica that never writes. So no replica drops an entry that is
-    /// not in the archive yet.
-    private func acknowledgements(_ hello: Hello) -> [Acknowledgement] {
-        let own = Acknowledgement(
-            origin: hello.origin, vector: hello.vector, milliseconds: hello.wallMilliseconds, witness: hello.origin)
-        return [own] + state.withLock { $0.acknowledgements }.prefix(limits.acknowledgementsPerHello - 1)
-    }
-
     /// Takes what readers told of missing and damaged packs. When one is in this replica's stream, begins another
     /// stream. What the archive lacks is then written again.
     private func lookAtDamages(_ session: Session) async throws {
@@ -170,33 +154,6 @@ package final class ArchiveTransport: Transport {
         await session.writer.takeNewStream()
         try await session.reader.look(own: Holdings())
         _ = try await session.reader.lookAtDamages()
-    }
-
-    private func exchangeAcknowledgements(_ mine: Hello) async throws {
-        let now = clock.steadyMilliseconds()
-        if let own = mine.acknowledgements.first(where: { $0.origin == mine.origin }),
-            state.withLock({ state in
-                state.acknowledged.map { $0.vector != own.vector || now - $0.time >= limits.aliveMilliseconds } ?? true
-            })
-        {
-            try await store.replace(
-                ArchiveKeys.acknowledgement(mine.origin), ArchiveJSON.encode(ArchivedAcknowledgement(own)))
-            state.withLock { $0.acknowledged = (own.vector, now) }
-        }
-        let listed = try await store.listAll(ArchiveKeys.acknowledgements)
-        var (known, tags) = state.withLock { ($0.acknowledgements, $0.acknowledgementTags) }
-        for object in listed where tags[object.key] != object.tag {
-            guard let bytes = try await store.get(object.key),
-                let stored: ArchivedAcknowledgement = try? ArchiveJSON.decode(bytes, "An acknowledgement")
-            else { continue }
-            tags[object.key] = object.tag
-            known.removeAll { $0.origin == stored.origin.origin }
-            known.append(stored.acknowledgement)
-        }
-        state.withLock { [known, tags] state in
-            state.acknowledgements = known.sorted { ($0.milliseconds, $0.origin) > ($1.milliseconds, $1.origin) }
-            state.acknowledgementTags = tags
-        }
     }
 
     /// Adds what other files wrote under this replica's name: a copy learns so that it is one.
@@ -332,33 +289,6 @@ package final class ArchiveTransport: Transport {
         return taken
     }
 
-    /// The changes of other replicas that the archive lacks, and has not lacked for long: their writers bring them.
-    package func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
-        guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else {
-            return VersionVector()
-        }
-        let there = await session.reader.durable
-        let now = clock.steadyMilliseconds()
-        var postponed = VersionVector()
-        state.withLock { state in
-            for entry in ours.entries where entry.origin != own && entry.version > there[entry.origin] {
-                var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: now)
-                if there[entry.origin] >= lack.version { lack = Lack(version: entry.version, since: now) }
-                state.lacks[entry.origin] = lack
-                if now - lack.since < patience(own, entry.origin) { postponed.advance(entry.origin, to: entry.version) }
-            }
-            state.lacks = state.lacks.filter { ours[$0.key] > there[$0.key] }
-        }
-        return postponed
-    }
-
-    /// How long this replica leaves changes of `origin` to their writer: longer for some pairs than for others.
-    private func patience(_ own: OriginID, _ origin: OriginID) -> Int64 {
-        let mix = SHA256.digest(of: own.bytes + origin.bytes).prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        let bridge = limits.archive.bridgeMilliseconds
-        return bridge + mix % max(1, bridge)
-    }
-
     /// An archive holds changes, not rows.
     package func digest(_ request: DigestRequest) async throws -> DigestReply {
         throw SyncError(
@@ -379,56 +309,6 @@ package final class ArchiveTransport: Transport {
         await session.reader.confirm(have)
         try await note(session, isLast: true)
         try await session.reader.checkProblems()
-    }
-
-    // MARK: - Snapshots
-
-    /// When a snapshot is due, makes one.
-    ///
-    /// - Returns: True when it made one.
-    /// - Throws: ``SyncError`` of the store and of the file.
-    package func makeSnapshotIfDue() async throws -> Bool {
-        guard let session = state.withLock({ $0.session }) else { return false }
-        let newest = try await SnapshotStore(store: store, limits: limits).all().last
-        let now = clock.wallMilliseconds()
-        if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
-        // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
-        let known = await session.reader.known
-        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known)
-        else {
-            return false
-        }
-        try await writeSnapshot()
-        return true
-    }
-
-    /// Makes a snapshot of this replica's file, and writes it to the archive.
-    ///
-    /// - Parameter onProgress: Called with the bytes that are written, and all of them.
-    /// - Returns: Its manifest.
-    /// - Throws: ``SyncError`` of the store and of the file.
-    @discardableResult
-    package func writeSnapshot(
-        onProgress: @Sendable (Int64, Int64) -> Void = { _, _ in }
-    ) async throws -> SnapshotManifest {
-        guard let session = state.withLock({ $0.session }) else {
-            throw SyncError(.failed, "The archive \(name) was not greeted")
-        }
-        // Before the copy is made: what is behind these places is in it.
-        let cursors = await session.reader.cursors
-        let (stream, next) = await (session.writer.stream, session.writer.next)
-        var limits = limits
-        limits.snapshotPartBytes = limits.archive.snapshotPartBytes
-        let copy = try await blocking { [replica, limits] in
-            try SnapshotCopy.make(of: replica, limits: limits, onProgress: { _, _ in })
-        }
-        let own = ArchivedSnapshot.Cursor(stream: StoredStream(stream), next: next)
-        let snapshot = ArchivedSnapshot(
-            milliseconds: clock.wallMilliseconds(), manifest: copy.manifest, horizon: StoredVector(copy.horizon),
-            cursors: cursors.filter { $0.stream.id != stream } + [own])
-        try await SnapshotStore(store: store, limits: limits).write(snapshot, copy.file, onProgress: onProgress)
-        try await session.reader.lookAtSnapshots()
-        return copy.manifest
     }
 
     // MARK: - Pieces

@@ -6,7 +6,7 @@ import Journal
 /// stream stands (`next`) only saves requests: what a pack brings is compared with what the replica has.
 actor StreamReader {
     /// One stream.
-    private struct Stream {
+    struct Stream {
         var head: StreamHead?
         /// The tag of the head in the last listing.
         var tag = ""
@@ -34,8 +34,8 @@ actor StreamReader {
         var isCut = false
     }
 
-    private let store: any ObjectStore
-    private let meta: ArchiveMeta
+    let store: any ObjectStore
+    let packs: PackReader
     private let limits: Limits
     private let clock: any SyncClock
     /// Later packs count as missing, in milliseconds since 1970 by their writers' clocks.
@@ -44,12 +44,12 @@ actor StreamReader {
     /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
     private var bases: [String: VersionVector] = [:]
     private var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
-    private var streams: [StreamID: Stream] = [:]
+    var streams: [StreamID: Stream] = [:]
     /// Packs that were read and wait for others.
     private var waiting: [StreamID: Pack] = [:]
     /// Whole transactions in the packs that were read or written by this process, with those of the heads.
     private var vector = VersionVector()
-    private var all = VersionVector()
+    private(set) var all = VersionVector()
     /// As ``all``, if all packs that the heads announce were there.
     private var announced = VersionVector()
     /// What this replica's stream holds.
@@ -60,78 +60,22 @@ actor StreamReader {
     private var lastReset: Int64 = .min
     private var lastNews: Int64
     /// The objects that could not be read, by their keys. They stop no other stream.
-    private var problems: [String: SyncError] = [:]
+    var problems: [String: SyncError] = [:]
     /// The keys by which some reader tells that packs are missing or damaged.
-    private var reported: Set<String> = []
+    var reported: Set<String> = []
 
     init(
         store: any ObjectStore, meta: ArchiveMeta, position: ArchiveNotes.Position, limits: Limits,
         clock: any SyncClock, until: Int64 = .max
     ) {
         self.store = store
-        self.meta = meta
+        packs = PackReader(store: store, meta: meta, limits: limits)
         self.limits = limits
         self.clock = clock
         self.until = until
         confirmed = Dictionary(
             position.cursors.map { ($0.stream.id, max(1, $0.next)) }, uniquingKeysWith: { first, _ in first })
         lastNews = clock.steadyMilliseconds()
-    }
-
-    /// Throws the first of the objects that could not be read since the last call, and of the packs that are lost.
-    func checkProblems() throws(SyncError) {
-        var found = problems
-        problems = [:]
-        // What a damaged pack held may be in another one by now.
-        for (id, stream) in streams where stream.head?.holds.isCovered(by: all) == true {
-            for sequence in stream.lost { found[ArchiveKeys.pack(id, sequence)] = nil }
-        }
-        for (id, sequence) in lostPacks where found[ArchiveKeys.pack(id, sequence)] == nil {
-            found[ArchiveKeys.pack(id, sequence)] = SyncError(
-                .truncated, "Pack \(sequence) of stream \(id) is missing in the archive \(store.name)",
-                hint: "A replica that has its changes writes them again by itself. `syncd store verify` tells more.")
-        }
-        if let first = found.min(by: { $0.key < $1.key }) { throw first.value }
-    }
-
-    /// Tells others of the packs that were found missing or damaged, and removes what is told of packs whose changes
-    /// are in the archive again.
-    ///
-    /// - Throws: ``SyncError`` of the store; the next call goes on.
-    func reportDamages() async throws {
-        let lost = Set(lostPacks.map { ArchiveKeys.damage($0, $1) })
-        for key in lost.subtracting(reported).sorted() {
-            _ = try await store.create(key, [])
-            reported.insert(key)
-        }
-        for key in reported.subtracting(lost).sorted() {
-            guard let id = ArchiveKeys.damagedStream(key), let stream = streams[id], stream.remains != nil,
-                stream.next > stream.head?.last ?? 0
-            else { continue }
-            try await store.delete(key)
-            reported.remove(key)
-        }
-    }
-
-    /// Takes what readers told of missing and damaged packs: their streams are read again.
-    ///
-    /// - Returns: Those streams.
-    /// - Throws: ``SyncError`` of the store.
-    func lookAtDamages() async throws -> Set<StreamID> {
-        reported = Set(try await store.listAll(ArchiveKeys.damages).map(\.key))
-        let damaged = Set(reported.compactMap { ArchiveKeys.damagedStream($0) })
-        for id in damaged where streams[id]?.remains == nil {
-            streams[id]?.remains = Holdings()
-            streams[id]?.next = 1
-        }
-        count()
-        return damaged
-    }
-
-    /// The packs that are missing or damaged, and whose changes are nowhere else in the archive.
-    private var lostPacks: [(StreamID, Int64)] {
-        streams.filter { $0.value.head?.holds.isCovered(by: all) == false }.sorted { $0.key < $1.key }
-            .flatMap { id, stream in stream.lost.sorted().map { (id, $0) } }
     }
 
     // MARK: - What the archive holds
@@ -170,8 +114,7 @@ actor StreamReader {
                 found[key] = known
             } else if let bytes = try await store.get(key) {
                 let snapshot: ArchivedSnapshot? = note(
-                    try await damaged { () throws(SyncError) in try ArchiveJSON.decode(bytes, "The manifest \(key)") },
-                    key)
+                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
                 found[key] = snapshot?.horizon.vector ?? VersionVector()
             }
         }
@@ -195,36 +138,23 @@ actor StreamReader {
             waiting[id] = nil
         }
         let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key)
-            .sorted()
-        for part in changed.parts(of: max(1, limits.archive.readsAtOnce)) {
-            let heads = try await withThrowingTaskGroup(of: (StreamID, Result<StreamHead?, SyncError>).self) { group in
-                for id in part {
-                    group.addTask { [store] in
-                        (id, try await damaged { try await StreamReader.head(of: id, in: store) })
-                    }
-                }
-                var heads: [(StreamID, Result<StreamHead?, SyncError>)] = []
-                for try await head in group { heads.append(head) }
-                return heads
+        for (id, found) in try await packs.heads(of: changed.sorted()) {
+            let head = note(found, ArchiveKeys.head(id))
+            var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
+            if let head, head.last >= stream.next {
+                stream.news = now
+                lastNews = now
             }
-            for (id, found) in heads {
-                let head = note(found, ArchiveKeys.head(id)) ?? nil
-                var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
-                if let head, head.last >= stream.next {
-                    stream.news = now
-                    lastNews = now
-                }
-                stream.head = head
-                stream.tag = tags[id] ?? ""
-                streams[id] = stream
-            }
+            stream.head = head
+            stream.tag = tags[id] ?? ""
+            streams[id] = stream
         }
         self.own = own
         count()
     }
 
     /// Works out what the archive holds, from the beginning: a store that was restored holds less than before.
-    private func count() {
+    func count() {
         var holds = own
         var heads = own
         for stream in streams.values {
@@ -233,14 +163,6 @@ actor StreamReader {
         }
         (all, vector) = holds.reachable(from: base)
         announced = heads.reachable(from: base).all
-    }
-
-    /// - Returns: nil when the store has none, or it is damaged.
-    private static func head(of id: StreamID, in store: any ObjectStore) async throws -> StreamHead? {
-        guard let bytes = try await store.get(ArchiveKeys.head(id)) else { return nil }
-        let head: StreamHead = try ArchiveJSON.decode(bytes, "The head of stream \(id)")
-        guard head.stream.id == id, head.last >= 1 else { throw ArchiveJSON.damaged("The head of stream \(id)") }
-        return head
     }
 
     // MARK: - Reading packs
@@ -309,16 +231,23 @@ actor StreamReader {
         var step = Step.nothing
         while true {
             guard result.bytes < bytes else { return .cut }
-            let packs = try await packs(of: id)
+            let packs = try await next(of: id)
             guard !packs.isEmpty else {
-                guard passMissing(id) else { return step }
+                guard try await passMissing(id) else { return step }
                 step = .moved
                 continue
             }
             for pack in packs {
                 for entry in pack.entries {
                     let before = result.frames
-                    let isTaken = try await take(entry, &have, &result, onFrame)
+                    let isTaken: Bool
+                    do {
+                        isTaken = try await take(entry, &have, &result, onFrame)
+                    } catch let error as SyncError where PackReader.isDamage(error) {
+                        // Changes that nobody can take end this stream here, and no other one.
+                        problems[ArchiveKeys.pack(id, pack.header.sequence)] = error
+                        return step
+                    }
                     if result.frames > before { step = .moved }
                     guard !isTaken else { continue }
                     waiting[id] = pack
@@ -339,7 +268,12 @@ actor StreamReader {
         _ onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> Bool {
         guard !entry.frame.isKnown(to: have) else { return true }
-        let parts = entry.follows(have) ? [entry] : try entry.runs(limits: limits)
+        let parts: [Pack.Entry]
+        do throws(WireError) {
+            parts = entry.follows(have) ? [entry] : try entry.runs(limits: limits)
+        } catch {
+            throw SyncError(error)
+        }
         for part in parts where !part.frame.isKnown(to: have) {
             guard part.follows(have) else { return false }
             try await onFrame(part.frame)
@@ -363,69 +297,23 @@ actor StreamReader {
             // Otherwise the needs are not in the archive yet, and there is nothing to look for.
             let isHere = pack.entries.allSatisfy { $0.follows(announced) }
             guard isHere, let last = streams[id]?.head?.last, last > pack.header.sequence else { continue }
-            for sequence in (pack.header.sequence + 1)...last {
-                let found = try await damaged { [store, meta, limits] in
-                    try await StreamReader.pack(sequence, of: id, in: store, meta, limits)
-                }
-                guard case .success(let later?) = found else { continue }
+            for sequence in try await packs.sequences(of: id, after: pack.header.sequence) where sequence <= last {
+                // A damaged one is met again when its turn comes.
+                guard case .success(let later?) = try await packs.packs([sequence], of: id).first?.1 else { continue }
                 for entry in later.entries { _ = try await take(entry, &have, &result, onFrame) }
             }
         }
         return result.frames > before
     }
 
-    /// Goes on behind a pack that is missing or damaged although the head announces it. What it held comes from any
-    /// replica that has it: such a replica learns here that the archive lacks it.
-    ///
-    /// - Returns: False when the stream simply ends.
-    private func passMissing(_ id: StreamID) -> Bool {
-        guard var stream = streams[id], let head = stream.head, head.last >= stream.next else {
-            streams[id]?.mayHaveMore = false
-            return false
-        }
-        if stream.remains == nil {
-            // Read from the beginning, to know what the other packs hold.
-            stream.remains = Holdings()
-            stream.next = 1
-        } else {
-            stream.lost.insert(stream.next)
-            stream.next += 1
-        }
-        streams[id] = stream
-        count()
-        return true
-    }
-
-    /// Returns what was read; nil for a damaged object, which is remembered.
-    private func note<T>(_ result: Result<T, SyncError>, _ key: String) -> T? {
-        switch result {
-        case .success(let value): return value
-        case .failure(let error):
-            problems[key] = error
-            return nil
-        }
-    }
-
     /// The next packs of a stream that exist, a few at a time.
-    private func packs(of id: StreamID) async throws -> [Pack] {
+    private func next(of id: StreamID) async throws -> [Pack] {
         guard let stream = streams[id] else { return [] }
         if let pack = waiting.removeValue(forKey: id), pack.header.sequence == stream.next { return [pack] }
         let announced = Int(clamping: (stream.head?.last ?? 0) - stream.next + 1)
         let count = max(1, min(announced, limits.archive.readsAtOnce))
-        let found = try await withThrowingTaskGroup(of: (Int64, Result<Pack?, SyncError>).self) { group in
-            for sequence in stream.next..<(stream.next + Int64(count)) {
-                group.addTask { [store, meta, limits] in
-                    (
-                        sequence,
-                        try await damaged { try await StreamReader.pack(sequence, of: id, in: store, meta, limits) }
-                    )
-                }
-            }
-            var found: [(Int64, Result<Pack?, SyncError>)] = []
-            for try await result in group { found.append(result) }
-            return found
-        }
-        let packs = found.compactMap { note($1, ArchiveKeys.pack(id, $0)) ?? nil }
+        let found = try await packs.packs((0..<Int64(count)).map { stream.next + $0 }, of: id)
+        let packs = found.compactMap { note($1, ArchiveKeys.pack(id, $0)) }
             .sorted { $0.header.sequence < $1.header.sequence }
         if packs.contains(where: { $0.header.milliseconds > until }) {
             // The end of the stream for this reader.
@@ -434,31 +322,6 @@ actor StreamReader {
         }
         // Only those without a gap: a pack may arrive late.
         return packs.enumerated().prefix { $0.element.header.sequence == stream.next + Int64($0.offset) }.map(\.element)
-    }
-
-    /// Reads one pack; nil when it does not exist.
-    private static func pack(
-        _ sequence: Int64, of id: StreamID, in store: any ObjectStore, _ meta: ArchiveMeta, _ limits: Limits
-    ) async throws -> Pack? {
-        guard let bytes = try await store.get(ArchiveKeys.pack(id, sequence)) else { return nil }
-        return try pack(bytes, sequence, of: id, meta, limits)
-    }
-
-    /// Decodes the object of a pack.
-    ///
-    /// - Throws: ``SyncError``: `invalid` for a damaged one, and for one of another place; `otherCluster`.
-    static func pack(
-        _ bytes: [UInt8], _ sequence: Int64, of id: StreamID, _ meta: ArchiveMeta, _ limits: Limits
-    ) throws -> Pack {
-        let object = "Pack \(sequence) of stream \(id)"
-        let pack = try Pack(bytes, object, limits: limits)
-        guard pack.header.stream.id == id, pack.header.sequence == sequence else { throw ArchiveJSON.damaged(object) }
-        guard pack.header.cluster.utf8.elementsEqual(meta.cluster.utf8) else {
-            throw SyncError(
-                .otherCluster, "\(object) holds changes of the cluster \(pack.header.cluster)",
-                hint: "Two archives were mixed in one place; each needs a prefix of its own.")
-        }
-        return pack
     }
 
     private func pass(_ pack: Pack, of id: StreamID) {
@@ -517,21 +380,5 @@ actor StreamReader {
             .behindHorizon,
             "The archive \(store.name) holds changes that this replica lacks only in snapshots: they were compacted before",
             hint: "Another replica may still have them; otherwise `syncd clone` makes the file anew.")
-    }
-}
-
-/// Runs `body`. What it throws about a damaged object becomes a result; other failures end the whole step.
-private func damaged<T>(_ body: () async throws -> T) async throws -> Result<T, SyncError> {
-    do {
-        return .success(try await body())
-    } catch let error as SyncError where [.invalid, .otherCluster].contains(error.code) {
-        return .failure(error)
-    }
-}
-
-extension Array {
-    /// The elements in parts of at most `count`.
-    fileprivate func parts(of count: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
     }
 }

@@ -1,0 +1,33 @@
+import Journal
+import Synchronization
+
+// Other replicas' changes, which their writers bring; and who brings them when those do not come.
+
+extension ArchiveTransport {
+    /// The changes of other replicas that the archive lacks, and has not lacked for long: their writers bring them.
+    package func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
+        guard limits.archive.bridgeMilliseconds > 0, let session = state.withLock({ $0.session }) else {
+            return VersionVector()
+        }
+        let there = await session.reader.durable
+        let now = clock.steadyMilliseconds()
+        var postponed = VersionVector()
+        state.withLock { state in
+            for entry in ours.entries where entry.origin != own && entry.version > there[entry.origin] {
+                var lack = state.lacks[entry.origin] ?? Lack(version: entry.version, since: now)
+                if there[entry.origin] >= lack.version { lack = Lack(version: entry.version, since: now) }
+                state.lacks[entry.origin] = lack
+                if now - lack.since < patience(own, entry.origin) { postponed.advance(entry.origin, to: entry.version) }
+            }
+            state.lacks = state.lacks.filter { ours[$0.key] > there[$0.key] }
+        }
+        return postponed
+    }
+
+    /// How long this replica leaves changes of `origin` to their writer: longer for some pairs than for others.
+    private func patience(_ own: OriginID, _ origin: OriginID) -> Int64 {
+        let mix = SHA256.digest(of: own.bytes + origin.bytes).prefix(4).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let bridge = limits.archive.bridgeMilliseconds
+        return bridge + mix % max(1, bridge)
+    }
+}

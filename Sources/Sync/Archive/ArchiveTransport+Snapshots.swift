@@ -1,0 +1,65 @@
+import Journal
+import Synchronization
+
+// Copies of this replica's file in the archive.
+
+extension ArchiveTransport {
+    /// When a snapshot is due, makes one.
+    ///
+    /// - Returns: True when it made one.
+    /// - Throws: ``SyncError`` of the store and of the file.
+    package func makeSnapshotIfDue() async throws -> Bool {
+        guard let session = state.withLock({ $0.session }) else { return false }
+        let newest = try await SnapshotStore(store: store, limits: limits).all().last
+        let now = clock.wallMilliseconds()
+        if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
+        // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
+        let known = await session.reader.known
+        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known)
+        else {
+            return false
+        }
+        try await writeSnapshot()
+        return true
+    }
+
+    /// Makes a snapshot of this replica's file, and writes it to the archive.
+    ///
+    /// - Parameter onProgress: Called with the bytes that are written, and all of them.
+    /// - Returns: Its manifest.
+    /// - Throws: ``SyncError`` of the store and of the file.
+    @discardableResult
+    package func writeSnapshot(
+        onProgress: @Sendable (Int64, Int64) -> Void = { _, _ in }
+    ) async throws -> SnapshotManifest {
+        guard let session = state.withLock({ $0.session }) else {
+            throw SyncError(.failed, "The archive \(name) was not greeted")
+        }
+        // Before the copy is made: what is behind these places is in it.
+        let cursors = await session.reader.cursors
+        let (stream, next) = await (session.writer.stream, session.writer.next)
+        var limits = limits
+        limits.snapshotPartBytes = limits.archive.snapshotPartBytes
+        let copy = try await blocking { [replica, limits] in
+            try SnapshotCopy.make(of: replica, limits: limits, onProgress: { _, _ in })
+        }
+        let own = ArchivedSnapshot.Cursor(stream: StoredStream(stream), next: next)
+        let snapshot = ArchivedSnapshot(
+            milliseconds: clock.wallMilliseconds(), manifest: copy.manifest, horizon: StoredVector(copy.horizon),
+            cursors: cursors.filter { $0.stream.id != stream } + [own])
+        try await SnapshotStore(store: store, limits: limits).write(snapshot, copy.file, onProgress: onProgress)
+        try await session.reader.lookAtSnapshots()
+        return copy.manifest
+    }
+
+    /// Writes a snapshot when this replica has compacted changes that the archive lacks: nothing else can bring
+    /// them.
+    ///
+    /// - Returns: True when it wrote one.
+    /// - Throws: ``SyncError`` of the store and of the file.
+    func writeBase(for mine: Hello, _ session: Session) async throws -> Bool {
+        guard await !session.reader.durable.covers(mine.horizon) else { return false }
+        try await writeSnapshot()
+        return true
+    }
+}
