@@ -24,16 +24,32 @@ struct StoreArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The archive: file:///directory or s3://bucket/prefix.", valueName: "archive"))
     var address: String
 
-    func open() throws -> any ObjectStore { try StoreArgument.open(address) }
+    @Option(
+        name: .customLong("tls-ca"),
+        help: ArgumentHelp(
+            "A PEM file of the authorities to trust for the server of a bucket, instead of the system's.",
+            valueName: "file"),
+        completion: .file())
+    var tlsAuthority: String?
+
+    /// The archive as a peer.
+    var peer: PeerConfiguration {
+        get throws {
+            if let tlsAuthority { try TrustedAuthorities.check(tlsAuthority) }
+            return try PeerConfiguration(address, tls: TLSFiles(authorities: tlsAuthority))
+        }
+    }
+
+    func open() throws -> any ObjectStore { try StoreArgument.open(peer) }
 
     /// - Throws: ``Failure`` for the address of something else.
-    static func open(_ address: String) throws -> any ObjectStore {
-        guard case .archive(let store) = try PeerConfiguration(address).address else {
+    static func open(_ peer: PeerConfiguration) throws -> any ObjectStore {
+        guard case .archive(let store) = peer.address else {
             throw Failure(
-                "\(address) is not the address of an archive",
+                "\(peer.name) is not the address of an archive",
                 hint: "It looks like file:///mnt/shop or s3://bucket/shop.")
         }
-        return try store.open()
+        return try store.open(tls: peer.tls)
     }
 }
 
@@ -100,7 +116,7 @@ struct StoreSnapshotCommand: AsyncParsableCommand {
 
     func run() async throws {
         let replica = try Replica.openOnce(at: database.path)
-        let peer = try PeerConfiguration(archive.address)
+        let peer = try archive.peer
         _ = try archive.open()
         let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))
         let meter = UploadMeter()

@@ -35,9 +35,6 @@ enum RealServer {
 
     static var isThere: Bool { environment["TANDEM_S3_TEST_URL"] != nil }
 
-    /// A program that kills the server, starts it again, and ends when it is ready.
-    static var restart: String? { environment["TANDEM_S3_TEST_RESTART"] }
-
     /// True for a server that checks signatures.
     static var checksSignatures: Bool { isThere && environment["TANDEM_S3_TEST_UNSIGNED"] == nil }
 

@@ -144,10 +144,14 @@ enum StoreContract: String, CaseIterable, CustomTestStringConvertible {
             }
             #expect(try await store.list(p, after: nil).objects.count == 40)
         case .cancelled:
+            let (written, writes) = AsyncStream.makeStream(of: Void.self)
             let task = Task {
-                while true { try await store.replace(p + "a", []) }
+                while true {
+                    try await store.replace(p + "a", [])
+                    writes.yield()
+                }
             }
-            try await Task.sleep(for: .milliseconds(20))
+            for await _ in written { break }
             task.cancel()
             let failure = await #expect(throws: SyncError.self) { try await task.value }
             #expect(failure?.code == .cancelled)
