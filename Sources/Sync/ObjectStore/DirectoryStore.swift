@@ -126,6 +126,11 @@ package struct DirectoryStore: ObjectStore {
     }
 
     private func checkRoot() throws(SyncError) {
+        var status = stat()
+        if stat(root, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw SyncError(
+                .configuration, "\(root) is not a directory", hint: "file:// names the directory of an archive.")
+        }
         guard access(root, X_OK) != 0 else { return }
         throw SyncError(
             .unreachable, "The directory \(root) cannot be reached: \(String(cString: strerror(errno)))",

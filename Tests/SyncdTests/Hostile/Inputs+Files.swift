@@ -69,7 +69,7 @@ extension HostileInput {
         command(68, "a peer of another scheme", "scheme") { workspace in
             ["sync", try await workspace.makeReplica(), "gopher://127.0.0.1:1"]
         }
-        command(68, "a peer that is a URL of a file", "cannot be read") { workspace in
+        command(68, "a peer that is a URL of a file", "is not a directory") { workspace in
             ["sync", try await workspace.makeReplica(), "file:///etc/passwd"]
         }
         command(68, "a peer whose port is none", "") { workspace in
