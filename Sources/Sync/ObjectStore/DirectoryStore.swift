@@ -129,7 +129,7 @@ package struct DirectoryStore: ObjectStore {
         var status = stat()
         if stat(root, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             throw SyncError(
-                .configuration, "\(root) is not a directory", hint: "file:// names the directory of an archive.")
+                .configuration, "\(root) is not a directory", hint: "An archive is a directory: file:///DIRECTORY.")
         }
         guard access(root, X_OK) != 0 else { return }
         throw SyncError(

@@ -82,17 +82,19 @@ final class ScriptedServer: Sendable {
         let thread = Thread { [weak self] in
             while true {
                 let socket = accept(listener, nil, nil)
-                guard socket >= 0 else { return }
+                guard socket >= 0 else { break }
                 self?.accepted.withLock { $0 += 1 }
                 Thread { ScriptedServer.serve(Connection(socket: socket), script) }.start()
             }
+            // Not in `stop`: the next server may get the number of a closed descriptor, and this thread would take its calls.
+            close(listener)
         }
         thread.start()
     }
 
     deinit { stop() }
 
-    /// Further calls do nothing: another file may soon have the number of a closed descriptor.
+    /// Ends the thread that accepts. Further calls do nothing: another file may have the number of the descriptor.
     func stop() {
         let isFirst = stopped.withLock { stopped in
             defer { stopped = true }
@@ -100,7 +102,6 @@ final class ScriptedServer: Sendable {
         }
         guard isFirst else { return }
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     private static func serve(_ connection: Connection, _ script: (Request, Connection) -> Bool) {

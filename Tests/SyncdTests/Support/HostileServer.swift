@@ -55,19 +55,20 @@ final class HostileServer: Sendable {
         Thread.detachNewThread { [weak self] in
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else { break }
                 guard let self else {
                     close(connection)
-                    return
+                    break
                 }
                 Thread.detachNewThread { self.serve(connection, behaviour) }
             }
+            // Not in `deinit`: the next server may get the number of a closed descriptor, and this thread would take its calls.
+            close(listener)
         }
     }
 
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     var url: String { "http://127.0.0.1:\(port)" }
