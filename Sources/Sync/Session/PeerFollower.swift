@@ -74,7 +74,9 @@ final class PeerFollower: Sendable {
             }
             group.cancelAll()
         }
-        // Not as a part of this task, which is cancelled.
+        // A transport that gathers nothing has left nothing open.
+        guard session.transport.gatheringMilliseconds > 0 else { return }
+        // Not as a part of this task, which is cancelled. It leaves the task's executor.
         await Task.detached { [session] in try? await session.transport.finish() }.value
     }
 

@@ -49,7 +49,8 @@ public protocol Transport: Sendable {
     ///   - own: This replica.
     func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector
 
-    /// Ends what calls have left open. Called when the peer is no longer followed, and after a single exchange.
+    /// Ends what calls have left open, where ``gatheringMilliseconds`` is above 0. Called when the peer is no longer
+    /// followed, and after a single exchange.
     ///
     /// - Throws: ``SyncError``; nothing is lost then.
     func finish() async throws

@@ -1,8 +1,10 @@
+import Foundation
+import Synchronization
 import TestSupport
 
 /// The single thread of a scenario: events in the order of virtual time, and the tasks that they start.
 ///
-/// Unchecked: everything in a scenario runs on the thread that calls ``run(until:)``.
+/// Unchecked: everything in a scenario runs on the thread that made the scheduler; ``enqueue(_:on:)`` checks it.
 final class Scheduler: @unchecked Sendable {
     /// Milliseconds since the scenario began.
     private(set) var now: Int64 = 0
@@ -15,6 +17,9 @@ final class Scheduler: @unchecked Sendable {
     private var random: SplitMix
     /// True to run ready tasks in a random order, as several threads would.
     private let shufflesTasks: Bool
+
+    private let thread = pthread_self()
+    private let strayed = Atomic(false)
 
     /// Called after each event, once no task can run: the moment of the checks.
     var whenQuiet: () throws -> Void = {}
@@ -32,7 +37,12 @@ final class Scheduler: @unchecked Sendable {
 
     func cancel(_ event: EventID) { events.cancel(event) }
 
-    func enqueue(_ job: UnownedJob, on executor: ProcessExecutor) { ready.append((job, executor)) }
+    /// A task that was started outside of the executors, a detached one for instance, resumes others from its own
+    /// thread. The order of a scenario then depends on real time, and its memory is shared without a lock.
+    func enqueue(_ job: UnownedJob, on executor: ProcessExecutor) {
+        guard pthread_equal(pthread_self(), thread) != 0 else { return strayed.store(true, ordering: .relaxed) }
+        ready.append((job, executor))
+    }
 
     /// Runs until virtual time would pass `end`, or until there is no event.
     func run(until end: Int64) throws {
@@ -57,6 +67,10 @@ final class Scheduler: @unchecked Sendable {
 
     private func settle() throws {
         drain()
+        guard !strayed.load(ordering: .relaxed) else {
+            throw Violation(
+                "determinism", "a task ran outside of the scenario's thread: the code under test began it without an executor")
+        }
         try whenQuiet()
     }
 
