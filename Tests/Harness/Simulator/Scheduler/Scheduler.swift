@@ -69,7 +69,7 @@ final class Scheduler: @unchecked Sendable {
         drain()
         guard !strayed.load(ordering: .relaxed) else {
             throw Violation(
-                "determinism", "a task ran outside of the scenario's thread: the code under test began it without an executor")
+                "determinism", "a task ran outside of the scenario's thread: it was begun without an executor")
         }
         try whenQuiet()
     }
