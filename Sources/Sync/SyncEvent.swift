@@ -17,6 +17,7 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case archived = "archive.snapshot"
     case archiveFailed = "archive.snapshot_failed"
     case archiveLost = "archive.lost"
+    case archiveCrowded = "archive.crowded"
     /// What happens while changes are taken in: a new identity, conflicts that the ledger drops, changes that
     /// wait for a clock.
     case intake = "intake"
@@ -27,7 +28,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
         case .contentDiffers: .error
         case .peerRecovered, .compacted, .archived: .info
         case .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
-            .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveLost, .intake:
+            .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveLost, .archiveCrowded,
+            .intake:
             .warning
         }
     }

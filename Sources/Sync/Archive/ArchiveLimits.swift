@@ -28,6 +28,10 @@ public struct ArchiveLimits: Sendable, Hashable {
     /// milliseconds. Up to as much again is added, so that not all replicas do.
     public var bridgeMilliseconds: Int64 = 60_000
 
+    /// The number of writing replicas from which on an archive counts as crowded. Each frame names what its writer had
+    /// merged, so the bytes that all writers make grow with the square of their number.
+    public var crowdedWriters = 500
+
     /// The most packs that are read at the same time.
     public var readsAtOnce = 4
 
@@ -39,6 +43,11 @@ public struct ArchiveLimits: Sendable, Hashable {
 
     /// The time between two looks at whether a snapshot is due, in milliseconds.
     public var snapshotCheckMilliseconds: Int64 = 900_000
+
+    /// What to do about a crowded archive.
+    package static let crowdedAdvice =
+        "each pack names what its writer had merged, so packs grow with their number. "
+        + "Divide the replicas into several clusters, each with a prefix of its own; replicas that only read do not count"
 
     /// Creates the standard limits, whose values can then be changed.
     public init() {}

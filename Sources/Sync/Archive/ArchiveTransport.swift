@@ -31,14 +31,14 @@ package final class ArchiveTransport: Transport {
         /// When what is done from time to time was done, in steady milliseconds.
         var regularly: Int64 = .min
         var looked: Int64 = .min
+        var saidCrowded = false
         var noted: ArchiveNotes.Position?
         var notedTime: Int64 = .min
     }
 
     /// The archive's address, without secrets.
     package var name: String { store.name }
-    /// The requests up to now.
-    package var requests: StoreRequests { store.requests }
+    package var storeRequests: StoreRequests? { store.requests }
 
     let store: CountedStore
     let replica: Replica
@@ -93,6 +93,7 @@ package final class ArchiveTransport: Transport {
                 try await exchangeAcknowledgements(mine)
                 state.withLock { $0.regularly = clock.steadyMilliseconds() }
             }
+            await warnWhenCrowded(session)
             var hello = Hello(
                 cluster: session.meta.cluster, origin: session.meta.archive.origin, formatVersion: mine.formatVersion,
                 vector: await session.reader.known, wallMilliseconds: clock.wallMilliseconds())
@@ -125,7 +126,7 @@ package final class ArchiveTransport: Transport {
         state.withLock { state in
             state.session = session
             state.lacks = [:]
-            (state.acknowledged, state.regularly, state.noted) = (nil, .min, nil)
+            (state.acknowledged, state.regularly, state.noted, state.saidCrowded) = (nil, .min, nil, false)
         }
         return session
     }
@@ -154,6 +155,20 @@ package final class ArchiveTransport: Transport {
         await session.writer.takeNewStream()
         try await session.reader.look(own: Holdings())
         _ = try await session.reader.lookAtDamages()
+    }
+
+    /// Logs once that more replicas write to the archive than it is made for.
+    private func warnWhenCrowded(_ session: Session) async {
+        let writers = await session.reader.known.entries.count
+        guard writers >= limits.archive.crowdedWriters else { return }
+        let isFirst = state.withLock { state in
+            defer { state.saidCrowded = true }
+            return !state.saidCrowded
+        }
+        guard isFirst else { return }
+        logger?.log(
+            .archiveCrowded,
+            "\(name) holds changes of \(writers) replicas: \(ArchiveLimits.crowdedAdvice)", peer: name)
     }
 
     /// Adds what other files wrote under this replica's name: a copy learns so that it is one.

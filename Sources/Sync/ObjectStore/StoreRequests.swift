@@ -1,16 +1,19 @@
 /// How many requests were sent to a store, and how many bytes went each way. Servers charge by these.
-package struct StoreRequests: Sendable, Hashable {
-    package var creates = 0
-    package var replaces = 0
-    package var gets = 0
-    package var lists = 0
-    package var deletes = 0
+public struct StoreRequests: Sendable, Hashable {
+    /// Puts that fail when the object exists.
+    public package(set) var creates = 0
+    /// Puts that replace an object.
+    public package(set) var replaces = 0
+    public package(set) var gets = 0
+    /// Pages of listings.
+    public package(set) var lists = 0
+    public package(set) var deletes = 0
     /// Bytes of objects, without headers.
-    package var sentBytes = 0
-    package var receivedBytes = 0
+    public package(set) var sentBytes = 0
+    public package(set) var receivedBytes = 0
 
     package init() {}
 
     /// All requests.
-    package var total: Int { creates + replaces + gets + lists + deletes }
+    public var total: Int { creates + replaces + gets + lists + deletes }
 }

@@ -28,6 +28,9 @@ public struct PeerStatus: Sendable, Hashable {
     /// Changes that were sent to the peer, since the start.
     public var pushedChanges = 0
 
+    /// What was sent to the peer as an object store, since the start; nil for a peer that is none.
+    public var storeRequests: StoreRequests?
+
     init(name: String) { self.name = name }
 
     /// The number of changes in `ours` that the peer is not known to have.

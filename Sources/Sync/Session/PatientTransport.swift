@@ -15,6 +15,7 @@ struct PatientTransport: Transport {
     var name: String { base.name }
     var holdsRows: Bool { base.holdsRows }
     var gatheringMilliseconds: Int64 { base.gatheringMilliseconds }
+    var storeRequests: StoreRequests? { base.storeRequests }
 
     func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector {
         await base.postponed(ours, of: own)

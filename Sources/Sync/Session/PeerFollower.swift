@@ -40,7 +40,11 @@ final class PeerFollower: Sendable {
 
     var transport: any Transport { session.transport }
 
-    var currentStatus: PeerStatus { status.withLock { $0 } }
+    var currentStatus: PeerStatus {
+        var status = status.withLock { $0 }
+        status.storeRequests = transport.storeRequests
+        return status
+    }
 
     /// Requests a comparison of the content. It runs beside the exchange, because it may take long and must
     /// not delay changes.

@@ -49,6 +49,9 @@ public protocol Transport: Sendable {
     ///   - own: This replica.
     func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector
 
+    /// What was sent to an object store since the start; nil for a peer that is none.
+    var storeRequests: StoreRequests? { get }
+
     /// Ends what calls have left open, where ``gatheringMilliseconds`` is above 0. Called when the peer is no longer
     /// followed, and after a single exchange.
     ///
@@ -59,6 +62,7 @@ public protocol Transport: Sendable {
 extension Transport {
     public var holdsRows: Bool { true }
     public var gatheringMilliseconds: Int64 { 0 }
+    public var storeRequests: StoreRequests? { nil }
     public func postponed(_ ours: VersionVector, of own: OriginID) async -> VersionVector { VersionVector() }
     public func finish() async throws {}
 }

@@ -113,7 +113,8 @@ struct OverviewPage {
             let hint: HTML? = peer.hint.map { "<br><span class=\"soft\">\($0)</span>" }
             return "<br><span class=\"bad\">\(message)</span>\(hint)"
         }
-        return "\(level)\(compared)\(error)"
+        let requests: HTML? = peer.storeRequests.map { "<br><span class=\"soft\">\($0.summary)</span>" }
+        return "\(level)\(compared)\(requests)\(error)"
     }
 
     private static func count(_ changes: Int?) -> HTML {

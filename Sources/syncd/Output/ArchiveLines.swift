@@ -14,6 +14,9 @@ extension ArchiveSurvey.Summary {
         if !createsOnce {
             lines.append("store      replaces an object that is created again: each start of a writer begins a stream")
         }
+        if vector.entries.count >= ArchiveLimits().crowdedWriters {
+            lines.append("writers    \(ConsoleText.number(vector.entries.count)): \(ArchiveLimits.crowdedAdvice)")
+        }
         for stream in streams {
             lines.append(
                 "stream     \(stream.name) by \(stream.writer.short)  \(ConsoleText.count(stream.packs, "pack")), "

@@ -29,6 +29,8 @@ struct StatusReport: Sendable {
         var clockOffset: Int64?
         /// Which changes are exchanged with it; known to a running daemon only.
         var direction: SyncDirection?
+        /// What it was sent as an object store since the daemon started; nil for a peer that is none.
+        var storeRequests: StoreRequests?
         /// When the content was last compared while both knew the same changes; nil for never.
         var compared: Date?
         /// Where the content differed in that comparison.
@@ -204,7 +206,8 @@ extension StatusReport.Peer {
             lastContact: status.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             lastError: status.lastError?.message,
             hint: status.lastError.flatMap { $0.hint ?? $0.code.advice }, pulled: status.pulledChanges,
-            pushed: status.pushedChanges, clockOffset: status.clockOffsetMilliseconds)
+            pushed: status.pushedChanges, clockOffset: status.clockOffsetMilliseconds,
+            storeRequests: status.storeRequests)
     }
 
     var json: JSONValue {
@@ -218,6 +221,7 @@ extension StatusReport.Peer {
             "direction": .optional(direction) { .string($0.rawValue) },
             "compared": .optional(compared) { .string(ConsoleText.time($0)) },
             "mismatches": .array(mismatches.map(\.json)),
+            "requests": .optional(storeRequests) { $0.json },
         ])
     }
 
@@ -225,7 +229,7 @@ extension StatusReport.Peer {
         PeerText(
             lag: lag, lastContact: lastContact.map { ConsoleText.time($0) }, clockOffset: clockOffset,
             compared: compared.map { ConsoleText.time($0) }, differs: !mismatches.isEmpty,
-            lastError: lastError.map { ConsoleText.printable($0) }
+            lastError: lastError.map { ConsoleText.printable($0) }, requests: storeRequests?.summary
         ).text
     }
 }
@@ -239,6 +243,8 @@ struct PeerText {
     let compared: String?
     let differs: Bool
     let lastError: String?
+    /// What was sent to an object store.
+    let requests: String?
 
     var text: String {
         var parts: [String] = []
@@ -253,6 +259,7 @@ struct PeerText {
             parts.append("clock \(time) \(clockOffset > 0 ? "ahead" : "behind")")
         }
         if let compared { parts.append("\(differs ? "different" : "equal") at \(compared)") }
+        if let requests { parts.append(requests) }
         if let lastError { parts.append("last error: \(lastError)") }
         return parts.joined(separator: ", ")
     }

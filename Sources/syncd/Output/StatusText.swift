@@ -144,7 +144,12 @@ struct StatusText {
         PeerText(
             lag: number(peer["lag"]), lastContact: string(peer["last_contact"]),
             clockOffset: number(peer["clock_offset_ms"]), compared: string(peer["compared"]),
-            differs: (peer["mismatches"] as? [Any])?.isEmpty == false, lastError: string(peer["last_error"])
+            differs: (peer["mismatches"] as? [Any])?.isEmpty == false, lastError: string(peer["last_error"]),
+            requests: (peer["requests"] as? [String: Any]).map { requests in
+                StoreRequests.summary(
+                    total: StoreRequests.verbs.reduce(0) { $0 + (number(requests[$1.name]) ?? 0) },
+                    sent: number(requests["sent_bytes"]) ?? 0, received: number(requests["received_bytes"]) ?? 0)
+            }
         ).text
     }
 

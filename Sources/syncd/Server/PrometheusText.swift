@@ -108,6 +108,20 @@ extension PrometheusText {
         add(
             "tandem_peer_failing", "1 when the last exchange with the peer failed.",
             report.peers.map { (labels: ["peer": $0.url], value: $0.lastError == nil ? 0 : 1) })
+        let archives = report.peers.compactMap { peer in peer.storeRequests.map { (url: peer.url, requests: $0) } }
+        add(
+            "tandem_store_requests_total", "Requests to an archive's object store.", type: "counter",
+            archives.flatMap { archive in
+                StoreRequests.verbs.map { verb in
+                    (labels: ["peer": archive.url, "verb": verb.name], value: Int64(verb.count(archive.requests)))
+                }
+            })
+        add(
+            "tandem_store_sent_bytes_total", "Bytes of objects sent to an archive's object store.", type: "counter",
+            archives.map { (labels: ["peer": $0.url], value: Int64($0.requests.sentBytes)) })
+        add(
+            "tandem_store_received_bytes_total", "Bytes of objects received from an archive's object store.",
+            type: "counter", archives.map { (labels: ["peer": $0.url], value: Int64($0.requests.receivedBytes)) })
         add(
             "tandem_content_mismatches", "Ranges of rows that differ although both replicas know the same changes.",
             report.peers.filter { $0.compared != nil }.map { peer in

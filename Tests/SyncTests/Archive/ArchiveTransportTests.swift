@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Journal
+import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -44,6 +45,28 @@ import Testing
         #expect(pulled.pulledChanges == 2)
         #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
         #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
+    }
+
+    private func events(_ record: LogRecord) -> [String] {
+        record.all.compactMap { $0.metadata[Logger.eventKey]?.description }
+    }
+
+    @Test("an archive of many writers says so once")
+    func crowded() async throws {
+        var limits = limits
+        limits.archive.crowdedWriters = 2
+        let (a, b) = (try replica("a", limits), try replica("b", limits))
+        let record = LogRecord()
+        let over = ArchiveTransport(
+            store, replica: b.replica, limits: limits, clock: clock, logger: record.logger,
+            entropy: { UInt64.random(in: .min ... .max) })
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try await a.exchange(over: transport(a))
+        try await b.exchange(over: over)
+        #expect(events(record).isEmpty)
+        try b.execute("INSERT INTO t VALUES (2, 'two')")
+        for _ in 0..<3 { try await b.exchange(over: over) }
+        #expect(events(record) == ["archive.crowded"])
     }
 
     @Test("an archive of another cluster is refused, and nothing is written to it")
@@ -171,13 +194,13 @@ import Testing
         let over = transport(a)
         try await a.exchange(over: over)
         let before = store.content
-        let requests = over.requests
+        let requests = try #require(over.storeRequests).total
         let end = try await over.pull(
             PullRequest(cluster: a.replica.identity().cluster, origin: a.origin, have: a.vector, waitSeconds: 60)
         ) { _ in }
         #expect(!end.more)
         #expect(store.content == before)
-        let spent = over.requests.total - requests.total
+        let spent = try #require(over.storeRequests).total - requests
         #expect(spent <= 7, "a minute of waiting took \(spent) requests")
     }
 
