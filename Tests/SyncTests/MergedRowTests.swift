@@ -153,6 +153,9 @@ struct MergedRowTests {
                 let reference = model.claim(on: ["c\(column)"]).map { WriteOrder(stamp: $0, origin: $1) }
                 #expect(claim == reference ?? .eldest, "\(seed)")
             }
+            // Only inserts carry the key.
+            let reference = model.claim(on: ["key"]).map { WriteOrder(stamp: $0, origin: $1) }
+            #expect(row.claim(on: MergedRow<Value>.mask([0])) == reference ?? .eldest, "\(seed)")
         }
     }
 

@@ -171,11 +171,12 @@ package struct MergedRow<Cell> {
     }
 
     /// Returns the write order with which the row holds its values in `columns`: that of its latest change to
-    /// one of them.
+    /// one of them. The columns of the key, which are the first ones, were last written by the latest insert.
     ///
     /// - Returns: ``WriteOrder/eldest`` when no change of the present life carries one of the columns.
     package func claim(on columns: ColumnMask) -> WriteOrder {
         var claim = WriteOrder.eldest
+        if let insertOrder, key.indices.contains(where: columns.contains) { claim = insertOrder }
         for (column, winner) in winners.enumerated() where columns.contains(column) {
             if let winner { claim = max(claim, winner.order) }
         }

@@ -32,9 +32,7 @@ extension ArchiveTransport {
     package func writeSnapshot(
         onProgress: @Sendable (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> SnapshotManifest {
-        guard let session = state.withLock({ $0.session }) else {
-            throw SyncError(.failed, "The archive \(name) was not greeted")
-        }
+        let session = try greeted()
         // Before the copy is made: what is behind these places is in it.
         let cursors = await session.reader.cursors
         let (stream, next) = await (session.writer.stream, session.writer.next)

@@ -190,9 +190,7 @@ package final class ArchiveTransport: Transport {
         _ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> PullEnd {
         try await SyncError.wrapping {
-            guard let session = state.withLock({ $0.session }) else {
-                throw SyncError(.failed, "The archive \(name) was not greeted")
-            }
+            let session = try greeted()
             let deadline = clock.steadyMilliseconds() + Int64(request.waitSeconds) * 1_000
             let bytes = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
             var isFirst = request.waitSeconds == 0
@@ -238,9 +236,7 @@ package final class ArchiveTransport: Transport {
     /// - Throws: ``SyncError`` of the store.
     package func push(_ frames: [Frame]) async throws -> PushReply {
         try await SyncError.wrapping {
-            guard let session = state.withLock({ $0.session }) else {
-                throw SyncError(.failed, "The archive \(name) was not greeted")
-            }
+            let session = try greeted()
             var writer: OriginID?
             var batches: [Frame] = []
             for frame in frames {
@@ -327,6 +323,16 @@ package final class ArchiveTransport: Transport {
     }
 
     // MARK: - Pieces
+
+    /// The session that the last hello began.
+    ///
+    /// - Throws: ``SyncError/Code/failed`` before the first one.
+    func greeted() throws(SyncError) -> Session {
+        guard let session = state.withLock({ $0.session }) else {
+            throw SyncError(.failed, "The archive \(name) was not greeted")
+        }
+        return session
+    }
 
     private func announce(_ session: Session, _ own: OriginID, isLast: Bool) async throws {
         try await session.writer.announceIfDue(writer: own, isLast: isLast)
