@@ -5,7 +5,7 @@ import Logging
 ///
 /// A check that fails is repeated after a delay. Its cause, such as a full disk or a long lock, may end
 /// without a change of the file. Checks of a file that changes all the time keep the distance of
-/// ``Pace/reading``.
+/// ``Pace/reading``. A check that goes on while nobody writes need not rest: no program's log waits for it.
 struct FileMonitor: Sendable {
     /// The result of a check.
     struct Finding: Sendable, Hashable {
@@ -40,6 +40,8 @@ struct FileMonitor: Sendable {
             }
             wanted.yield()
             var last: FrameSource.Position?
+            var held: VersionVector?
+            var goesOn = false
             var failures = 0
             var pace = Pace.reading
             for await _ in looks {
@@ -48,14 +50,18 @@ struct FileMonitor: Sendable {
                 if wait > 0 { try? await clock.sleep(milliseconds: wait) }
                 let began = clock.steadyMilliseconds()
                 var isChanged = false
+                var isAlone = false
                 defer {
                     let end = clock.steadyMilliseconds()
                     // Most checks of a changed file take less than a millisecond.
-                    pace.took(max(end - began, isChanged ? 1 : 0), until: end)
+                    if !isAlone { pace.took(max(end - began, isChanged ? 1 : 0), until: end) }
                 }
                 do {
                     if let finding = try await look(last) {
                         isChanged = true
+                        isAlone = goesOn && finding.vector == held
+                        held = finding.vector
+                        goesOn = !finding.isComplete
                         last = finding.isComplete ? finding.position : nil
                         tell(finding.vector)
                         if !finding.isComplete { wanted.yield() }

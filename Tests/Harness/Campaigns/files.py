@@ -309,7 +309,12 @@ class FileTest(Campaign):
                 if replica is first:
                     log = max(log, os.path.getsize(first.path + "-wal"))
         self.counts["largest log beside a daemon in KiB"] = log >> 10
-        self.expect(log <= 16 << 20, f"the log grew to {log >> 20} MiB beside a daemon")
+        # The log grows while the daemon's checkpoint waits for the disk, and the program waits for no disk. A log
+        # that does not start again would hold all that was written.
+        pages = first.connect().execute("PRAGMA page_count").fetchone()[0]
+        in_half_a_second = pages * 4096 // int(self.options.busy_seconds)
+        limit = max(16 << 20, in_half_a_second)
+        self.expect(log <= limit, f"the log grew to {log >> 20} MiB beside a daemon, and may reach {limit >> 20}")
         speed = sorted(rates[first])[slices // 2] / sorted(rates[alone])[slices // 2]
         self.counts["speed beside a daemon in percent"] = round(speed * 100)
         # 90 percent and more on an idle machine.

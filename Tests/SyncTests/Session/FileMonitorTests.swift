@@ -63,6 +63,31 @@ struct FileMonitorTests {
         #expect(told == 3)
     }
 
+    @Test("a check that goes on rests only while a program writes", arguments: [false, true])
+    func rests(isWritten: Bool) async throws {
+        let position = Self.position
+        let (changes, signals) = AsyncStream.makeStream(of: Void.self)
+        let clock = ImpatientClock()
+        let looks = Mutex<Int64>(0)
+        let lookout = FileMonitor(
+            look: { _ in
+                clock.pass(milliseconds: 30)
+                let number = looks.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 6 { signals.finish() }
+                let version = isWritten ? number : 1
+                return .init(
+                    position: position,
+                    vector: VersionVector([.init(origin: OriginID(high: 1, low: 1), version: version)]),
+                    isComplete: number == 6)
+            }, clock: clock, limits: .standard, logger: LogRecord().logger)
+        await lookout.run(changes) { _ in }
+        // Each check owes ten times its length, and 100 ms may be outstanding. The next check counts as rest.
+        #expect(clock.slept.withLock { $0 } == [200] + (isWritten ? [270, 270, 270, 270] : []))
+    }
+
     @Test("an unchanged file is not reported again")
     func unchanged() async throws {
         let position = Self.position
@@ -86,8 +111,14 @@ struct FileMonitorTests {
 /// A clock on which every sleep ends at once, and is recorded.
 private final class ImpatientClock: SyncClock {
     let slept = Mutex<[Int64]>([])
+    private let now = Mutex<Int64>(0)
 
     func wallMilliseconds() -> Int64 { 0 }
-    func steadyMilliseconds() -> Int64 { 0 }
-    func sleep(milliseconds: Int64) async throws { slept.withLock { $0.append(milliseconds) } }
+    func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
+    func sleep(milliseconds: Int64) async throws {
+        pass(milliseconds: milliseconds)
+        slept.withLock { $0.append(milliseconds) }
+    }
+
+    func pass(milliseconds: Int64) { now.withLock { $0 += milliseconds } }
 }
