@@ -33,7 +33,21 @@ enum ArchiveKeys {
     static func manifest(_ id: String) -> String { manifests + id }
 
     /// A part of a snapshot, compressed with zstd.
-    static func part(_ index: Int, of id: String) -> String { "1/s/\(id)/\(index)" }
+    static func part(_ index: Int, of id: String) -> String { "\(parts)\(id)/\(index)" }
+
+    /// The beginning of the keys of all parts of snapshots.
+    static let parts = "1/s/"
+
+    /// The snapshot to which the key of a part belongs.
+    static func snapshot(ofPart key: String) -> String {
+        String(key.dropFirst(parts.utf8.count).prefix { $0 != "/" })
+    }
+
+    /// The beginning of the keys of all marks of collections: ``CollectionMark``.
+    static let marks = "1/g/"
+
+    /// A mark of a collection, under a random name.
+    static func mark(_ number: UInt64) -> String { marks + StreamID(number).description }
 
     /// The beginning of the keys that name packs which a reader found missing or damaged. The objects are empty.
     static let damages = "1/d/"

@@ -7,7 +7,7 @@ package struct ArchiveSurvey: Sendable {
         package let name: String
         /// The replica that wrote it last.
         package let writer: OriginID
-        /// The packs that its head announces.
+        /// The packs that its head announces, without those that a collection marked or removed.
         package let packs: Int64
         /// The changes in them.
         package let changes: Int64
@@ -75,6 +75,8 @@ package struct ArchiveSurvey: Sendable {
         let snapshots = try await SnapshotStore(store: store, limits: limits).all()
         var holds = Holdings()
         for head in heads { holds.merge(head.holds) }
+        let collected = try await collected(snapshots)
+        holds.merge(collected.holds)
         let base = snapshots.reduce(into: VersionVector()) { $0.merge($1.horizon.vector) }
         var acknowledgements: [Acknowledgement] = []
         for object in try await store.listAll(ArchiveKeys.acknowledgements) {
@@ -91,7 +93,8 @@ package struct ArchiveSurvey: Sendable {
             name: store.name, cluster: meta.cluster, archive: meta.archive.origin, createsOnce: meta.createsOnce,
             streams: heads.map { head in
                 StreamSummary(
-                    name: head.stream.id.description, writer: head.writer.origin, packs: head.last,
+                    name: head.stream.id.description, writer: head.writer.origin,
+                    packs: head.last - (collected.through[head.stream.id] ?? 0),
                     changes: head.holds.count,
                     milliseconds: head.milliseconds)
             },
@@ -113,18 +116,23 @@ package struct ArchiveSurvey: Sendable {
         let reader = PackReader(store: store, meta: try await meta(), limits: limits)
         let (heads, problems) = try await heads()
         var found = Verification(problems: problems)
-        var holds = Holdings()
+        let snapshots = SnapshotStore(store: store, limits: limits)
+        let whole = try await snapshots.all()
+        let collected = try await collected(whole)
+        var holds = collected.holds
         for head in heads {
             var previous: SnapshotManifest.Digest?
             var expected: Int64 = 1
+            let through = collected.through[head.stream.id] ?? 0
             for sequence in try await reader.sequences(of: head.stream.id, after: 0) {
                 let key = ArchiveKeys.pack(head.stream.id, sequence)
+                if sequence > expected { previous = nil }
+                expected = max(expected, through + 1)
                 if sequence > expected {
                     found.problems.append(
                         "the packs \(expected) to \(sequence - 1) of stream \(head.stream.id) are missing")
-                    previous = nil
                 }
-                expected = sequence + 1
+                expected = max(expected, sequence + 1)
                 guard let bytes = try await store.get(key) else { continue }
                 found.packs += 1
                 found.bytes += Int64(bytes.count)
@@ -142,13 +150,13 @@ package struct ArchiveSurvey: Sendable {
                 }
                 onProgress(found)
             }
+            expected = max(expected, through + 1)
             if head.last >= expected {
                 found.problems.append("the packs \(expected) to \(head.last) of stream \(head.stream.id) are missing")
             }
         }
-        let snapshots = SnapshotStore(store: store, limits: limits)
         var base = VersionVector()
-        for snapshot in try await snapshots.all() {
+        for snapshot in whole {
             let manifest = snapshot.manifest
             base.merge(snapshot.horizon.vector)
             found.snapshots += 1
@@ -174,9 +182,35 @@ package struct ArchiveSurvey: Sendable {
         return found
     }
 
+    /// What a new replica has that is made of each snapshot and takes all packs it can, by the snapshots' names.
+    ///
+    /// - Throws: As ``summary()``.
+    package func clones() async throws -> [String: VersionVector] {
+        let reader = PackReader(store: store, meta: try await meta(), limits: limits)
+        var holds = Holdings()
+        for head in try await heads().0 {
+            for sequence in try await reader.sequences(of: head.stream.id, after: 0) {
+                guard case .success(let pack?) = try await reader.packs([sequence], of: head.stream.id).first?.1 else {
+                    continue
+                }
+                holds.merge(pack.holds)
+            }
+        }
+        var clones: [String: VersionVector] = [:]
+        for snapshot in try await SnapshotStore(store: store, limits: limits).all() {
+            clones[snapshot.manifest.id] = holds.reachable(from: snapshot.manifest.vector).all
+        }
+        return clones
+    }
+
     private func meta() async throws -> ArchiveMeta {
         guard let meta = try await ArchiveMeta.read(store) else { throw ArchiveSnapshots.noArchive(store.name) }
         return meta
+    }
+
+    private func collected(_ snapshots: [ArchivedSnapshot]) async throws -> Collected {
+        Collected(
+            try await CollectionMarks(store: store).all().map(\.mark), snapshots: snapshots.map(\.manifest.vector))
     }
 
     private func heads() async throws -> ([StreamHead], [String]) {

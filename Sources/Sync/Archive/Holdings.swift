@@ -84,6 +84,13 @@ struct Holdings: Sendable, Hashable, Codable {
         ranges.reduce(0) { $0.addingSaturating($1.last - $1.first + 1) }
     }
 
+    /// True when `other` adds nothing.
+    func contains(_ other: Holdings) -> Bool {
+        var both = self
+        both.merge(other)
+        return both == self
+    }
+
     /// True when `vector` has all of it.
     func isCovered(by vector: VersionVector) -> Bool {
         ranges.allSatisfy { $0.last <= vector[$0.origin.origin] }

@@ -69,7 +69,14 @@ extension StreamReader {
             streams[id]?.mayHaveMore = false
             return false
         }
-        if stream.remains == nil {
+        if stream.next > collected.through[id] ?? 0 {
+            // Perhaps it was removed since the last look.
+            try await lookAtMarks()
+        }
+        if let through = collected.through[id], stream.next <= through {
+            missesCollected = true
+            stream.next = try await packs.sequences(of: id, after: stream.next).first ?? through + 1
+        } else if stream.remains == nil {
             // Read from the beginning, to know what the other packs hold.
             stream.remains = Holdings()
             stream.next = 1

@@ -44,6 +44,13 @@ actor StreamReader {
     /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
     private var bases: [String: VersionVector] = [:]
     private var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
+    /// What each snapshot has, by the keys of their manifests.
+    private var snapshots: [String: VersionVector] = [:]
+    /// The packs that a collection removed, or may remove.
+    private(set) var collected = Collected()
+    private var marks: [String: CollectionMark] = [:]
+    /// True when such a pack was not there.
+    var missesCollected = false
     var streams: [StreamID: Stream] = [:]
     /// Packs that were read and wait for others.
     private var waiting: [StreamID: Pack] = [:]
@@ -116,9 +123,30 @@ actor StreamReader {
                 let snapshot: ArchivedSnapshot? = note(
                     try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
                 found[key] = snapshot?.horizon.vector ?? VersionVector()
+                snapshots[key] = snapshot?.manifest.vector
             }
         }
         bases = found
+        snapshots = snapshots.filter { found[$0.key] != nil }
+        try await lookAtMarks()
+    }
+
+    /// Reads the marks of collections that are new.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func lookAtMarks() async throws {
+        var found: [String: CollectionMark] = [:]
+        for object in try await store.listAll(ArchiveKeys.marks) {
+            if let known = marks[object.key] {
+                found[object.key] = known
+            } else if let bytes = try await store.get(object.key) {
+                found[object.key] = note(
+                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The mark \(object.key)") }, object.key)
+            }
+        }
+        marks = found
+        collected = Collected(found.values, snapshots: Array(snapshots.values))
+        count()
     }
 
     /// Reads the heads that have changed.
@@ -156,7 +184,8 @@ actor StreamReader {
     /// Works out what the archive holds, from the beginning: a store that was restored holds less than before.
     func count() {
         var holds = own
-        var heads = own
+        holds.merge(collected.holds)
+        var heads = holds
         for stream in streams.values {
             holds.merge(stream.holds)
             heads.merge(stream.head?.holds ?? Holdings())
@@ -198,6 +227,7 @@ actor StreamReader {
             }
             if isProgress { continue }
             if try await readAhead(own: own, &have, &result, onFrame) { continue }
+            try checkCollected(have)
             guard lacksBeginning else { return result }
             if !isBlocked, startOver(own: own) {
                 isBlocked = true
@@ -373,10 +403,18 @@ actor StreamReader {
         confirmed = [:]
     }
 
+    /// - Throws: ``SyncError/Code/behindHorizon`` when packs that `have` lacks are gone.
+    private func checkCollected(_ have: VersionVector) throws {
+        if missesCollected, !have.covers(collected.vector) { throw onlyInSnapshots }
+    }
+
     /// - Throws: ``SyncError/Code/behindHorizon`` when the archive holds changes only in snapshots that `have` lacks.
     private func checkBase(_ have: VersionVector) throws {
-        guard !have.covers(base) else { return }
-        throw SyncError(
+        if !have.covers(base) { throw onlyInSnapshots }
+    }
+
+    private var onlyInSnapshots: SyncError {
+        SyncError(
             .behindHorizon,
             "The archive \(store.name) holds changes that this replica lacks only in snapshots: they were compacted before",
             hint: "Another replica may still have them; otherwise `syncd clone` makes the file anew.")

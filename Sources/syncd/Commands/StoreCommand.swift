@@ -8,7 +8,7 @@ import Sync
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Look at an archive, check it, or put a snapshot into it.",
+        abstract: "Look at an archive, check it, put a snapshot into it, or remove what is old.",
         discussion: """
             An archive is a peer that is no machine: a directory, such as file:///mnt/shop, or a part of a bucket, such as \
             s3://bucket/shop. `syncd sync DB ADDRESS` and \
@@ -16,7 +16,9 @@ struct StoreCommand: AsyncParsableCommand {
 
             Exit status: 0 success, 1 failure, 64 wrong use.
             """,
-        subcommands: [StoreStatusCommand.self, StoreVerifyCommand.self, StoreSnapshotCommand.self])
+        subcommands: [
+            StoreStatusCommand.self, StoreVerifyCommand.self, StoreSnapshotCommand.self, StoreCollectCommand.self,
+        ])
 }
 
 /// The address of an archive on the command line.
@@ -129,5 +131,62 @@ struct StoreSnapshotCommand: AsyncParsableCommand {
         Console.line(
             "\(ConsoleText.printable(peer.name)) has a snapshot of \(ConsoleText.printable(database.path)): "
                 + "\(ConsoleText.count(made.bytes, "byte")), all changes up to now.")
+    }
+}
+
+struct StoreCollectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "collect",
+        abstract: "Remove old packs and snapshots that an archive needs no more.",
+        discussion: """
+            A pack goes when it is old, all its changes are in every snapshot, and every replica that was heard of lately \
+            has merged them. The newest two snapshots stay, and one of each week.
+
+            It takes two steps, a day apart: objects are marked, and the next run removes those that were marked a day \
+            before and are needless still. So run it once a day, for example by cron. Without --apply, nothing is marked \
+            and nothing is removed. Replicas may exchange meanwhile, and several collections may run.
+
+            Exit status: 0 success, also when nothing could go; 1 failure, after which the next run goes on; 64 wrong use.
+            """)
+
+    @OptionGroup var archive: StoreArgument
+
+    @Flag(help: "Mark and remove. Without it, only say what would go.")
+    var apply = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Packs younger than this stay: the times that `restore --at` reaches (default: 90d).", valueName: "time"))
+    var keep: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "A replica that is not heard of for so long holds nothing back, and has to be cloned (default: 30d).",
+            valueName: "time"))
+    var lease: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "The time between marking and removing. Longer than any clone takes (default: 1d).", valueName: "time"))
+    var grace: TimeSpan?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func run() async throws {
+        var settings = CollectionSettings()
+        if let keep { settings.keepMilliseconds = keep.milliseconds }
+        if let lease { settings.leaseMilliseconds = lease.milliseconds }
+        if let grace { settings.graceMilliseconds = grace.milliseconds }
+        let collector = ArchiveCollector(try archive.open(), settings: settings)
+        let meter = CollectionMeter()
+        let report = try await ProgressLine.during(
+            "Reading \(archive.address)", detail: { meter.text },
+            work: { [apply] in try await collector.run(isDryRun: !apply) { meter.note($0) } })
+        if json {
+            Console.line(report.json(isDryRun: !apply).text)
+        } else {
+            for line in report.lines(isDryRun: !apply) { Console.line(line) }
+        }
     }
 }

@@ -11,37 +11,40 @@ package enum ArchiveCampaign {
     ) async -> CampaignReport {
         var failures: [String] = []
         var done = 0
-        await withTaskGroup(of: String?.self) { group in
+        var collected = 0
+        await withTaskGroup(of: (failure: String?, collected: Int).self) { group in
             var next = seed
             func begin() {
                 guard next < seed + count, failures.count < 3 else { return }
                 let seed = next
                 next += 1
-                group.addTask { await failure(seed) }
+                group.addTask { await live(seed) }
             }
             for _ in 0..<lifesAtOnce { begin() }
-            for await failure in group {
+            for await life in group {
                 done += 1
-                if let failure { failures.append(failure) }
+                collected += life.collected
+                if let failure = life.failure { failures.append(failure) }
                 onProgress(done)
                 begin()
             }
         }
         return CampaignReport(
-            summary: "\(done) archives", failures: failures, isComplete: done == Int(count) && failures.isEmpty)
+            summary: "\(done) archives (\(collected) packs collected)", failures: failures,
+            isComplete: done == Int(count) && failures.isEmpty)
     }
 
     /// A life waits for its files most of the time.
     private static let lifesAtOnce = 4
 
-    private static func failure(_ seed: UInt64) async -> String? {
+    private static func live(_ seed: UInt64) async -> (failure: String?, collected: Int) {
         let life: ArchiveLife
-        do { life = try ArchiveLife(seed: seed) } catch { return "\(error)" }
+        do { life = try ArchiveLife(seed: seed) } catch { return ("\(error)", 0) }
         do {
             try await life.run()
-            return nil
+            return (nil, life.collected)
         } catch {
-            return """
+            let failure = """
                 \(error)
 
                 the story:
@@ -49,6 +52,7 @@ package enum ArchiveCampaign {
 
                 Again with: make merge-random COUNT=0 SETS=0 FLEETS=0 ARCHIVES=1 SEED=\(seed)
                 """
+            return (failure, life.collected)
         }
     }
 }

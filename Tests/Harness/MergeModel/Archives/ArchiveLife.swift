@@ -8,7 +8,7 @@ import TestSupport
 /// One life of some replicas that share an archive, which its seed determines.
 ///
 /// Requests fail or lose their answers, processes restart and lose their notes, replicas also meet directly and
-/// compact, snapshots are made, and the store is restored from a backup. At the end all know the same, show the same,
+/// compact, snapshots are made, packs are collected, and the store is restored from a backup. At the end all know the same, show the same,
 /// and have everything that was committed.
 final class ArchiveLife {
     private struct Machine {
@@ -29,18 +29,25 @@ final class ArchiveLife {
     private var backup: [String: [UInt8]]?
     /// The changes that programs were told are committed, by the numbers in their rows.
     private var committed = 0
+    /// The packs that collections removed.
+    private(set) var collected = 0
 
     init(seed: UInt64) throws {
         random = SplitMix(seed: seed)
-        let faults = StoreFaults(seed: seed ^ 0xFA)
+        // A collection makes many requests, and would never end among many failures.
+        let faults = StoreFaults(seed: seed ^ 0xFA, oneIn: random.chance(40) ? 14 : 400)
         self.faults = faults
-        store = MemoryStore(createsOnce: random.chance(85), fault: { _, _ in faults.next() })
+        store = MemoryStore(
+            createsOnce: random.chance(85), clock: { [clock] in clock.wallMilliseconds() },
+            fault: { _, _ in faults.next() })
         limits.changesPerBatch = 1 + random.below(5)
         limits.bytesPerPush = random.chance(50) ? 200 : 8 << 20
         limits.bytesPerPull = random.chance(50) ? 300 : 32 << 20
         limits.archive = limits.archive.ofOneExchange
         if random.chance(50) { limits.archive.bridgeMilliseconds = 60_000 }
         if random.chance(50) { limits.archive.headMilliseconds = 10_000 }
+        // Short enough for collections, or as long as ever.
+        if random.chance(70) { limits.archive.acknowledgementMilliseconds = 10_000 }
         limits.archive.snapshotPartBytes = 16_384
         for index in 0..<(2 + random.below(3)) {
             var settings = ReplicaFixture.Settings(limits: limits)
@@ -105,7 +112,7 @@ final class ArchiveLife {
     private func step() async throws {
         clock.advance(Int64(random.below(20_000)))
         let index = random.below(machines.count)
-        switch random.below(21) {
+        switch random.below(23) {
         case 0...8: try write(index)
         case 9...14: await exchange(index)
         case 15:
@@ -128,7 +135,6 @@ final class ArchiveLife {
             let removed = try machines[index].fixture.compactWhatIsStable()
             story.append("\(index) compacts \(removed) entries")
         case 18:
-            guard random.chance(50) else { return }
             story.append("\(index) makes a snapshot")
             _ = try? await machines[index].transport.writeSnapshot()
         case 19:
@@ -137,6 +143,22 @@ final class ArchiveLife {
             let isRemoved = key == "1/meta" || random.chance(50)
             story.append("\(key) is \(isRemoved ? "removed" : "cut")")
             store.damage(key, isRemoved ? nil : Array(bytes.dropLast(1 + random.below(bytes.count))))
+        case 20, 21:
+            if random.chance(60) {
+                // What a day does: all have met, and one has made a snapshot.
+                for index in machines.indices { await exchange(index) }
+                clock.advance(20_000)
+                for index in machines.indices { await exchange(index) }
+                if random.chance(70) {
+                    story.append("\(index) makes a snapshot")
+                    _ = try? await machines[index].transport.writeSnapshot()
+                }
+                if random.chance(50) { try write(random.below(machines.count)) }
+            }
+            for _ in 0..<(1 + random.below(2)) {
+                try await collect()
+                clock.advance(Int64(random.below(60_000)))
+            }
         default:
             if let backup, random.chance(50) {
                 story.append("the store is restored")
@@ -162,6 +184,43 @@ final class ArchiveLife {
         committed += 1
         try machines[index].fixture.execute("\(statement); INSERT INTO written VALUES (\(index), \(committed))")
         story.append("\(index) writes \(statement): \(ArchiveLife.text(try machines[index].fixture.vector))")
+    }
+
+    /// Removes what is needless, and checks that no snapshot lost what it needs.
+    private func collect() async throws {
+        guard store.content["1/meta"] != nil else { return }
+        // A replica of which the archive does not know holds nothing back: it is told to clone.
+        let known = try await survey().summary().acknowledgements.map(\.origin)
+        let origins = try machines.map { try $0.fixture.origin }
+        guard Set(known).isSuperset(of: origins) else { return }
+        let before = try await survey().clones()
+        var settings = CollectionSettings()
+        settings.keepMilliseconds = 0
+        settings.leaseMilliseconds = 1 << 50
+        settings.graceMilliseconds = 30_000
+        let entropy = Mutex(SplitMix(seed: random.next()))
+        let collector = ArchiveCollector(
+            store, settings: settings, limits: limits, entropy: { entropy.withLock { $0.next() } })
+        do {
+            let report = try await collector.run(isDryRun: false)
+            story.append("a collection marks \(report.markedPacks) packs and removes \(report.removedPacks)")
+            collected += report.removedPacks
+        } catch {
+            story.append("a collection: \(error)")
+        }
+        for (id, vector) in try await survey().clones() {
+            guard let old = before[id], !vector.covers(old) else { continue }
+            throw Difference(
+                description:
+                    "A clone of the snapshot \(id) got \(ArchiveLife.text(old)), and now \(ArchiveLife.text(vector))")
+        }
+    }
+
+    /// A look at the store as it is, without faults.
+    private func survey() throws -> ArchiveSurvey {
+        let copy = MemoryStore()
+        copy.restore(store.content)
+        return ArchiveSurvey(copy, limits: limits)
     }
 
     private func exchange(_ index: Int) async {

@@ -5,19 +5,21 @@ import TestSupport
 final class StoreFaults: Sendable {
     private let random: Mutex<SplitMix>
     private let isOn = Mutex(true)
+    private let oneIn: Int
 
-    init(seed: UInt64) { random = Mutex(SplitMix(seed: seed)) }
+    /// - Parameter oneIn: One of so many requests fails.
+    init(seed: UInt64, oneIn: Int) {
+        random = Mutex(SplitMix(seed: seed))
+        self.oneIn = oneIn
+    }
 
     func stop() { isOn.withLock { $0 = false } }
 
     func next() -> MemoryStore.Fault? {
         guard isOn.withLock({ $0 }) else { return nil }
-        return random.withLock { random in
-            switch random.below(100) {
-            case 0..<4: .refused
-            case 4..<7: .answerLost
-            default: nil
-            }
+        return random.withLock { random -> MemoryStore.Fault? in
+            guard random.below(oneIn) == 0 else { return nil }
+            return random.chance(60) ? .refused : .answerLost
         }
     }
 }

@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("The collection of an archive")
+struct ArchiveCollectorTests {
+    private let directory = TemporaryDirectory()
+    private let clock: ManualClock
+    private let store: MemoryStore
+
+    init() {
+        let clock = ManualClock(wall: ReplicaFixture.now.milliseconds)
+        self.clock = clock
+        store = MemoryStore(clock: { clock.wallMilliseconds() })
+    }
+
+    private var limits: Limits {
+        var limits = Limits.standard
+        limits.archive = limits.archive.ofOneExchange
+        limits.archive.acknowledgementMilliseconds = 0
+        return limits
+    }
+
+    private var settings: CollectionSettings {
+        var settings = CollectionSettings()
+        settings.keepMilliseconds = 0
+        settings.graceMilliseconds = 86_400_000
+        return settings
+    }
+
+    private func replica(_ name: String) throws -> ReplicaFixture {
+        var settings = ReplicaFixture.Settings(limits: limits)
+        settings.clock = clock
+        return try ReplicaFixture(
+            .make(
+                at: directory.file(name), schema: "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)", InitializeRequest(),
+                options: settings.options), settings)
+    }
+
+    private func transport(_ fixture: ReplicaFixture) -> ArchiveTransport {
+        ArchiveTransport(
+            store, replica: fixture.replica, limits: limits, clock: clock, entropy: { UInt64.random(in: .min ... .max) }
+        )
+    }
+
+    private func collect(isDryRun: Bool = false) async throws -> ArchiveCollector.Report {
+        try await ArchiveCollector(store, settings: settings, limits: limits).run(isDryRun: isDryRun)
+    }
+
+    private var packs: [String] { store.keys.filter { $0.hasPrefix("1/w/") } }
+
+    /// Two replicas that know the same, each with a pack, and a snapshot of the first.
+    private func filled() async throws -> (a: ReplicaFixture, b: ReplicaFixture) {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        try b.execute("INSERT INTO t VALUES (2, 'two')")
+        for _ in 0..<3 { for fixture in [a, b] { try await exchange(fixture) } }
+        let transport = transport(a)
+        try await a.exchange(over: transport)
+        try await transport.writeSnapshot()
+        return (a, b)
+    }
+
+    private func exchange(_ fixture: ReplicaFixture) async throws {
+        let transport = transport(fixture)
+        try await fixture.exchange(over: transport)
+        try await transport.finish()
+    }
+
+    @Test("packs are marked, and removed a day later; all the same, the archive is whole and lacks nothing")
+    func removes() async throws {
+        let (a, b) = try await filled()
+        #expect(packs.count == 2)
+        let before = try await ArchiveSurvey(store).summary().vector
+
+        let marked = try await collect()
+        #expect((marked.markedPacks, marked.removedPacks) == (2, 0))
+        #expect(marked.obstacles == [])
+        #expect(packs.count == 2)
+        clock.advance(86_399_000)
+        let early = try await collect()
+        #expect((early.removedPacks, early.waitingMarks) == (0, 2))
+        clock.advance(1_000)
+        let removed = try await collect()
+        #expect((removed.markedPacks, removed.removedPacks) == (0, 2))
+        #expect(packs == [])
+
+        let survey = ArchiveSurvey(store)
+        #expect(try await survey.summary().vector == before)
+        #expect(try await survey.verify().problems == [])
+        // A clone has what was removed, and takes what comes later.
+        try b.execute("INSERT INTO t VALUES (3, 'three')")
+        try await exchange(b)
+        var clone = Clone(from: ArchiveSnapshots(store, limits: limits), to: directory.file("c"))
+        clone.clock = clock
+        _ = try await clone.run { _ in }
+        var settings = ReplicaFixture.Settings(limits: limits)
+        settings.clock = clock
+        let c = try ReplicaFixture(Replica.open(at: directory.file("c"), options: .unsynced), settings)
+        try await exchange(c)
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two", "three"])
+        // Nobody writes again what was removed.
+        try await exchange(a)
+        #expect(packs.count == 1)
+        #expect(try await collect().removedPacks == 0)
+    }
+
+    @Test("a dry run says the same, and changes no object")
+    func dryRun() async throws {
+        _ = try await filled()
+        let before = store.content
+        let report = try await collect(isDryRun: true)
+        #expect((report.markedPacks, report.removedPacks) == (2, 0))
+        #expect(report.markedBytes > 0)
+        #expect(store.content == before)
+        _ = try await collect()
+        clock.advance(86_400_000)
+        let marked = store.content
+        #expect(try await collect(isDryRun: true).removedPacks == 2)
+        #expect(store.content == marked)
+    }
+
+    @Test("a replica that cannot get what was removed is told to clone, and applies nothing")
+    func behind() async throws {
+        let (_, b) = try await filled()
+        _ = try await collect()
+        clock.advance(86_400_000)
+        _ = try await collect()
+        try b.execute("INSERT INTO t VALUES (3, 'three')")
+        try await exchange(b)
+        let late = try replica("late")
+        await #expect { try await exchange(late) } throws: { ($0 as? SyncError)?.code == .behindHorizon }
+        #expect(try late.text("SELECT a FROM t") == [])
+        #expect(store.keys.filter { $0.hasPrefix("1/d/") } == [])
+    }
+
+    @Test("what a replica has not merged stays, also when it was marked before")
+    func unmerged() async throws {
+        let (a, b) = try await filled()
+        try a.execute("INSERT INTO t VALUES (4, 'four')")
+        try await exchange(a)
+        let over = transport(a)
+        try await a.exchange(over: over)
+        try await over.writeSnapshot()
+        // The snapshots have it, or not; the other replica has it not.
+        #expect(try await collect().markedPacks == 2)
+        #expect(packs.count == 3)
+        // It forgets what it had told, as a store does that is restored: its packs are needed again.
+        let key = try #require(store.keys.first { try $0 == "1/l/\(b.origin)" })
+        store.damage(key, nil)
+        clock.advance(86_400_000)
+        let report = try await collect()
+        #expect(report.removedPacks == 0)
+        #expect(report.obstacles == ["\(try b.origin) writes, and has not told what it has merged"])
+        try await exchange(b)
+        #expect(try await collect().removedPacks == 2)
+        #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two", "four"])
+    }
+
+    @Test("when the snapshots are lost, what was removed counts as lost, and is written again")
+    func lostSnapshot() async throws {
+        let (a, b) = try await filled()
+        _ = try await collect()
+        clock.advance(86_400_000)
+        _ = try await collect()
+        for key in store.keys where key.hasPrefix("1/m/") { store.damage(key, nil) }
+        // Who needs the packs finds them missing, and tells so.
+        let c = try replica("c")
+        for _ in 0..<3 { for fixture in [c, a, b] { try? await exchange(fixture) } }
+        try await exchange(c)
+        #expect(try c.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+    }
+
+    @Test("old snapshots go with their parts, and parts without a manifest")
+    func snapshots() async throws {
+        let (a, _) = try await filled()
+        for _ in 0..<2 {
+            clock.advance(1_000)
+            let over = transport(a)
+            try await a.exchange(over: over)
+            try await over.writeSnapshot()
+        }
+        _ = try await store.create("1/s/0123456789abcdef0123456789abcdef/0", [1, 2, 3])
+        #expect(try await collect().markedSnapshots == 1)
+        clock.advance(86_400_000)
+        let report = try await collect()
+        #expect(report.removedSnapshots == 1)
+        let left = Set(store.keys.filter { $0.hasPrefix("1/m/") }.map { $0.dropFirst(4) })
+        let parts = Set(store.keys.filter { $0.hasPrefix("1/s/") }.map { $0.dropFirst(4).prefix { $0 != "/" } })
+        #expect(left.count == 2)
+        #expect(parts == left)
+    }
+
+    @Test("a damaged pack stays with all behind it, and is named")
+    func damaged() async throws {
+        _ = try await filled()
+        let key = try #require(packs.first)
+        store.damage(key, [1, 2, 3])
+        let report = try await collect()
+        #expect(report.markedPacks == 1)
+        #expect(report.obstacles == ["\(key) is damaged: what comes behind it stays"])
+    }
+
+    @Test("a place without an archive is refused")
+    func noArchive() async {
+        await #expect { try await collect() } throws: { ($0 as? SyncError)?.code == .notFound }
+    }
+}
