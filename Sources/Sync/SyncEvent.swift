@@ -16,6 +16,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case compactionFailed = "journal.compaction_failed"
     case archived = "archive.snapshot"
     case archiveFailed = "archive.snapshot_failed"
+    case archiveCollected = "archive.collected"
+    case archiveCollectionFailed = "archive.collection_failed"
     case archiveLost = "archive.lost"
     case archiveCrowded = "archive.crowded"
     /// What happens while changes are taken in: a new identity, conflicts that the ledger drops, changes that
@@ -26,9 +28,10 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .contentDiffers: .error
-        case .peerRecovered, .compacted, .archived: .info
+        case .peerRecovered, .compacted, .archived, .archiveCollected: .info
         case .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
-            .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveLost, .archiveCrowded,
+            .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveCollectionFailed, .archiveLost,
+            .archiveCrowded,
             .intake:
             .warning
         }

@@ -43,6 +43,7 @@ struct ConfigurationTests {
             conflicts-per-row: 3
             keep: 12h
             lease: 90d
+            collect: 400d
             on-conflict: cat > /dev/null; echo 1
             on-held: /bin/held --now
             on-mismatch: 'exit 1'
@@ -71,6 +72,7 @@ struct ConfigurationTests {
             ])
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(configuration.keep == TimeSpan("12h") && configuration.lease == TimeSpan("90d"))
+        #expect(configuration.collect == TimeSpan("400d"))
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
     }

@@ -38,6 +38,12 @@ public struct ArchiveLimits: Sendable, Hashable {
     /// The size of a snapshot's parts, in bytes.
     public var snapshotPartBytes = 8 << 20
 
+    /// What is removed from archives once a day; nil for nothing.
+    public var collection: CollectionSettings?
+
+    /// The time between two collections, in milliseconds.
+    public var collectMilliseconds: Int64 = 86_400_000
+
     /// The age after which a new snapshot is made, in milliseconds.
     public var snapshotMilliseconds: Int64 = 86_400_000
 

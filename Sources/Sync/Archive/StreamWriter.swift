@@ -120,14 +120,16 @@ actor StreamWriter {
         announcedTime = now
     }
 
-    /// Creates a pack. An attempt whose end is not known is looked up.
+    /// Creates a pack. An attempt whose end is not known is looked up. When that fails, too, a store that replaces
+    /// objects needs a new stream: somebody may have read the pack, and would never read another one in its place.
     private func create(_ key: String, _ bytes: [UInt8]) async throws -> Bool {
         let isCreated: Bool
         do {
             isCreated = try await store.create(key, bytes)
         } catch {
-            guard let found = try? await store.get(key), found == bytes else { throw error }
-            return true
+            if let found = try? await store.get(key), found == bytes { return true }
+            if !meta.createsOnce { takeNewStream() }
+            throw error
         }
         if isCreated { return true }
         return try await store.get(key) == bytes

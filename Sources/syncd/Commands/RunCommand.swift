@@ -107,6 +107,12 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Once a day, remove from the archives among the peers what is older and needed no more (default: never).",
+            valueName: "time"))
+    var collect: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
             "A shell command to run when a conflict comes; it gets a line of JSON on its standard input.",
             valueName: "command"))
     var onConflict: String?
@@ -146,6 +152,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.conflictsPerRow = conflictsPerRow
         flags.keep = keep
         flags.lease = lease
+        flags.collect = collect
         flags.onConflict = onConflict
         flags.onHeld = onHeld
         flags.onMismatch = onMismatch

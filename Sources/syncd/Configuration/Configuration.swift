@@ -23,6 +23,8 @@ struct Configuration: Sendable, Hashable {
     var keep: TimeSpan?
     /// How long a replica that is not heard of holds compaction back.
     var lease: TimeSpan?
+    /// The age from which archives are collected; nil for never.
+    var collect: TimeSpan?
     /// The commands of hooks, for the shell.
     var onConflict: String?
     var onHeld: String?
@@ -73,6 +75,7 @@ extension Configuration {
         override(.conflictsPerRow, \.conflictsPerRow)
         override(.keep, \.keep)
         override(.lease, \.lease)
+        override(.collect, \.collect)
         override(.onConflict, \.onConflict)
         override(.onHeld, \.onHeld)
         override(.onMismatch, \.onMismatch)

@@ -14,6 +14,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case conflictsPerRow = "conflicts-per-row"
     case keep
     case lease
+    case collect
     case onConflict = "on-conflict"
     case onHeld = "on-held"
     case onMismatch = "on-mismatch"
@@ -43,6 +44,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .lease:
             "How long a replica that is not heard of holds that back, in the same form. One that comes back later may "
                 + "have to be cloned anew."
+        case .collect:
+            "Removes from the archives among the peers what is older and needed no more, once a day; in the same form. "
+                + "Without it, `syncd store collect` does so by hand."
         case .onConflict:
             "A shell command that is run when a conflict comes; it gets a line of JSON on its standard input."
         case .onHeld: "The same for rows that constraints keep out of their tables, when there are more than before."
@@ -72,6 +76,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .conflictsPerRow: ["conflicts-per-row: 100"]
         case .keep: ["keep: 7d"]
         case .lease: ["lease: 30d"]
+        case .collect: ["collect: 90d"]
         case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
         case .onHeld: ["on-held: logger -t shop"]
         case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]

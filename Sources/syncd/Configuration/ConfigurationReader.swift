@@ -40,6 +40,7 @@ struct ConfigurationReader {
         case .conflictsPerRow: configuration.conflictsPerRow = count(value, name)
         case .keep: configuration.keep = span(value, name)
         case .lease: configuration.lease = span(value, name)
+        case .collect: configuration.collect = span(value, name)
         case .onConflict: configuration.onConflict = text(value, name)
         case .onHeld: configuration.onHeld = text(value, name)
         case .onMismatch: configuration.onMismatch = text(value, name)

@@ -19,6 +19,8 @@ struct DaemonSettings: Sendable, Equatable {
     let conflictsPerRow: Int
     let keep: TimeSpan
     let lease: TimeSpan
+    /// The age from which archives are collected; nil for never.
+    var collect: TimeSpan?
     /// The commands of hooks.
     var hooks: [HookKind: String] = [:]
 
@@ -32,6 +34,12 @@ struct DaemonSettings: Sendable, Equatable {
         limits.conflictRetention.entriesPerKey = conflictsPerRow
         limits.historyMilliseconds = keep.milliseconds
         limits.leaseMilliseconds = lease.milliseconds
+        limits.archive.collection = collect.map { collect in
+            var settings = CollectionSettings()
+            settings.keepMilliseconds = collect.milliseconds
+            settings.leaseMilliseconds = lease.milliseconds
+            return settings
+        }
         return limits
     }
 }

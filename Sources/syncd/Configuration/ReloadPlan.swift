@@ -42,6 +42,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.conflictsPerRow, .conflictsPerRow, isLive: false)
         compare(\.keep, .keep, isLive: false)
         compare(\.lease, .lease, isLive: false)
+        compare(\.collect, .collect, isLive: false)
         for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
         self.applied = applied
         self.waiting = waiting
@@ -49,7 +50,9 @@ struct ReloadPlan: Sendable, Equatable {
             database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
             logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
-            conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease, hooks: wanted.hooks)
+            conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
+            collect: running.collect,
+            hooks: wanted.hooks)
     }
 
     var json: JSONValue {

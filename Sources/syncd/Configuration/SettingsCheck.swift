@@ -70,7 +70,7 @@ struct SettingsCheck {
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
             lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
-            hooks: configuration.hooks)
+            collect: configuration.collect, hooks: configuration.hooks)
     }
 
     private mutating func certificate() -> ListenerCertificate? {

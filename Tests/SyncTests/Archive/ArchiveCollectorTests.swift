@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Journal
+import Logging
 import TestSupport
 import Testing
 
@@ -203,6 +204,36 @@ struct ArchiveCollectorTests {
         let report = try await collect()
         #expect(report.markedPacks == 1)
         #expect(report.obstacles == ["\(key) is damaged: what comes behind it stays"])
+    }
+
+    @Test("a daemon collects once a day where it is told to, and says so")
+    func regularly() async throws {
+        let (a, b) = (try replica("a"), try replica("b"))
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        for _ in 0..<2 { for fixture in [a, b] { try await exchange(fixture) } }
+        for isConfigured in [false, true] {
+            var limits = limits
+            if isConfigured { limits.archive.collection = settings }
+            let record = LogRecord()
+            let replicator = try Replicator(
+                replica: a.replica, transports: [], limits: limits, clock: clock, logger: record.logger,
+                entropy: { 1 }, changes: { AsyncStream { $0.finish() } })
+            let archive = transport(a)
+            var collected: Int64?
+            func tend() async throws -> [String] {
+                try await a.exchange(over: archive)
+                let before = record.all.count
+                await replicator.tend(archive, collected: &collected)
+                return record.all.dropFirst(before).compactMap { $0.metadata[Logger.eventKey]?.description }
+            }
+            let marks = isConfigured ? ["archive.collected"] : []
+            #expect(try await tend() == (isConfigured ? [] : ["archive.snapshot"]) + marks)
+            #expect(try await tend() == [])
+            clock.advance(86_400_000)
+            #expect(try await tend() == ["archive.snapshot"] + marks)
+            #expect(packs.count == (isConfigured ? 0 : 1))
+            try replicator.inbox.close()
+        }
     }
 
     @Test("a place without an archive is refused")

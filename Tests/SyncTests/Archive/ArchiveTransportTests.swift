@@ -188,6 +188,34 @@ import Testing
         #expect(store.keys.filter { $0.hasPrefix("1/w/") }.count == 1)
     }
 
+    @Test("a store that replaces objects never gets another pack in the place of one that somebody may have read")
+    func replacingStore() async throws {
+        // The answer to the first pack is lost, and so is the look whether it is there.
+        let failures = Mutex<[MemoryStore.Verb]>([.create, .get])
+        let store = MemoryStore(
+            createsOnce: false,
+            fault: { verb, key in
+                guard key.hasPrefix("1/w/") else { return nil }
+                return failures.withLock { failures in
+                    guard failures.first == verb else { return nil }
+                    failures.removeFirst()
+                    return .answerLost
+                }
+            })
+        let a = try replica("a")
+        try a.execute("INSERT INTO t VALUES (1, 'one')")
+        let over = transport(a, to: store)
+        await #expect(throws: SyncError.self) { try await a.exchange(over: over) }
+        let first = store.content.filter { $0.key.hasPrefix("1/w/") }
+        #expect(first.count == 1)
+        try a.execute("INSERT INTO t VALUES (2, 'two')")
+        try await a.exchange(over: over)
+        for (key, bytes) in first { #expect(store.content[key] == bytes) }
+        let b = try replica("b")
+        try await b.exchange(over: transport(b, to: store))
+        #expect(try b.text("SELECT a FROM t ORDER BY id") == ["one", "two"])
+    }
+
     @Test("without a change nothing is written, and an idle look costs one listing")
     func idle() async throws {
         let a = try replica("a")

@@ -24,6 +24,13 @@ package struct ArchiveCollector: Sendable {
         /// Why objects stay, in sentences.
         package var obstacles: [String] = []
 
+        /// What was done, for a log.
+        var sentence: String {
+            "a collection removed \(removedPacks) packs and \(removedSnapshots) snapshots (\(removedBytes) bytes), "
+                + "and marked \(markedPacks) packs and \(markedSnapshots) snapshots"
+                + obstacles.map { "; \($0)" }.joined()
+        }
+
         package init(obstacles: [String] = []) { self.obstacles = obstacles }
     }
 

@@ -90,7 +90,8 @@ struct CollectionPlan: Sendable, Hashable {
         }
         self.obstacles = obstacles
         // Every snapshot, also one that goes later: somebody may be reading it.
-        let floors = ordered.map(\.vector) + living.map(\.vector)
+        var floors = ordered.map(\.vector)
+        floors += living.map(\.vector)
         let common = floors.dropFirst().reduce(floors.first ?? VersionVector()) { $0.common(with: $1) }
         dispensable = obstacles.isEmpty ? common : VersionVector()
     }
