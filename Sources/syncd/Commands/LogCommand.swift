@@ -1,5 +1,6 @@
 import ArgumentParser
 import Journal
+import Sync
 
 struct LogCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,12 +8,12 @@ struct LogCommand: AsyncParsableCommand {
         abstract: "Show the journal: who changed what, when and where.",
         discussion: """
             Oldest first. A line has the position, the time by the clock of the change's origin, the origin, the operation, the \
-            row, and the new values.
+            row, and the new values. Of an archive, the positions are those in a copy that is made of its oldest snapshot.
 
             Exit status: 0 success, 1 failure, 64 wrong use.
             """)
 
-    @OptionGroup var database: DatabaseArgument
+    @OptionGroup var database: ReadArgument
 
     @Option(help: ArgumentHelp("Only changes of this table.", valueName: "table"))
     var table: String?
@@ -40,10 +41,16 @@ struct LogCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard since >= 0 else { throw ValidationError("--since counts from 0.") }
+        if follow, database.isArchive {
+            throw ValidationError("An archive cannot be followed; follow a replica that follows it.")
+        }
     }
 
     func run() async throws {
-        let replica = try Replica.openReader(at: database.path)
+        try await database.read(at: at?.stamp, .oldest) { try await print($0) }
+    }
+
+    private func print(_ replica: Replica) async throws {
         let filter = LogFilter(table: try table.map { try replica.knownTable($0) }, key: key, until: at?.stamp)
         // Watch first, then read: otherwise a commit between the two would be missed.
         let watch = follow ? try FileWatch(path: database.path) : nil
@@ -54,7 +61,6 @@ struct LogCommand: AsyncParsableCommand {
                 position = try print(after: position, filter, from: replica)
             }
         }
-        try replica.closeReader()
     }
 
     /// Prints the entries after `position`.
@@ -66,7 +72,7 @@ struct LogCommand: AsyncParsableCommand {
             let page = try LogPage(after: position, in: replica)
             guard let last = page.entries.last else { return position }
             for entry in page.entries where filter.accepts(entry) {
-                let line = page.line(entry)
+                let line = page.line(entry, isCopy: database.isArchive)
                 Console.line(json ? line.json.text : line.text)
             }
             position = last.seq
@@ -90,7 +96,9 @@ struct LogPage: Sendable {
         }
     }
 
-    func line(_ entry: JournalEntry) -> LogLine { LogLine(entry, own: own, secrets: secrets) }
+    func line(_ entry: JournalEntry, isCopy: Bool = false) -> LogLine {
+        LogLine(entry, own: own, secrets: secrets, isCopy: isCopy)
+    }
 }
 
 /// Selects the entries that `log` shows.

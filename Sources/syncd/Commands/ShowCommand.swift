@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Journal
+import Sync
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +14,7 @@ struct ShowCommand: AsyncParsableCommand {
             Exit status: 0 success, also for a deleted row; 1 failure, or no such row; 64 wrong use.
             """)
 
-    @OptionGroup var database: DatabaseArgument
+    @OptionGroup var database: ReadArgument
 
     @Argument(help: ArgumentHelp("The table.", valueName: "table"))
     var table: String
@@ -29,7 +30,10 @@ struct ShowCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let replica = try Replica.openReader(at: database.path)
+        try await database.read(at: at?.stamp, .newest) { try show($0) }
+    }
+
+    private func show(_ replica: Replica) throws {
         let table = try replica.knownTable(table)
         let pattern = KeyPattern(text: key)
         let (row, own) = try replica.read { db in
@@ -39,7 +43,6 @@ struct ShowCommand: AsyncParsableCommand {
             let secrets = try SecretColumns(db)
             return (row.map { $0.hiding(secrets, of: table) }, reader.identity.origin)
         }
-        try replica.closeReader()
         guard let row else {
             throw Failure(
                 "No change of the row \(key) of \(table) is in the journal" + (at == nil ? "" : " up to that time"),

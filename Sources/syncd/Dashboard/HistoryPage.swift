@@ -27,7 +27,7 @@ enum HistoryPage {
         while true {
             let page = try LogPage(after: position, in: replica)
             guard let end = page.entries.last, position < last else { return lines.suffix(most).reversed() }
-            lines += page.entries.filter(filter.accepts).map(page.line)
+            lines += page.entries.filter(filter.accepts).map { page.line($0) }
             position = end.seq
         }
     }

@@ -18,13 +18,14 @@ struct LogLine: Sendable {
     /// - Parameters:
     ///   - own: The identity of the replica. Local entries do not store it.
     ///   - secrets: The columns whose values are not shown.
-    init(_ entry: JournalEntry, own: OriginID, secrets: SecretColumns) {
+    ///   - isCopy: True for a copy of what an archive holds: no change was made there.
+    init(_ entry: JournalEntry, own: OriginID, secrets: SecretColumns, isCopy: Bool = false) {
         func shown(_ name: String, _ value: Value) -> (name: String, value: Value) {
             (name: name, value: secrets.shown(value, of: name, in: entry.shape.table))
         }
         seq = entry.seq
         origin = entry.origin ?? own
-        isLocal = entry.isLocal
+        isLocal = entry.isLocal && !isCopy
         version = entry.version
         table = entry.shape.table
         operation = entry.operation.name

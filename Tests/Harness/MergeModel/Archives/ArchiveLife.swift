@@ -38,7 +38,7 @@ final class ArchiveLife {
         let faults = StoreFaults(seed: seed ^ 0xFA, oneIn: random.chance(40) ? 14 : 400)
         self.faults = faults
         store = MemoryStore(
-            createsOnce: random.chance(85), clock: { [clock] in clock.wallMilliseconds() },
+            createsOnce: random.chance(70), clock: { [clock] in clock.wallMilliseconds() },
             fault: { _, _ in faults.next() })
         limits.changesPerBatch = 1 + random.below(5)
         limits.bytesPerPush = random.chance(50) ? 200 : 8 << 20

@@ -3,13 +3,19 @@ import TestSupport
 
 /// Faults of a store at random, until they stop.
 final class StoreFaults: Sendable {
-    private let random: Mutex<SplitMix>
+    private struct State {
+        var random: SplitMix
+        /// How many of the next requests are refused: a server that went down is down for a while.
+        var down = 0
+    }
+
+    private let state: Mutex<State>
     private let isOn = Mutex(true)
     private let oneIn: Int
 
     /// - Parameter oneIn: One of so many requests fails.
     init(seed: UInt64, oneIn: Int) {
-        random = Mutex(SplitMix(seed: seed))
+        state = Mutex(State(random: SplitMix(seed: seed)))
         self.oneIn = oneIn
     }
 
@@ -17,9 +23,14 @@ final class StoreFaults: Sendable {
 
     func next() -> MemoryStore.Fault? {
         guard isOn.withLock({ $0 }) else { return nil }
-        return random.withLock { random -> MemoryStore.Fault? in
-            guard random.below(oneIn) == 0 else { return nil }
-            return random.chance(60) ? .refused : .answerLost
+        return state.withLock { state -> MemoryStore.Fault? in
+            if state.down > 0 {
+                state.down -= 1
+                return .refused
+            }
+            guard state.random.below(oneIn) == 0 else { return nil }
+            state.down = state.random.chance(30) ? 1 : 0
+            return state.random.chance(60) ? .refused : .answerLost
         }
     }
 }
