@@ -416,7 +416,7 @@ actor StreamReader {
     private var onlyInSnapshots: SyncError {
         SyncError(
             .behindHorizon,
-            "The archive \(store.name) holds changes that this replica lacks only in snapshots: they were compacted before",
+            "The archive \(store.name) holds changes that this replica lacks only in snapshots: older packs were removed, or never written",
             hint: "Another replica may still have them; otherwise `syncd clone` makes the file anew.")
     }
 }

@@ -4,36 +4,6 @@ import Journal
 ///
 /// Two steps, a day apart: objects are marked (``CollectionMark``), and removed when they are still needless by then.
 package struct ArchiveCollector: Sendable {
-    /// What was found and done.
-    package struct Report: Sendable, Hashable {
-        /// The packs that are newly marked, or would be.
-        package var markedPacks = 0
-        /// The snapshots that are newly marked, or would be.
-        package var markedSnapshots = 0
-        /// The size of those packs and snapshots.
-        package var markedBytes: Int64 = 0
-        /// The packs that were marked long enough ago, and are removed, or would be.
-        package var removedPacks = 0
-        package var removedSnapshots = 0
-        /// The size of what is removed, with parts of snapshots that were never finished.
-        package var removedBytes: Int64 = 0
-        /// The objects that were marked lately, and wait.
-        package var waitingMarks = 0
-        /// When the next of them may go, in milliseconds since 1970 by the store's clock; nil when none waits.
-        package var nextMilliseconds: Int64?
-        /// Why objects stay, in sentences.
-        package var obstacles: [String] = []
-
-        /// What was done, for a log.
-        var sentence: String {
-            "a collection removed \(removedPacks) packs and \(removedSnapshots) snapshots (\(removedBytes) bytes), "
-                + "and marked \(markedPacks) packs and \(markedSnapshots) snapshots"
-                + obstacles.map { "; \($0)" }.joined()
-        }
-
-        package init(obstacles: [String] = []) { self.obstacles = obstacles }
-    }
-
     private let store: any ObjectStore
     private let settings: CollectionSettings
     private let limits: Limits
@@ -65,7 +35,6 @@ package struct ArchiveCollector: Sendable {
         /// By snapshot, with those that have no manifest.
         var parts: [String: [StoredObject]]
         var manifests: Set<String>
-        var collected: Collected
         /// Milliseconds since 1970 by the store's clock.
         var now: Int64
     }
@@ -133,8 +102,7 @@ package struct ArchiveCollector: Sendable {
         let now = try await time()
         return Found(
             plan: CollectionPlan(snapshots: snapshots, members: members, writers: writers, now: now, settings),
-            heads: heads, marks: marks, parts: parts, manifests: manifests,
-            collected: Collected(marks.map(\.mark), snapshots: snapshots.map(\.vector)), now: now)
+            heads: heads, marks: marks, parts: parts, manifests: manifests, now: now)
     }
 
     /// The store's time: that of an object which is written now.
@@ -300,25 +268,5 @@ package struct ArchiveCollector: Sendable {
             report.markedBytes += Int64(object.size)
             expected += 1
         }
-    }
-}
-
-/// Reads the marks of collections.
-struct CollectionMarks: Sendable {
-    let store: any ObjectStore
-
-    /// All marks with their objects. One that cannot be read is left out: its packs count as lost then.
-    ///
-    /// - Throws: ``SyncError`` of the store.
-    func all() async throws -> [(object: StoredObject, mark: CollectionMark)] {
-        var marks: [(object: StoredObject, mark: CollectionMark)] = []
-        for object in try await store.listAll(ArchiveKeys.marks) {
-            if let bytes = try await store.get(object.key),
-                let mark: CollectionMark = try? ArchiveJSON.decode(bytes, object.key)
-            {
-                marks.append((object, mark))
-            }
-        }
-        return marks
     }
 }

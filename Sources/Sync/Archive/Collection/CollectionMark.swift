@@ -54,3 +54,23 @@ struct Collected: Sendable, Hashable {
         }
     }
 }
+
+/// Reads the marks of collections.
+struct CollectionMarks: Sendable {
+    let store: any ObjectStore
+
+    /// All marks with their objects. One that cannot be read is left out: its packs count as lost then.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func all() async throws -> [(object: StoredObject, mark: CollectionMark)] {
+        var marks: [(object: StoredObject, mark: CollectionMark)] = []
+        for object in try await store.listAll(ArchiveKeys.marks) {
+            if let bytes = try await store.get(object.key),
+                let mark: CollectionMark = try? ArchiveJSON.decode(bytes, object.key)
+            {
+                marks.append((object, mark))
+            }
+        }
+        return marks
+    }
+}
