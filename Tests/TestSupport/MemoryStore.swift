@@ -17,7 +17,7 @@ package final class MemoryStore: ObjectStore {
     private struct State {
         var objects: [String: (bytes: [UInt8], tag: Int, time: Int64)] = [:]
         var nextTag = 1
-        var requests = 0
+        var overwritten: [String] = []
     }
 
     package let name: String
@@ -38,6 +38,9 @@ package final class MemoryStore: ObjectStore {
         self.clock = clock
         self.fault = fault
     }
+
+    /// The keys that were created again with other bytes, on a store that allows it.
+    package var overwritten: [String] { state.withLock { $0.overwritten } }
 
     /// All keys, in order.
     package var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
@@ -62,7 +65,10 @@ package final class MemoryStore: ObjectStore {
 
     package func create(_ key: String, _ bytes: [UInt8]) async throws -> Bool {
         try answer(.create, key) { state in
-            guard !createsOnce || state.objects[key] == nil else { return false }
+            if let old = state.objects[key] {
+                guard !createsOnce else { return false }
+                if old.bytes != bytes { state.overwritten.append(key) }
+            }
             MemoryStore.put(key, bytes, clock(), &state)
             return true
         }

@@ -91,6 +91,10 @@ final class ArchiveLife {
     }
 
     private func check() throws {
+        // Whoever has read a pack never reads another one in its place.
+        if let pack = store.overwritten.first(where: { $0.hasPrefix("1/w/") }) {
+            throw Difference(description: "Two packs were written to \(pack)")
+        }
         let vectors = try machines.map { try $0.fixture.vector }
         guard vectors.allSatisfy({ $0 == vectors[0] }) else {
             throw Difference(description: "The replicas do not know the same: \(vectors.map(ArchiveLife.text))")
