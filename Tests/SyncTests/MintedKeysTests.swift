@@ -108,6 +108,23 @@ struct MintedKeysTests {
         }
     }
 
+    @Test("with a new identity, a row has the key at once that its insert's new name gives it (P1)")
+    func newIdentity() throws {
+        let cluster = try Cluster(2, schema: "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT)")
+        try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Ann')")
+        try cluster.executeLater(1, "INSERT INTO user(name) VALUES ('Bob')")
+        // Nobody has Bob's row under its first name yet.
+        try cluster.pull(1, from: 0)
+        let before = try cluster.text(1, "SELECT id FROM user WHERE name = 'Bob'")
+        #expect(try #require(try cluster.inboxes[1].rekey()).reissued == 1)
+        let after = try cluster.content(1)
+        #expect(try cluster.text(1, "SELECT id FROM user WHERE name = 'Bob'") != before)
+        try cluster.inboxes[1].bringBackHeldRows()
+        #expect(try cluster.content(1) == after)
+        try cluster.pull(0, from: 1)
+        #expect(try cluster.content(0) == after)
+    }
+
     @Test("equal rows are one; rows whose key the programs gave merge as always; a policy brings merging back")
     func merging() throws {
         let schema = "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT, mail TEXT)"

@@ -74,17 +74,22 @@ extension Inbox {
         try replica.refreshDerivedState()
         let sharedByRecord = try keeper.sharedByRecord(request.origin)
         let outcome = try session.withLock { box in
-            let outcome = try replica.write { db in
-                if request.reason != .manual { try checkFrequency(request, db) }
-                try peers.write(to: db)
-                let confirmed = try PeerTable.all(db).map { $0.confirmed[request.origin] }.max() ?? 0
-                var request = request
-                request.shared = max(request.shared, confirmed, sharedByRecord)
-                return try request.run(db, fingerprint: keeper.fingerprint)
-            }
             // The session's state names changes by the old origin.
             box = SessionBox()
-            return outcome
+            return try box.attempt { box in
+                try connection.write { db -> NewIdentity.Outcome? in
+                    if request.reason != .manual { try checkFrequency(request, db) }
+                    try peers.write(to: db)
+                    let confirmed = try PeerTable.all(db).map { $0.confirmed[request.origin] }.max() ?? 0
+                    var request = request
+                    request.shared = max(request.shared, confirmed, sharedByRecord)
+                    guard let outcome = try request.run(db, fingerprint: keeper.fingerprint) else { return nil }
+                    // The key of a row that lost a contested one depends on the name of its insert, so it
+                    // changes with the origin. In one transaction: who knows the new names has the new keys.
+                    _ = try current(&box, db)
+                    return outcome
+                }
+            }
         }
         guard let outcome else { return nil }
         try keeper.note(outcome)
