@@ -20,7 +20,8 @@ struct Rekeying {
         let insert: KeyMeanings.Insert
         /// The key that the row has; nil when it keeps the contested one.
         let key: Int64?
-        /// The earliest claim whose row has the contested key.
+        /// The latest claim that has the contested key: nobody lacks it, while the first row that had the key may be
+    /// deleted and compacted.
         let keeper: KeyMeanings.Insert
     }
 
@@ -86,7 +87,7 @@ struct Rekeying {
     private func moves(of names: Set<KeyMeanings.Name>, _ meanings: KeyMeanings) -> [Move] {
         names.sorted { ($0.domain, $0.key) < ($1.domain, $1.key) }.flatMap { name -> [Move] in
             let decided = meanings.decided(name)
-            guard let keeper = decided.first(where: { $0.key == name.key })?.insert else { return [] }
+            guard let keeper = decided.last(where: { $0.key == name.key })?.insert else { return [] }
             return decided.filter(\.isRoot).map { insert, key, _ in
                 Move(insert: insert, key: key == name.key ? nil : key, keeper: keeper)
             }

@@ -59,7 +59,7 @@ package final class ReferenceKeys {
         for (row, claims) in claims {
             let roots = claims.filter { isRoot($0, among: claims) }
             let keepers = claims.filter { key(of: $0, row) == ReferenceKeys.number(row.key) }
-            guard let keeper = keepers.min(by: { $0.isEarlier(than: $1) }) else { continue }
+            guard let keeper = keepers.max(by: { $0.isEarlier(than: $1) }) else { continue }
             for root in roots where key(of: root, row) != ReferenceKeys.number(row.key) {
                 moves.append(
                     ReferenceConflict(
