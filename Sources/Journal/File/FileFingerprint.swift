@@ -46,7 +46,7 @@ package struct FileFingerprint: Hashable, Sendable {
     // MARK: - In `_journal_replica.fingerprint`
 
     /// `1 <machine> <inode> <birth>`, decimal.
-    var text: String { "1 \(machine) \(inode) \(birth)" }
+    package var text: String { "1 \(machine) \(inode) \(birth)" }
 
     /// nil for a text in another form: the file then counts as one without a fingerprint.
     init?(text: String) {

@@ -28,6 +28,8 @@ package struct NewIdentity: Sendable, Hashable {
         case created
         /// The file was made from a backup.
         case restored
+        /// The file was away for longer than its lease, and got the content of another replica.
+        case returned
     }
 
     /// The result of taking a new identity.
@@ -43,6 +45,14 @@ package struct NewIdentity: Sendable, Hashable {
         package let kept: Int64
         /// How many changes have the new origin.
         package let reissued: Int64
+
+        package init(reason: Reason, old: OriginID, new: OriginID, kept: Int64, reissued: Int64) {
+            self.reason = reason
+            self.old = old
+            self.new = new
+            self.kept = kept
+            self.reissued = reissued
+        }
     }
 
     /// Why the replica takes a new identity. The reason is reported and has no effect on the cut.

@@ -9,23 +9,43 @@ package struct PastRow: Sendable {
         package let value: Value
         /// When the value was written, and by whom.
         package let order: WriteOrder
+
+        package init(name: String, value: Value, order: WriteOrder) {
+            self.name = name
+            self.value = value
+            self.order = order
+        }
     }
 
     /// The primary key, in key order.
     package let key: [(name: String, value: Value)]
+    /// The life of the key, 1 or more.
+    package let life: Int64
+    /// True when an insert of that life is among the changes.
+    package let isWhole: Bool
     /// False for a row that was deleted by then.
-    package let isAlive: Bool
+    package var isAlive: Bool { life % 2 == 1 }
     /// The columns besides the key that a change carries; none for a deleted row.
     package let columns: [Column]
     /// The latest of the changes.
     package let last: WriteOrder
+
+    package init(
+        key: [(name: String, value: Value)], life: Int64, isWhole: Bool, columns: [Column], last: WriteOrder
+    ) {
+        self.key = key
+        self.life = life
+        self.isWhole = isWhole
+        self.columns = columns
+        self.last = last
+    }
 }
 
 extension PastRow {
     /// The row of a table as listings show it, without the values of secret columns.
     package func hiding(_ secrets: SecretColumns, of table: String) -> PastRow {
         PastRow(
-            key: key, isAlive: isAlive,
+            key: key, life: life, isWhole: isWhole,
             columns: columns.map {
                 Column(name: $0.name, value: secrets.shown($0.value, of: $0.name, in: table), order: $0.order)
             }, last: last)
@@ -33,7 +53,7 @@ extension PastRow {
 }
 
 /// The rows of one table that ``JournalEntry`` values make, one after another.
-struct PastRows {
+package struct PastRows {
     private struct Row {
         var merged: MergedRow<Value>
         var last: WriteOrder
@@ -45,7 +65,7 @@ struct PastRows {
     private var space: ColumnSpace
     private var rows: [Key: Row] = [:]
 
-    init(_ table: TableInspection, policy: MergePolicy, own: OriginID) {
+    package init(_ table: TableInspection, policy: MergePolicy, own: OriginID) {
         self.own = own
         self.policy = policy
         keyCount = table.keyCount
@@ -53,7 +73,7 @@ struct PastRows {
     }
 
     /// Adds a change. One whose key has other columns than the table's belongs to no row of it.
-    mutating func add(_ entry: JournalEntry) {
+    package mutating func add(_ entry: JournalEntry) {
         guard let change = entry.rowChange(in: space.translation(of: entry.shape), own: own) else { return }
         var row = rows[entry.key] ?? Row(merged: MergedRow(policy: policy), last: change.order)
         row.merged.add(change)
@@ -62,7 +82,7 @@ struct PastRows {
     }
 
     /// The rows that have a change, deleted ones included, by key.
-    var all: [Key: PastRow] {
+    package var all: [Key: PastRow] {
         rows.mapValues { row in
             let merged = row.merged
             // Where a function decides, the latest change of each column stands.
@@ -73,7 +93,7 @@ struct PastRows {
             }
             return PastRow(
                 key: zip(space.names.prefix(keyCount), merged.key).map { (name: $0, value: $1) },
-                isAlive: merged.isAlive, columns: merged.isAlive ? columns : [], last: row.last)
+                life: merged.life, isWhole: merged.isWhole, columns: merged.isAlive ? columns : [], last: row.last)
         }
     }
 }
@@ -146,7 +166,7 @@ extension JournalReader {
     }
 
     /// Calls `body` with all entries, oldest first.
-    func forEachEntry(_ body: (JournalEntry) throws -> Void) throws {
+    package func forEachEntry(_ body: (JournalEntry) throws -> Void) throws {
         var position: Int64 = 0
         while true {
             let entries = try entries(after: position, limit: 4_096)

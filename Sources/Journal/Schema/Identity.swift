@@ -13,7 +13,7 @@ public struct Identity: Sendable, Hashable {
     /// The position up to which derived state is materialized: lives are stored and stamps are known.
     let sealedSeq: Int64
     /// The stamp of the entry at ``sealedSeq``.
-    let sealedStamp: Stamp
+    package let sealedStamp: Stamp
     let schemaVersion: Int64
 
     /// The fingerprint of the file to which the identity belongs; nil when none was stored.

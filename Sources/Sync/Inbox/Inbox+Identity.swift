@@ -125,6 +125,7 @@ extension NewIdentity.Reason {
         case .manual: "A new identity was asked for"
         case .created: "The file was made from a snapshot of another replica"
         case .restored: "The file was made from a backup"
+        case .returned: "The replica was away for longer than its lease, and has the content of another one now"
         }
     }
 }

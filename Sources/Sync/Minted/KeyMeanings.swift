@@ -214,7 +214,7 @@ final class KeyMeanings {
         }
     }
 
-    private static func value(_ number: Int64, like value: Value) -> Value {
+    static func value(_ number: Int64, like value: Value) -> Value {
         switch value {
         case .text: .text(String(number))
         case .real: .real(Double(number))

@@ -201,7 +201,7 @@ final class Scenario: @unchecked Sendable {
         case .rolledBack: counts.note(.rekeyRolledBack)
         case .outrun, .contradicted: counts.note(.rekeyOutrun)
         case .manual: counts.note(.rekeyManual)
-        case .created, .restored: break
+        case .created, .restored, .returned: break
         }
         if outcome.reissued > 0 { counts.note(.reissued) }
     }

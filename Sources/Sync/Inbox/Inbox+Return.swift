@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+import Journal
+import Logging
+import Synchronization
+
+extension Inbox {
+    /// What was written while the content of another replica took the place of this one's.
+    struct TakenOver: Sendable {
+        var identity: NewIdentity.Outcome
+        var unseen = 0
+        var written = 0
+        var contested = 0
+        var rekeyed = 0
+    }
+
+    /// Checks that the programs of this file can go on with the content of another one.
+    ///
+    /// - Throws: ``SyncError/Code/configuration`` when they cannot; errors of the files.
+    func checkFits(_ path: String) throws {
+        let other = try Replica.open(at: path, options: replica.options)
+        defer { try? other.close() }
+        try other.refreshDerivedState()
+        try checkFits(other)
+    }
+
+    private func checkFits(_ other: Replica) throws {
+        let difference = try replica.read { here in
+            try other.read { there in try LocalContent.difference(here, there) }
+        }
+        guard let difference else { return }
+        throw SyncError(
+            .configuration, "The content of the peer cannot take the place of this file's: it has \(difference)",
+            hint: "Bring both to the same release of the program and the same settings; then it is tried again.")
+    }
+
+    /// Puts the content of the replica at `path` into this file, and writes again what that one had not seen.
+    ///
+    /// - Parameter path: A replica of its own, which nobody else has. It is of no use afterwards.
+    /// - Throws: ``SyncError``, ``JournalError``; errors of SQLite. This file is unchanged then.
+    func takeOver(_ path: String) throws -> TakenOver {
+        let done = try session.withLock { box in
+            // Nothing that was known of the former content holds.
+            box = SessionBox()
+            repeat { try replica.refreshDerivedState() } while try replica.hasLongTail()
+            var done: TakenOver?
+            try ContentReplacement(from: path).run(of: replica) { done = try complete(path) }
+            guard let done else { throw JournalError(.corrupt, "The content of \(path) was not prepared") }
+            return done
+        }
+        try keeper.note(done.identity)
+        logger?.warning("\(done.identity.sentence)")
+        return done
+    }
+
+    /// Writes what this file has for itself into the replica at `path`.
+    private func complete(_ path: String) throws -> TakenOver {
+        let before = try replica.identity()
+        let other = try Replica.open(at: path, options: replica.options)
+        defer { try? other.close() }
+        try other.refreshDerivedState()
+        try checkFits(other)
+        try LocalContent(of: replica.path).bring(to: path, unlock: replica.options.unlock)
+        let inbox = try Inbox(
+            replica: other, limits: limits, functions: functions, logger: logger, wallClock: wallClock)
+        defer { try? inbox.close() }
+        let time = Double(wallClock().milliseconds) / 1_000
+        let seen = try inbox.vector()
+        let unseen = try replica.read { try UnseenRows($0, seen: seen) }
+        let work = try other.read { try RebasedWork(unseen, seen: seen, now: wallClock(), $0) }
+        for batch in [work.theirs.finished(), work.mine.finished()].compactMap(\.self) {
+            let report = try inbox.receive(batch)
+            guard report.applied == batch.changes.count else {
+                throw JournalError(.corrupt, "The snapshot does not take what this replica wrote")
+            }
+        }
+        try inbox.bringBackHeldRows()
+        let isWriter = work.mine.count > 0
+        try other.write { db in
+            if isWriter {
+                try AdoptedOrigin.adopt(
+                    work.mine.origin, retiring: work.theirs.count > 0 ? [work.theirs.origin] : [], time: time, db)
+            }
+            // The file stays the one that it is.
+            try db.execute(
+                sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [before.fingerprint?.text])
+        }
+        return TakenOver(
+            identity: NewIdentity.Outcome(
+                reason: .returned, old: before.origin, new: try other.identity().origin, kept: seen[before.origin],
+                reissued: Int64(work.mine.count)),
+            unseen: unseen.changes, written: work.mine.count, contested: work.contested, rekeyed: work.rekeyed)
+    }
+}

@@ -1,0 +1,103 @@
+import GRDB
+import Journal
+
+/// The rows for which a replica has changes that another one lacks.
+struct UnseenRows {
+    /// One row, by different sets of its changes.
+    struct Row {
+        /// The primary key, in key order.
+        var key: [Value]
+        /// By the changes that the other replica has; nil without any.
+        var base: PastRow?
+        /// By those that it lacks.
+        var unseen: PastRow
+        /// By all.
+        var whole: PastRow
+        /// The insert whose key SQLite chose here, unseen by the other replica; nil without one.
+        var minted: (origin: OriginID, version: Int64)?
+    }
+
+    /// The rows of one table.
+    struct Table {
+        let name: String
+        let policy: MergePolicy
+        var rows: [Row]
+    }
+
+    private(set) var tables: [Table] = []
+    /// How many changes the other replica lacks.
+    private(set) var changes = 0
+
+    /// - Parameters:
+    ///   - db: A snapshot of the replica whose changes are looked at.
+    ///   - seen: What the other replica has.
+    /// - Throws: ``JournalError/Code/corrupt``; errors of SQLite.
+    init(_ db: Database, seen: VersionVector) throws {
+        let reader = try JournalReader(db)
+        let own = reader.identity.origin
+        func isSeen(_ entry: JournalEntry) -> Bool { entry.version <= seen[entry.origin ?? own] }
+        var touched: [Int64: [Key: Row.Start]] = [:]
+        try reader.forEachEntry { entry in
+            guard !isSeen(entry) else { return }
+            changes += 1
+            var start = touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues))
+            if entry.operation == .insert, entry.isMinted, entry.contestableKey != nil {
+                start.minted = (entry.origin ?? own, entry.version)
+            }
+            touched[entry.tableID, default: [:]][entry.key] = start
+        }
+        guard !touched.isEmpty else { return }
+        let policies = try MergePolicies(db, names: reader.registry.names)
+        var folds: [Int64: Fold] = [:]
+        for tracked in reader.registry.entries.values where tracked.isTracked && touched[tracked.table] != nil {
+            guard let table = try TableInspection.named(tracked.shape.table, db) else { continue }
+            folds[tracked.table] = Fold(table, policies[table.name], own: own)
+        }
+        // The second pass keeps in memory only rows that have an unseen change.
+        try reader.forEachEntry { entry in
+            guard touched[entry.tableID]?[entry.key] != nil else { return }
+            folds[entry.tableID]?.add(entry, isSeen: isSeen(entry))
+        }
+        tables = folds.map { id, fold in fold.table(touched[id] ?? [:]) }.sorted { $0.name < $1.name }
+    }
+
+    /// The three sets of changes of a table's rows.
+    private struct Fold {
+        let name: String
+        let policy: MergePolicy
+        var base: PastRows
+        var unseen: PastRows
+        var whole: PastRows
+
+        init(_ table: TableInspection, _ policy: MergePolicy, own: OriginID) {
+            name = table.name
+            self.policy = policy
+            base = PastRows(table, policy: policy, own: own)
+            // Which of concurrent unseen changes counts is decided for each column.
+            unseen = PastRows(table, policy: .column, own: own)
+            whole = PastRows(table, policy: policy, own: own)
+        }
+
+        mutating func add(_ entry: JournalEntry, isSeen: Bool) {
+            whole.add(entry)
+            if isSeen { base.add(entry) } else { unseen.add(entry) }
+        }
+
+        func table(_ touched: [Key: Row.Start]) -> Table {
+            let (base, unseen, whole) = (base.all, unseen.all, whole.all)
+            let rows = touched.compactMap { key, start -> Row? in
+                guard let mine = unseen[key], let all = whole[key] else { return nil }
+                return Row(key: start.key, base: base[key], unseen: mine, whole: all, minted: start.minted)
+            }
+            return Table(name: name, policy: policy, rows: rows)
+        }
+    }
+}
+
+extension UnseenRows.Row {
+    /// What is known of a row after the first pass.
+    fileprivate struct Start {
+        var key: [Value]
+        var minted: (origin: OriginID, version: Int64)?
+    }
+}

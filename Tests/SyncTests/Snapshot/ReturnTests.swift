@@ -1,0 +1,198 @@
+import Foundation
+import GRDB
+import Journal
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// A clock on which every pause is over at once.
+private final class ImpatientClock: SyncClock {
+    private let now = Mutex<Int64>(0)
+    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
+    func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
+    func sleep(milliseconds: Int64) async throws {
+        try Task.checkCancellation()
+        now.withLock { $0 += milliseconds }
+        await Task.yield()
+    }
+}
+
+/// A clock that stands; a pause on it does not end.
+private final class StandingClock: SyncClock {
+    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
+    func steadyMilliseconds() -> Int64 { 0 }
+    func sleep(milliseconds: Int64) async throws {
+        // Nothing is ever sent: only cancellation ends this.
+        for await _ in AsyncStream<Void>(bufferingPolicy: .unbounded, { _ in }) {}
+        try Task.checkCancellation()
+    }
+}
+
+/// Property: what a returning replica wrote unseen is visible on every replica, or in the ledger of every
+/// replica; nothing else changes.
+@Suite("A replica that was away beyond the horizon comes back without loss")
+struct ReturnTests {
+    private static let schema = """
+        CREATE TABLE item(id TEXT PRIMARY KEY NOT NULL, name TEXT, price INTEGER, stock INTEGER);
+        CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE note(id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES user(id), body TEXT);
+        CREATE TABLE scratch(x);
+        """
+
+    private static let rows = """
+        INSERT INTO item VALUES ('a', 'A', 1, 10), ('b', 'B', 2, 20), ('c', 'C', 3, 30), ('d', 'D', 4, 40);
+        INSERT INTO user VALUES (1, 'root');
+        """
+
+    private let cluster: Cluster
+    private let clock = ImpatientClock()
+
+    /// Replicas 0 and 1 know the same; then 1 goes away.
+    init() throws {
+        cluster = try Cluster(2, schema: Self.schema)
+        try cluster.executeLater(0, Self.rows)
+        try cluster.converge()
+    }
+
+    /// Replica 0 removes what later changes have overwritten, as after the lease of replica 1.
+    private func compact() throws {
+        try cluster.executeLater(0, "INSERT INTO item (id) VALUES ('gone')")
+        try cluster.executeLater(0, "DELETE FROM item WHERE id = 'gone'")
+        try cluster.executeLater(0, "UPDATE user SET name = 'admin' WHERE id = 1")
+        #expect(try cluster.members[0].compact() > 0)
+    }
+
+    private func comeBack() async throws -> Return.Report {
+        let peer = cluster.members[0]
+        let endpoint = Endpoint(
+            replica: peer.replica, inbox: peer.inbox, limits: .standard, clock: StandingClock(),
+            changes: { AsyncStream { _ in } })
+        var back = Return(cluster.inboxes[1], from: LocalTransport(endpoint, name: "peer"))
+        back.clock = clock
+        return try await back.run()
+    }
+
+    private func expectLevel(sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try cluster.converge()
+        for place in 0...1 {
+            let content = try cluster.content(place).filter { !$0.hasPrefix("scratch") }
+            let first = try cluster.content(0).filter { !$0.hasPrefix("scratch") }
+            #expect(content == first, "replica \(place)", sourceLocation: sourceLocation)
+            #expect(try cluster.ledger(place) == cluster.ledger(0), sourceLocation: sourceLocation)
+            #expect(try cluster.integrity(place) == [], sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test("without a return, the two cannot exchange changes")
+    func behind() throws {
+        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try compact()
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
+        #expect(try cluster.pull(0, from: 1).isDeferred)
+    }
+
+    @Test("what only it changed is on both, what both changed is in the ledger, and local tables stay")
+    func changes() async throws {
+        try cluster.executeLater(
+            1, "INSERT INTO scratch VALUES ('mine'); UPDATE item SET price = 9, stock = 11 WHERE id = 'a'")
+        try cluster.executeLater(1, "INSERT INTO item VALUES ('new', 'N', 0, 0); DELETE FROM item WHERE id = 'd'")
+        try cluster.executeLater(0, "UPDATE item SET stock = 12 WHERE id = 'a'; UPDATE item SET name = 'X' WHERE id = 'b'")
+        try cluster.executeLater(0, "UPDATE item SET stock = 13 WHERE id = 'a'; DELETE FROM item WHERE id = 'c'")
+        try compact()
+        let old = try cluster.members[1].origin
+        let report = try await comeBack()
+        #expect(report.identity.old == old)
+        #expect(report.unseen == 3)
+        #expect(report.contested == 1)
+        #expect(try cluster.members[1].origin == report.identity.new)
+        try expectLevel()
+        #expect(
+            try cluster.text(0, "SELECT id || name || price || ' ' || stock FROM item ORDER BY id")
+                == ["aA9 13", "bX2 20", "newN0 0"])
+        #expect(try cluster.text(1, "SELECT x FROM scratch") == ["mine"])
+        #expect(try cluster.text(0, "SELECT x FROM scratch") == [])
+        let entry = try #require(try cluster[0].read { try ConflictEntry.all($0) }.first)
+        #expect(entry.lost.map(\.value) == [.integer(11)])
+        #expect(try cluster.text(1, "SELECT count(*) || '' FROM _journal_conflicts") == ["1"])
+        // The file goes on as before.
+        try cluster.executeLater(1, "UPDATE item SET price = 77 WHERE id = 'a'")
+        try cluster.executeLater(0, "UPDATE item SET name = 'AA' WHERE id = 'a'")
+        try expectLevel()
+        #expect(try cluster.text(0, "SELECT name || price FROM item WHERE id = 'a'") == ["AA77"])
+        #expect(try cluster.ledger(0).count == 1)
+        // The file as it was.
+        #expect(
+            try Replica.reading(report.kept).read { try String.fetchAll($0, sql: "SELECT id FROM item ORDER BY id") }
+                == ["a", "b", "c", "new"])
+    }
+
+    @Test("the later of two changes of a column wins, wherever it was made")
+    func laterWins() async throws {
+        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'a'")
+        try compact()
+        #expect(try await comeBack().contested == 1)
+        try expectLevel()
+        #expect(try cluster.text(0, "SELECT price || '' FROM item WHERE id = 'a'") == ["9"])
+        let entry = try #require(try cluster[0].read { try ConflictEntry.all($0) }.first)
+        #expect(entry.lost.map(\.value) == [.integer(6)])
+    }
+
+    @Test("a row that the others deleted stays deleted, and what was written to it is in the ledger")
+    func deletedThere() async throws {
+        try cluster.executeLater(0, "DELETE FROM item WHERE id = 'a'; DELETE FROM item WHERE id = 'b'")
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'a'")
+        try cluster.executeLater(1, "DELETE FROM item WHERE id = 'b'; INSERT INTO item VALUES ('b', 'again', 1, 1)")
+        try compact()
+        _ = try await comeBack()
+        try expectLevel()
+        #expect(try cluster.text(0, "SELECT id || name FROM item ORDER BY id") == ["bagain", "cC", "dD"])
+        let entry = try #require(try cluster[0].read { try ConflictEntry.all($0) }.first)
+        #expect(entry.kind == .updateDelete)
+        let restored = try cluster[0].write { try ConflictLedger($0).restore([entry.id], time: 0) }
+        #expect(restored.count == 1)
+        #expect(try cluster.text(0, "SELECT price || '' FROM item WHERE id = 'a'") == ["9"])
+    }
+
+    @Test("a row that it deleted is deleted, and what the others changed in it is in the ledger")
+    func deletedHere() async throws {
+        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(1, "DELETE FROM item WHERE id = 'a'")
+        try compact()
+        _ = try await comeBack()
+        try expectLevel()
+        #expect(try cluster.text(0, "SELECT id FROM item ORDER BY id") == ["b", "c", "d"])
+        #expect(try cluster[0].read { try ConflictEntry.all($0) }.map(\.kind) == [.updateDelete])
+    }
+
+    @Test("rows for which SQLite chose the same key on both are two rows, with what refers to them")
+    func minted() async throws {
+        try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Ann'); UPDATE item SET price = 5 WHERE id = 'a'")
+        try cluster.executeLater(0, "INSERT INTO note(user_id, body) VALUES (2, 'of Ann'); UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(1, "INSERT INTO user(name) VALUES ('Bob')")
+        try cluster.executeLater(1, "INSERT INTO note(user_id, body) VALUES (2, 'of Bob'), (1, 'of root')")
+        try compact()
+        let report = try await comeBack()
+        #expect(report.rekeyed == 2)
+        try expectLevel()
+        #expect(
+            try cluster.text(0, "SELECT name || ' ' || body FROM note JOIN user ON user.id = user_id ORDER BY body")
+                == ["Ann of Ann", "Bob of Bob", "admin of root"])
+    }
+
+    @Test("another schema or setting on the peer is named, and the file stays as it was")
+    func otherSchema() async throws {
+        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.execute(0, "ALTER TABLE item ADD COLUMN color TEXT")
+        try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
+        try compact()
+        let before = try cluster.content(1)
+        let error = await #expect(throws: SyncError.self) { try await comeBack() }
+        #expect(error?.code == .configuration)
+        #expect(try cluster.content(1) == before)
+        let beside = try FileManager.default.contentsOfDirectory(atPath: cluster.directory.file(""))
+        #expect(beside.filter { $0.contains("return") } == [])
+    }
+}
