@@ -198,6 +198,12 @@ public struct Limits: Sendable, Hashable {
     /// How long a replica that is not heard of holds compaction back, in milliseconds.
     public var leaseMilliseconds: Int64 = 30 * 86_400_000
 
+    /// True when a replica that was away for longer than its lease comes back by itself; see decision 0042.
+    public var returnsByItself = true
+
+    /// How long after an attempt to come back that failed the next one is made, in milliseconds.
+    public var returnRetryMilliseconds: Int64 = 600_000
+
     /// How much history compaction keeps at least, in milliseconds.
     public var historyMilliseconds: Int64 = 7 * 86_400_000
 

@@ -23,6 +23,7 @@ public final class Replicator: Sendable {
     private let watch: FileWatch?
     let followed: FollowedPeers
     private let entropy: @Sendable () -> UInt64
+    private let returning: Returning
     let logger: Logger
 
     /// Creates a replicator for `replica`, which follows `peers` once ``run()`` is called.
@@ -75,13 +76,15 @@ public final class Replicator: Sendable {
         self.logger = logger
         self.endpoint = endpoint
         self.entropy = entropy
+        let returning = Returning(inbox, limits: limits, clock: clock, entropy: entropy, logger: logger)
+        self.returning = returning
         followed = FollowedPeers(
             transports.map { transport in
                 let session = SyncSession(
                     replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                     meter: endpoint.meter)
                 let follower = PeerFollower(
-                    session: session, pulls: endpoint.pulls, entropy: entropy, logger: logger)
+                    session: session, pulls: endpoint.pulls, returning: returning, entropy: entropy, logger: logger)
                 return .init(configuration: nil, follower: follower)
             })
     }
@@ -133,7 +136,8 @@ public final class Replicator: Sendable {
                 replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                 meter: endpoint.meter)
             return PeerFollower(
-                session: session, pulls: endpoint.pulls, direction: peer.direction, entropy: entropy, logger: logger)
+                session: session, pulls: endpoint.pulls, direction: peer.direction, returning: returning,
+                entropy: entropy, logger: logger)
         }
     }
 

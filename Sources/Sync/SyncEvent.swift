@@ -12,6 +12,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case clockAhead = "clock.ahead"
     case journalUnreadable = "journal.unreadable"
     case sweepFailed = "sweep.failed"
+    case returned = "replica.returned"
+    case returnFailed = "replica.return_failed"
     case compacted = "journal.compacted"
     case compactionFailed = "journal.compaction_failed"
     case archived = "archive.snapshot"
@@ -29,7 +31,7 @@ package enum SyncEvent: String, Sendable, CaseIterable {
         switch self {
         case .contentDiffers: .error
         case .peerRecovered, .compacted, .archived, .archiveCollected: .info
-        case .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
+        case .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
             .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveCollectionFailed, .archiveLost,
             .archiveCrowded,
             .intake:

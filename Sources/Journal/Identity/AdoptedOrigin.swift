@@ -33,10 +33,22 @@ package enum AdoptedOrigin {
                 number, vector[origin] + 1, origins.encode(origins.merged(except: origin)), tail.firstSeq,
             ])
         try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(origin.bytes)])
-        for other in retiring + [before] {
+        try db.execute(
+            sql: "UPDATE _journal_origins SET retired = ? WHERE origin = ?", arguments: [time, Data(before.bytes)])
+        for other in retiring {
             try db.execute(
-                sql: "UPDATE _journal_origins SET retired = ? WHERE origin = ?",
+                sql: "UPDATE _journal_origins SET retired = ?1, forgotten = ?1 WHERE origin = ?2",
                 arguments: [time, Data(other.bytes)])
         }
+    }
+
+    /// The origins that ``adopt(_:retiring:time:_:)`` retired here: no file writes under them, so this replica
+    /// can acknowledge for them what it has merged itself.
+    ///
+    /// An earlier origin of the file has the mark `retired` alone: a copy of the file may still use it.
+    package static func finished(_ db: Database) throws -> [OriginID] {
+        try Data.fetchAll(
+            db, sql: "SELECT origin FROM _journal_origins WHERE retired IS NOT NULL AND forgotten IS NOT NULL ORDER BY id DESC"
+        ).compactMap { OriginID(bytes: $0) }
     }
 }

@@ -71,8 +71,8 @@ public struct Endpoint: Sendable {
     /// one.
     ///
     /// - Throws: ``SyncError``: `otherCluster`; `selfPeer` for a caller with the same origin; `fork` when the
-    ///   replica has taken too many new identities; `storage` when the file was moved away; errors of the
-    ///   file.
+    ///   replica has taken too many new identities; `behindHorizon` when the caller lacks what is compacted
+    ///   here; `storage` when the file was moved away; errors of the file.
     public func check(_ request: PullRequest) async throws {
         let mine = try await blocking { [inbox] in
             try inbox.ensureOwnIdentity()
@@ -83,6 +83,7 @@ public struct Endpoint: Sendable {
             return try hello(about: nil)
         }
         try Handshake.check(cluster: request.cluster, origin: request.origin, mine: mine, peer: "The caller")
+        try await blocking { [replica] in try replica.read { try FrameSource.checkHorizon(request.have, $0) } }
     }
 
     /// Sends the changes that the request does not have. If there are none and the request allows it, waits

@@ -76,7 +76,7 @@ struct FrameSource: Sendable {
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
                 guard portion.more else { return portion }
-                try checkHorizon(have, db)
+                try FrameSource.checkHorizon(have, db)
                 try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
                     let frame = try Frame(batch, encoding: encoding)
                     if let refusal = refusal(of: frame, batch) {
@@ -99,7 +99,7 @@ struct FrameSource: Sendable {
     }
 
     /// - Throws: ``SyncError/Code/behindHorizon`` when entries that the peer lacks may be gone.
-    private func checkHorizon(_ have: VersionVector, _ db: Database) throws {
+    static func checkHorizon(_ have: VersionVector, _ db: Database) throws {
         let horizon = try Horizon(db).vector
         guard !have.covers(horizon) else { return }
         let lacking = horizon.entries.reduce(Int64(0)) { $0 + max(0, $1.version - have[$1.origin]) }
@@ -107,8 +107,8 @@ struct FrameSource: Sendable {
             .behindHorizon,
             "The receiver lacks \(lacking) changes that are compacted at the sender: it was away for longer than its "
                 + "lease, or is new",
-            hint: "Another replica may still have them; otherwise `syncd clone` makes the receiver's file anew. What "
-                + "only the receiver has written is in its own file: keep that until its rows were compared.")
+            hint: "`syncd return` gives the receiver's file the content of its peer, and writes again what only it has "
+                + "written; a daemon does so by itself. A new file is made by `syncd clone`.")
     }
 
     /// The error for a frame that is too large for every peer; nil for others. Only a single change can be

@@ -1,6 +1,6 @@
 import Journal
 
-/// The changes of one branch of a ``Rebase``, as a batch of an origin of its own.
+/// The changes of one of the origins of a ``Rebase``, as a batch.
 struct RebasedBatch {
     let origin: OriginID
     private var batch = ChangeBatch()

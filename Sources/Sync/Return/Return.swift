@@ -1,6 +1,10 @@
 import Foundation
 import Journal
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// Brings a replica back that was away for longer than its lease: the others have compacted what it lacks, and
 /// hold back what it wrote.
 ///
@@ -72,7 +76,7 @@ package struct Return: Sendable {
                 defer { try? Return.removeLeftovers(fresh) }
                 try inbox.checkFits(fresh)
                 progress(.keeping)
-                let kept = path + "-before-return-" + Return.name(of: clock.wallMilliseconds())
+                let kept = Return.free(path + "-before-return-" + Return.name(of: clock.wallMilliseconds()))
                 do {
                     _ = try DatabaseCopy(to: kept).run(of: inbox.replica)
                 } catch {
@@ -101,6 +105,15 @@ package struct Return: Sendable {
     private static func removeLeftovers(_ fresh: String) throws {
         DatabaseCopy.remove(fresh)
         for suffix in ["-identity", "-acks", "-peers", "-checkpoint"] { unlink(fresh + suffix) }
+    }
+
+    private static func free(_ name: String) -> String {
+        var (candidate, number) = (name, 1)
+        while access(candidate, F_OK) == 0 {
+            number += 1
+            candidate = "\(name)-\(number)"
+        }
+        return candidate
     }
 
     /// A time in UTC, as a part of a file's name.

@@ -10,6 +10,8 @@ final class PeerFollower: Sendable {
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger
     private let direction: SyncDirection
+    /// Brings the replica back when it is behind the horizon; nil never does.
+    private let returning: Returning?
     private let status: Mutex<PeerStatus>
 
     /// What the peer last said that it has.
@@ -27,7 +29,7 @@ final class PeerFollower: Sendable {
     private let recorded = Mutex<Int64?>(nil)
 
     init(
-        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both,
+        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both, returning: Returning? = nil,
         entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.session = session
@@ -35,6 +37,7 @@ final class PeerFollower: Sendable {
         self.entropy = entropy
         self.logger = logger
         self.direction = direction
+        self.returning = returning
         status = Mutex(PeerStatus(name: session.transport.name))
     }
 
@@ -207,8 +210,19 @@ final class PeerFollower: Sendable {
             guard !Task.isCancelled else { return }
             let error = SyncError(wrapping: error)
             await failed(error)
-            events.yield(.failed(lane, error))
+            if lane == .pull, error.code == .behindHorizon, await comeBack() {
+                // The exchange starts over.
+                events.yield(
+                    .failed(lane, SyncError(.busy, "The replica has got the content of \(session.transport.name)")))
+            } else {
+                events.yield(.failed(lane, error))
+            }
         }
+    }
+
+    private func comeBack() async -> Bool {
+        guard let returning, let peer = currentStatus.origin else { return false }
+        return await returning.attempt(over: session.transport, theirs: theirs.withLock { $0 }, peer: peer)
     }
 
     /// Logs a warning when the clocks begin to differ by so much that one side defers changes.

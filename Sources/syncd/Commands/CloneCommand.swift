@@ -47,12 +47,7 @@ struct CloneCommand: AsyncParsableCommand {
     ///
     /// - Throws: ``Failure``, `SyncError`; the new file does not exist then.
     static func clone(_ peer: PeerConfiguration, to path: String, cluster: String?) async throws -> CloneReport {
-        let source: any SnapshotSource =
-            switch peer.address {
-            case .http: try CurlTransport(peer)
-            case .file(let file): try LocalTransport.open(path: file, limits: .standard, clock: SystemClock())
-            case .archive(let store): ArchiveSnapshots(try store.open(tls: peer.tls))
-            }
+        let source = try source(peer)
         var clone = Clone(from: source, to: path)
         clone.cluster = cluster
         let meter = CloneMeter()
@@ -74,6 +69,16 @@ struct CloneCommand: AsyncParsableCommand {
             throw error.failure(with: peer)
         }
     }
+
+    /// The snapshots of a peer.
+    static func source(_ peer: PeerConfiguration) throws -> any SnapshotSource {
+        switch peer.address {
+        case .http: try CurlTransport(peer)
+        case .file(let file): try LocalTransport.open(path: file, limits: .standard, clock: SystemClock())
+        case .archive(let store): ArchiveSnapshots(try store.open(tls: peer.tls))
+        }
+    }
+
     /// Takes the packs that were written since the snapshot of an archive was made.
     private static func follow(_ peer: PeerConfiguration, with replica: Replica) async throws {
         let replicator = try Replicator(replica: replica, logger: Logger.standardError(level: .warning))

@@ -292,7 +292,7 @@ extension Fleet {
 }
 
 extension Value {
-    fileprivate var plainText: String? {
+    var plainText: String? {
         guard case .text(let bytes) = self else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }

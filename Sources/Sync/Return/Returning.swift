@@ -1,0 +1,85 @@
+import Journal
+import Logging
+
+/// Brings the replica back by itself when a peer says that it is behind the horizon.
+///
+/// There is one for a daemon: its followers ask for it, and one attempt runs at a time.
+actor Returning {
+    private let inbox: Inbox
+    private let limits: Limits
+    private let clock: any SyncClock
+    private let entropy: @Sendable () -> UInt64
+    private let logger: Logger
+    private var isRunning = false
+    /// When the next attempt may start, in steady milliseconds.
+    private var next: Int64 = .min
+
+    init(
+        _ inbox: Inbox, limits: Limits, clock: any SyncClock, entropy: @escaping @Sendable () -> UInt64, logger: Logger
+    ) {
+        self.inbox = inbox
+        self.limits = limits
+        self.clock = clock
+        self.entropy = entropy
+        self.logger = logger
+    }
+
+    /// Makes an attempt, unless another one runs, or one has failed a short while ago.
+    ///
+    /// - Parameters:
+    ///   - transport: The way to the peer that said so.
+    ///   - theirs: What that peer has.
+    ///   - peer: The origin of that peer.
+    /// - Returns: True when the replica is back.
+    func attempt(over transport: any Transport, theirs: VersionVector, peer: OriginID) async -> Bool {
+        let now = clock.steadyMilliseconds()
+        guard limits.returnsByItself, !isRunning, now >= next, let source = transport.snapshots else { return false }
+        isRunning = true
+        defer { isRunning = false }
+        do {
+            guard try await blocking({ [inbox] in try Returning.isTurn(inbox.replica, theirs: theirs, peer: peer) })
+            else { return false }
+            var back = Return(inbox, from: source)
+            back.limits = limits
+            back.clock = clock
+            back.entropy = entropy
+            let report = try await back.run()
+            logger.log(.returned, "\(report.sentence)", peer: transport.name)
+            return true
+        } catch {
+            guard !Task.isCancelled else { return false }
+            next = clock.steadyMilliseconds() + limits.returnRetryMilliseconds
+            logger.log(
+                .returnFailed,
+                "The replica lacks what its peers have compacted, and cannot come back by the content of \(transport.name): \(SyncError(wrapping: error))",
+                peer: transport.name)
+            return false
+        }
+    }
+
+    /// False when the peer lacks what is compacted here, too, and it is the peer that has to come back: of two,
+    /// the one with the smaller origin does.
+    static func isTurn(_ replica: Replica, theirs: VersionVector, peer: OriginID) throws -> Bool {
+        try replica.read { db in
+            try theirs.covers(Horizon(db).vector) || Identity(db).origin < peer
+        }
+    }
+}
+
+extension Transport {
+    /// The snapshots of the peer; nil when there are none by this transport.
+    var snapshots: (any SnapshotSource)? {
+        if let patient = self as? PatientTransport { return patient.base.snapshots }
+        if let archive = self as? ArchiveTransport { return ArchiveSnapshots(archive.store) }
+        return self as? any SnapshotSource
+    }
+}
+
+extension Return.Report {
+    /// What was done, for people and logs.
+    package var sentence: String {
+        "The replica was away for longer than its lease. It has the content of its peer now, and \(written) changes "
+            + "for the \(unseen) that the others had not seen; in \(contested) rows, others had changed the same, and "
+            + "the ledger has both versions. The file as it was is \(kept)"
+    }
+}
