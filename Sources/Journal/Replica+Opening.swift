@@ -117,13 +117,22 @@ extension Replica {
             var configuration = Replica.configuration(options)
             configuration.readonly = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let report = try queue.writeWithoutTransaction { db in
-                try Replica.transaction(db) { db, _ in
-                    try Initialization.run(request, db, fingerprint: options.files.fingerprint(of: path))
+            let (report, isNew) = try queue.writeWithoutTransaction { db in
+                let wasInWAL = try JournalMode.isWAL(db)
+                return try Replica.transaction(db) { db, _ in
+                    // A tool that drops the journal's tables leaves the mode that the earlier `init` has set.
+                    let isNew = try !Identity.isThere(db) && JournalLeftovers(db).isEmpty
+                    var report = try Initialization.run(
+                        request, db, fingerprint: options.files.fingerprint(of: path))
+                    report.setsWAL = !wasInWAL
+                    return (report, isNew)
                 }
             }
             try queue.close()
             let replica = try Replica(path: path, options: options)
+            if isNew {
+                try PublicationRecord(database: path, files: options.files).note(wasInWAL: !report.setsWAL)
+            }
             // Copies of a file are often made right after its rows were journalled.
             if report.tracked.contains(where: { $0.adoptedRows > 0 }) { try replica.publishHead() }
             return (replica, report)

@@ -392,6 +392,22 @@ struct FileIdentityTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: record.path)).count == 2_048)
     }
 
+    @Test("the record keeps the journal mode that the file had, and is not made for the usual one")
+    func recordedMode() throws {
+        let record = PublicationRecord(database: directory.file("a"))
+        try record.note(wasInWAL: false)
+        #expect(!FileManager.default.fileExists(atPath: record.path))
+        #expect(try !record.wasInWAL())
+        try record.note(wasInWAL: true)
+        #expect(try record.wasInWAL() && record.entries().isEmpty)
+        for index in 1...20 {
+            try record.raise(to: .init(origin: OriginID(high: .max, low: UInt64(index)), version: .max, digest: .max))
+        }
+        #expect(try record.wasInWAL() && record.entries().count == 10)
+        try record.note(wasInWAL: false)
+        #expect(try !record.wasInWAL() && record.entries().count == 10)
+    }
+
     @Test("a record that is cut off, changed or of another kind says nothing, and is written again")
     func damagedRecord() throws {
         let record = PublicationRecord(database: directory.file("a"))

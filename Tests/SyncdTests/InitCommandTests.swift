@@ -52,6 +52,18 @@ struct InitCommandTests {
         }
     }
 
+    @Test("init says that it sets WAL, when the file was not in WAL mode")
+    func writeAheadLog() async throws {
+        let path = try makeDatabase()
+        let line = "The file is in WAL mode from now on; `syncd uninit` takes it out again."
+        #expect(try await Tool.run("init", path, "--accept").lines.contains(line))
+        #expect(try await !Tool.run("init", path).lines.contains(line))
+        try workspace.execute(path, "PRAGMA journal_mode = DELETE")
+        #expect(try object(try await Tool.run("init", path, "--json"))["sets_wal"] as? Bool == true)
+        #expect(try workspace.value(path, "PRAGMA journal_mode", as: String.self) == "wal")
+        #expect(try object(try await Tool.run("init", path, "--json"))["sets_wal"] as? Bool == false)
+    }
+
     @Test("--json is one object with the tracked and the untracked tables")
     func json() async throws {
         let path = try makeDatabase()

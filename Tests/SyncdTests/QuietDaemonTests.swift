@@ -21,7 +21,7 @@ struct QuietDaemonTests {
         try workspace.execute(a, "INSERT INTO author VALUES ('x', 1), ('y', 2)")
         let second = try await DaemonProcess.start(b)
         let first = try await DaemonProcess.start(a, "--peer", second.url)
-        try await wait(for: b) { try workspace.value(b, "SELECT count(*) FROM author", as: Int.self) == 2 }
+        try await workspace.wait(for: b) { try workspace.value(b, "SELECT count(*) FROM author", as: Int.self) == 2 }
 
         let program = try RawConnection(path: a)
         var failures: [String] = []
@@ -39,11 +39,11 @@ struct QuietDaemonTests {
             }
         }
         #expect(failures.isEmpty)
-        try await wait(for: b) { try workspace.value(b, "SELECT count(*) FROM book", as: Int.self) == 400 }
+        try await workspace.wait(for: b) { try workspace.value(b, "SELECT count(*) FROM book", as: Int.self) == 400 }
 
         // The contact is in no table, and status tells it.
         #expect(try workspace.value(a, "SELECT count(*) FROM _journal_peers", as: Int.self) == 0)
-        try await wait(for: a + "-peers") { try await contact(a) != nil }
+        try await workspace.wait(for: a + "-peers") { try await contact(a) != nil }
         #expect(await first.stop().status == 0)
         #expect(try workspace.value(a, "SELECT last_contact > 0 FROM _journal_peers", as: Int.self) == 1)
         #expect(try await contact(a) != nil)
@@ -54,16 +54,5 @@ struct QuietDaemonTests {
         let outcome = try await Tool.run("status", path, "--json")
         let object = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
         return (object?["peers"] as? [[String: Any]])?.first?["last_contact"] as? String
-    }
-
-    /// Waits until a condition holds. Changes of the file wake it, and the suite's limit ends it.
-    private func wait(for path: String, _ condition: () async throws -> Bool) async throws {
-        let watch = try FileWatch(path: path)
-        defer { watch.stop() }
-        let changes = watch.changes
-        if try await condition() { return }
-        for await _ in changes {
-            if try await condition() { return }
-        }
     }
 }

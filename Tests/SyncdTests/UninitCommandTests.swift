@@ -53,6 +53,46 @@ struct UninitCommandTests {
         #expect(try await Tool.run("init", path).status == 0)
     }
 
+    /// What tools do that drop tables which they do not know.
+    private func dropTables(_ path: String) throws {
+        let names = try workspace.value(
+            path,
+            "SELECT group_concat('DROP TABLE ' || name, ';') FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_journal%' ESCAPE '\\'",
+            as: String.self)
+        try workspace.execute(path, "PRAGMA foreign_keys = OFF; " + (try #require(names)))
+    }
+
+    @Test("a file that was in WAL mode before stays in it, also after a tool has dropped the journal")
+    func writeAheadLog() async throws {
+        let path = try make("a.sqlite")
+        try workspace.execute(path, "PRAGMA journal_mode = WAL")
+        let before = try dump(path)
+        for isDamaged in [false, true] {
+            #expect(try await Tool.run("init", path, "--json").output.contains("\"sets_wal\":false"))
+            if isDamaged {
+                try dropTables(path)
+                #expect(try await Tool.run("init", path).status == 0)
+            }
+            let outcome = try await Tool.run("uninit", path)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.output.contains("journal mode is wal, as before `syncd init`"), "\(outcome)")
+            #expect(try dump(path) == before)
+            #expect(try workspace.snapshot().keys.sorted() == ["a.sqlite"])
+        }
+    }
+
+    @Test("a file that replaced one in WAL mode, beside whose record it lies, leaves WAL mode")
+    func replaced() async throws {
+        let path = try make("a.sqlite")
+        try workspace.execute(path, "PRAGMA journal_mode = WAL")
+        #expect(try await Tool.run("init", path).status == 0)
+        try FileManager.default.removeItem(atPath: path)
+        _ = try make("a.sqlite")
+        let made = try await Tool.run("init", path)
+        #expect(made.output.contains("in WAL mode from now on"), "\(made)")
+        #expect(try await Tool.run("uninit", path, "--json").output.contains("\"journal_mode\":\"delete\""))
+    }
+
     @Test("what only the journal has is discarded on request only")
     func held() async throws {
         let path = try make("a.sqlite")

@@ -39,6 +39,8 @@ public struct CaptureReport: Sendable {
     public var untracked: [Untracked] = []
     /// The tables whose triggers were recreated.
     public var changed: [String] = []
+    /// True when the file was not in WAL mode, and is since this run.
+    public var setsWAL = false
 }
 
 /// Keeps the triggers of every tracked table up to date with the schema.

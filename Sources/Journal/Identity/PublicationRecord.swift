@@ -13,12 +13,13 @@
 ///
 ///     tandem identity 2
 ///     turn <n>                          greater in the newer copy
+///     mode wal                          only for a file that was in WAL mode before it became a replica
 ///     <origin> <version> <digest>       one line for each origin, the newest last
 ///     check <FNV-1a of all of the above>
 ///     newlines up to 1 024 bytes
 ///
 /// Files that begin with `tandem identity 1` have one copy and no turn. A missing or damaged record contains
-/// no evidence and is no error.
+/// no evidence and is no error. A reader skips lines that it does not know.
 package final class PublicationRecord: Sendable {
     /// The highest version that was sent under one origin, with the ``ChangeDigest`` of that change.
     package struct Entry: Hashable, Sendable {
@@ -62,10 +63,10 @@ package final class PublicationRecord: Sendable {
     ///
     /// - Throws: ``JournalError/Code/readOnly`` when the record exists and cannot be read, so that its
     ///   content is unknown.
-    package func entries() throws -> [Entry] {
-        try explaining {
-            try files.withFile(path, .reading) { try PublicationRecord.newest($0) } ?? nil
-        }?.entries ?? []
+    package func entries() throws -> [Entry] { try read()?.entries ?? [] }
+
+    private func read() throws -> Copy? {
+        try explaining { try files.withFile(path, .reading) { try PublicationRecord.newest($0) } ?? nil }
     }
 
     /// Records `entry` as the newest origin, unless the record already has that version or a later one. The
@@ -74,19 +75,44 @@ package final class PublicationRecord: Sendable {
     /// - Throws: ``JournalError/Code/readOnly`` when the record cannot be written. Send no changes in that
     ///   case.
     package func raise(to entry: Entry) throws {
+        try update { copy in
+            if let known = copy.entries.last, known.origin == entry.origin, known.version >= entry.version {
+                return false
+            }
+            copy.entries.removeAll { $0.origin == entry.origin }
+            copy.entries = Array((copy.entries + [entry]).suffix(PublicationRecord.mostEntries))
+            return true
+        }
+    }
+
+    /// True when the file was in WAL mode before it became a replica, as far as the record tells.
+    ///
+    /// - Throws: As ``entries()``.
+    func wasInWAL() throws -> Bool { try read()?.wasInWAL ?? false }
+
+    /// Records the journal mode that the file had before it became a replica. WAL mode is a property of the
+    /// file; all other modes are chosen by each connection, so they need no record.
+    ///
+    /// - Throws: ``JournalError/Code/readOnly`` when the record cannot be read or written.
+    func note(wasInWAL: Bool) throws {
+        guard try self.wasInWAL() != wasInWAL else { return }
+        try update { copy in
+            copy.wasInWAL = wasInWAL
+            return true
+        }
+    }
+
+    /// Writes the record as `change` makes it, unless `change` returns false. The record is on the disk when
+    /// this function returns.
+    private func update(_ change: (inout Copy) -> Bool) throws {
         _ = try explaining {
             try files.withFile(path, .updating) { file in
                 let newest = try PublicationRecord.newest(file)
-                var entries = newest?.entries ?? []
-                if let known = entries.last, known.origin == entry.origin, known.version >= entry.version {
-                    // The process that wrote it may have crashed before its sync.
-                    return try file.sync()
-                }
-                entries.removeAll { $0.origin == entry.origin }
-                entries.append(entry)
-                let copy = Copy(
-                    turn: (newest?.turn ?? 0) &+ 1, entries: Array(entries.suffix(PublicationRecord.mostEntries)),
-                    place: newest.map { ($0.place + 1) % PublicationRecord.copies } ?? 0)
+                var copy = newest ?? Copy()
+                // The process that wrote it may have crashed before its sync.
+                guard change(&copy) else { return try file.sync() }
+                copy.turn &+= 1
+                if newest != nil { copy.place = (copy.place + 1) % PublicationRecord.copies }
                 // Sync the directory first: so a file with a readable copy always has a durable name.
                 if newest == nil { try file.syncName() }
                 let offset = copy.place * PublicationRecord.size
@@ -117,11 +143,14 @@ package final class PublicationRecord: Sendable {
     // MARK: - Bytes
 
     struct Copy {
-        var turn: UInt64
-        var entries: [Entry]
+        var turn: UInt64 = 0
+        var wasInWAL = false
+        var entries: [Entry] = []
         /// The index of the copy in the file, 0 or 1.
-        var place: Int
+        var place = 0
     }
+
+    private static let walLine = "mode wal"
 
     private static func newest(_ file: any OpenFile) throws -> Copy? {
         let bytes = try file.read(size * copies)
@@ -131,7 +160,8 @@ package final class PublicationRecord: Sendable {
 
     private static func encode(_ copy: Copy) -> [UInt8] {
         let lines =
-            [header, "turn \(copy.turn)"] + copy.entries.map { "\($0.origin) \($0.version) \($0.digest)" }
+            [header, "turn \(copy.turn)"] + (copy.wasInWAL ? [walLine] : [])
+            + copy.entries.map { "\($0.origin) \($0.version) \($0.digest)" }
         let text = lines.joined(separator: "\n") + "\n"
         let bytes = Array((text + "check \(Checksum.fnv1a(text.utf8))\n").utf8)
         return bytes + [UInt8](repeating: 10, count: max(0, size - bytes.count))
@@ -160,6 +190,6 @@ package final class PublicationRecord: Sendable {
             else { return nil }
             return Entry(origin: origin, version: version, digest: digest)
         }
-        return Copy(turn: turn, entries: entries, place: place)
+        return Copy(turn: turn, wasInWAL: lines.contains(walLine), entries: entries, place: place)
     }
 }

@@ -10,46 +10,17 @@ public struct JournalRemoval: Sendable {
     public var changes: Int64 = 0
     /// The number of rows of the ledger and of rows that tables did not show, which are gone.
     public var discarded: Int64 = 0
-    /// The journal mode that the file has now: `delete`, or `wal` when another program has it open.
+    /// The journal mode that the file has now: `delete` or `wal`. It differs from ``formerJournalMode`` when
+    /// another program has the file open.
     public var journalMode = ""
+    /// The journal mode that the file had before it became a replica: `delete` or `wal`. The mode is recorded
+    /// beside the file; without that record, it counts as `delete`.
+    public var formerJournalMode = ""
 }
 
-extension Replica {
-    /// Takes the journal out of a file: triggers, tables, indexes, Store's text indexes, and the files beside
-    /// it. The program's own tables keep the rows that they show. The file keeps its size until `VACUUM`.
-    ///
-    /// Nothing else may serve the file. Programs that have it open go on, and their log stays in use.
-    ///
-    /// - Parameter discarding: True to discard open conflicts and held rows, which are in the journal only.
-    /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `busy`,
-    ///   `readOnly`; `refused` for open conflicts and held rows. The file is then unchanged.
-    public static func remove(
-        from path: String, discarding: Bool = false, options: Options = Options()
-    ) throws -> JournalRemoval {
-        do {
-            let isReplica = try hasJournal(path, options, mayRollBack: true)
-            var configuration = Replica.configuration(options)
-            configuration.readonly = false
-            configuration.foreignKeysEnabled = false
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            var removal = try queue.writeWithoutTransaction { db in
-                let removal = try Replica.transaction(db) { db, _ in
-                    try isReplica ? remove(db, discarding) : removeLeftovers(db)
-                }
-                // Only the last connection to a file can end WAL.
-                _ = try? String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
-                return removal
-            }
-            removal.journalMode = try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") ?? "" }
-            try queue.close()
-            return removal
-        } catch {
-            throw JournalError(error, operation: "Removing the journal from \(path)")
-        }
-    }
-
+extension JournalRemoval {
     /// Removes what a tool has left that dropped the journal's tables.
-    private static func removeLeftovers(_ db: Database) throws -> JournalRemoval {
+    static func leftovers(_ db: Database) throws -> JournalRemoval {
         let leftovers = try JournalLeftovers(db)
         guard !leftovers.isEmpty else { throw JournalError.notAReplica }
         var removal = JournalRemoval()
@@ -57,7 +28,10 @@ extension Replica {
         return removal
     }
 
-    private static func remove(_ db: Database, _ discarding: Bool) throws -> JournalRemoval {
+    /// Drops everything of the journal. Call it inside of a write transaction.
+    ///
+    /// - Throws: As ``Replica/remove(from:discarding:options:)``; the transaction must then be rolled back.
+    static func run(_ db: Database, discarding: Bool) throws -> JournalRemoval {
         try JournalUpgrade.run(db)
         var removal = JournalRemoval()
         removal.changes = try Int64.fetchOne(db, sql: "SELECT count(*) FROM _journal") ?? 0

@@ -2,7 +2,7 @@ import GRDB
 import Journal
 
 /// The rows of one table in key order, between two keys, within one snapshot. Rows with NULL in their key are
-/// left out, because they are not replicated.
+/// left out, because they are not replicated. The order is the same in files of different text encodings.
 struct TableRows {
     /// The columns that are read, key first, in the requested order.
     let shape: TableShape
@@ -38,10 +38,12 @@ struct TableRows {
         self.db = db
         shape = TableShape(table: own.table, columns: columns, keyCount: own.keyCount)
         collations = tracked.collations
+        let binary = try TextOrder.collation(db)
         key = own.keyColumns.enumerated().map { index, column in
             // A table whose changes came before it has none: missing ones are BINARY.
             let collation = index < tracked.collations.count ? tracked.collations[index] : .binary
-            return SQLText.quote(identifier: column) + (collation == .binary ? "" : " COLLATE \(collation.rawValue)")
+            let name = collation == .binary ? binary : collation.rawValue
+            return SQLText.quote(identifier: column) + (name.map { " COLLATE \($0)" } ?? "")
         }.joined(separator: ", ")
         select =
             "SELECT " + columns.map { SQLText.quote(identifier: $0) }.joined(separator: ", ") + " FROM main."

@@ -101,7 +101,7 @@ struct InitCommand: AsyncParsableCommand {
                 path: database.path, identity: Identity(db), tracked: report.tracked,
                 untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db),
                 references: DeclaredReference.all(db), foreignKeys: ForeignKeyRule.of(db),
-                secrets: SecretColumns(db), check: check)
+                secrets: SecretColumns(db), setsWAL: report.setsWAL, check: check)
         }
         try replica.close()
         if json {

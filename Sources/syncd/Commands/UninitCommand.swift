@@ -8,8 +8,8 @@ struct UninitCommand: ParsableCommand {
         abstract: "Take Tandem out of a file, which then is the program's own database again.",
         discussion: """
             Drops the journal and its triggers, and removes the files beside the database. The program's tables keep the rows \
-            that they show. The file leaves WAL mode, unless another program has it open. Other replicas do not notice; \
-            `syncd init` would make a new replica of the file. The daemon of the file must be stopped.
+            that they show. The file leaves WAL mode when `syncd init` has set it, unless another program has the file open. Other \
+            replicas do not notice; `syncd init` would make a new replica of the file. The daemon of the file must be stopped.
 
             Exit status: 0 success, 1 failure with nothing changed, 64 wrong use.
             """)
@@ -45,9 +45,9 @@ struct UninitCommand: ParsableCommand {
             )
         }
         Console.line(
-            removal.journalMode == "wal"
-                ? "Another program has the file open, so it stays in WAL mode: PRAGMA journal_mode = DELETE ends it."
-                : "Its journal mode is \(removal.journalMode), SQLite's default; VACUUM gives the journal's space back."
+            removal.journalMode == removal.formerJournalMode
+                ? "Its journal mode is \(removal.journalMode), as before `syncd init`; VACUUM gives the journal's space back."
+                : "Another program has the file open, so it stays in WAL mode: PRAGMA journal_mode = DELETE ends it."
         )
     }
 

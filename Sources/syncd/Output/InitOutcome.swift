@@ -16,6 +16,8 @@ struct InitOutcome: Sendable {
     let foreignKeys: ForeignKeyRule
     /// The columns whose values are not shown.
     let secrets: SecretColumns
+    /// True when this run has put the file into WAL mode.
+    let setsWAL: Bool
     /// What was found in the file before.
     let check: FileCheck
 
@@ -45,6 +47,7 @@ struct InitOutcome: Sendable {
             "secrets": .array(
                 secrets.all.map { .object(["table": .string($0.table), "column": .string($0.column)]) }),
             "foreign_keys": .string(foreignKeys.rawValue),
+            "sets_wal": .bool(setsWAL),
             "findings": .array(check.findings.map(\.json)),
         ])
     }
@@ -52,6 +55,7 @@ struct InitOutcome: Sendable {
     var lines: [String] {
         let name = ConsoleText.printable(identity.cluster)
         var lines = ["\(ConsoleText.printable(path)) is replica \(identity.origin) of cluster \(name)."]
+        if setsWAL { lines.append("The file is in WAL mode from now on; `syncd uninit` takes it out again.") }
         if tracked.isEmpty {
             lines.append("No table is tracked.")
         } else {

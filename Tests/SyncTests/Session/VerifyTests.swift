@@ -52,6 +52,37 @@ import Testing
         #expect(note.differences.first?.key.map(\.value) == [.text("x"), .integer(2)])
     }
 
+    @Test(
+        "files of different text encodings compare equal, and a difference is one row, whoever asks",
+        arguments: ["UTF-16le", "UTF-16be"])
+    func encodings(encoding: String) async throws {
+        var limits = Limits.standard
+        limits.rowsPerDigest = 4
+        limits.digestsPerReply = 3
+        let pair = try ReplicaPair(
+            .local, limits: limits, schemaB: "PRAGMA encoding = '\(encoding)'; \(ReplicaPair.schema)")
+        // In each encoding, the bytes of these characters have another order.
+        let letters = ["a", "\u{e9}", "\u{101}", "\u{4e2d}", "\u{ff21}", "\u{1f600}"]
+        try pair.a.write { db in
+            for number in 0..<120 {
+                try db.execute(
+                    sql: "INSERT INTO note VALUES (?, ?, ?)",
+                    arguments: [letters[number % letters.count] + String(number * 37 % 120), number % 2, "text"])
+            }
+        }
+        let report = try await pair.sync()
+        #expect(report.pushedChanges == 120 && report.mismatches.isEmpty)
+        let peerA = try PeerConfiguration(pair.a.path)
+        for equal in [try await pair.replicatorA.verify(pair.peerB), try await pair.replicatorB.verify(peerA)] {
+            #expect(equal.isEqual && equal.tables.contains { $0.name == "note" && $0.rows == 120 })
+        }
+        try damage(pair.b, "UPDATE note SET body = 'other' WHERE \"the key\" = '\u{4e2d}111'")
+        for differs in [try await pair.replicatorA.verify(pair.peerB), try await pair.replicatorB.verify(peerA)] {
+            let note = try #require(differs.tables.first { $0.name == "note" })
+            #expect(note.differing == 1 && note.onlyHere == 0 && note.onlyThere == 0)
+        }
+    }
+
     @Test("the list of differences is bounded, the count is not")
     func bounded() async throws {
         var limits = Limits.standard
