@@ -84,7 +84,7 @@ public final class Replicator: Sendable {
                     replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                     meter: endpoint.meter)
                 let follower = PeerFollower(
-                    session: session, pulls: endpoint.pulls, returning: returning, entropy: entropy, logger: logger)
+                    session: session, pulls: endpoint.pulls, comingBack: returning.attempt, entropy: entropy, logger: logger)
                 return .init(configuration: nil, follower: follower)
             })
     }
@@ -136,7 +136,7 @@ public final class Replicator: Sendable {
                 replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                 meter: endpoint.meter)
             return PeerFollower(
-                session: session, pulls: endpoint.pulls, direction: peer.direction, returning: returning,
+                session: session, pulls: endpoint.pulls, direction: peer.direction, comingBack: returning.attempt,
                 entropy: entropy, logger: logger)
         }
     }

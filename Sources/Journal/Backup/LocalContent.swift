@@ -114,8 +114,8 @@ package struct LocalContent {
 
     /// A number that a program here has used does not come again.
     private func raiseSequences(_ db: Database) throws {
-        guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM here.sqlite_schema WHERE name = 'sqlite_sequence')") ?? false
-        else { return }
+        let isThere = "SELECT EXISTS (SELECT 1 FROM here.sqlite_schema WHERE name = 'sqlite_sequence')"
+        guard try Bool.fetchOne(db, sql: isThere) ?? false else { return }
         try db.execute(
             sql: """
                 UPDATE main.sqlite_sequence SET seq = max(seq, (SELECT s.seq FROM here.sqlite_sequence AS s WHERE s.name = sqlite_sequence.name))

@@ -48,7 +48,10 @@ package enum AdoptedOrigin {
     /// An earlier origin of the file has the mark `retired` alone: a copy of the file may still use it.
     package static func finished(_ db: Database) throws -> [OriginID] {
         try Data.fetchAll(
-            db, sql: "SELECT origin FROM _journal_origins WHERE retired IS NOT NULL AND forgotten IS NOT NULL ORDER BY id DESC"
+            db,
+            sql: """
+                SELECT origin FROM _journal_origins WHERE retired IS NOT NULL AND forgotten IS NOT NULL ORDER BY id DESC
+                """
         ).compactMap { OriginID(bytes: $0) }
     }
 }

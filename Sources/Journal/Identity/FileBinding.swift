@@ -12,6 +12,13 @@ package enum FileBinding {
             sql: "UPDATE _journal_replica SET fingerprint = ? WHERE fingerprint IS NULL", arguments: [fingerprint.text])
     }
 
+    /// Stores the fingerprint of the file into which this content will be put.
+    ///
+    /// - Throws: Errors of SQLite.
+    package static func replace(_ db: Database, by fingerprint: FileFingerprint?) throws {
+        try db.execute(sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [fingerprint?.text])
+    }
+
     /// Stores a new random number, which no copy made earlier has.
     ///
     /// - Returns: The number, 16 bytes.

@@ -31,7 +31,7 @@ actor Returning {
     ///   - theirs: What that peer has.
     ///   - peer: The origin of that peer.
     /// - Returns: True when the replica is back.
-    func attempt(over transport: any Transport, theirs: VersionVector, peer: OriginID) async -> Bool {
+    func attempt(_ transport: any Transport, _ theirs: VersionVector, _ peer: OriginID) async -> Bool {
         let now = clock.steadyMilliseconds()
         guard limits.returnsByItself, !isRunning, now >= next, let source = transport.snapshots else { return false }
         isRunning = true

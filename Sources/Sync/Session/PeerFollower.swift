@@ -10,8 +10,11 @@ final class PeerFollower: Sendable {
     private let entropy: @Sendable () -> UInt64
     private let logger: Logger
     private let direction: SyncDirection
-    /// Brings the replica back when it is behind the horizon; nil never does.
-    private let returning: Returning?
+    /// Brings the replica back when it is behind the horizon of a peer, and tells whether it did; nil for never.
+    /// It gets the way to the peer, what that has, and its origin.
+    package typealias ComingBack = @Sendable (any Transport, VersionVector, OriginID) async -> Bool
+
+    private let comingBack: ComingBack?
     private let status: Mutex<PeerStatus>
 
     /// What the peer last said that it has.
@@ -29,7 +32,7 @@ final class PeerFollower: Sendable {
     private let recorded = Mutex<Int64?>(nil)
 
     init(
-        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both, returning: Returning? = nil,
+        session: SyncSession, pulls: WaitingPullers, direction: SyncDirection = .both, comingBack: ComingBack? = nil,
         entropy: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.session = session
@@ -37,7 +40,7 @@ final class PeerFollower: Sendable {
         self.entropy = entropy
         self.logger = logger
         self.direction = direction
-        self.returning = returning
+        self.comingBack = comingBack
         status = Mutex(PeerStatus(name: session.transport.name))
     }
 
@@ -221,8 +224,8 @@ final class PeerFollower: Sendable {
     }
 
     private func comeBack() async -> Bool {
-        guard let returning, let peer = currentStatus.origin else { return false }
-        return await returning.attempt(over: session.transport, theirs: theirs.withLock { $0 }, peer: peer)
+        guard let comingBack, let peer = currentStatus.origin else { return false }
+        return await comingBack(session.transport, theirs.withLock { $0 }, peer)
     }
 
     /// Logs a warning when the clocks begin to differ by so much that one side defers changes.

@@ -46,6 +46,9 @@ struct ReturnTests {
         INSERT INTO user VALUES (1, 'root');
         """
 
+    private static let twice =
+        "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'"
+
     private let cluster: Cluster
     private let clock = ImpatientClock()
 
@@ -87,7 +90,7 @@ struct ReturnTests {
 
     @Test("without a return, the two cannot exchange changes")
     func behind() throws {
-        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(0, Self.twice)
         try compact()
         try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
         #expect(try cluster.pull(0, from: 1).isDeferred)
@@ -98,7 +101,8 @@ struct ReturnTests {
         try cluster.executeLater(
             1, "INSERT INTO scratch VALUES ('mine'); UPDATE item SET price = 9, stock = 11 WHERE id = 'a'")
         try cluster.executeLater(1, "INSERT INTO item VALUES ('new', 'N', 0, 0); DELETE FROM item WHERE id = 'd'")
-        try cluster.executeLater(0, "UPDATE item SET stock = 12 WHERE id = 'a'; UPDATE item SET name = 'X' WHERE id = 'b'")
+        try cluster.executeLater(
+            0, "UPDATE item SET stock = 12 WHERE id = 'a'; UPDATE item SET name = 'X' WHERE id = 'b'")
         try cluster.executeLater(0, "UPDATE item SET stock = 13 WHERE id = 'a'; DELETE FROM item WHERE id = 'c'")
         try compact()
         let old = try cluster.members[1].origin
@@ -130,7 +134,7 @@ struct ReturnTests {
 
     @Test("the later of two changes of a column wins, wherever it was made")
     func laterWins() async throws {
-        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(0, Self.twice)
         try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'a'")
         try compact()
         #expect(try await comeBack().contested == 1)
@@ -158,7 +162,7 @@ struct ReturnTests {
 
     @Test("a row that it deleted is deleted, and what the others changed in it is in the ledger")
     func deletedHere() async throws {
-        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(0, Self.twice)
         try cluster.executeLater(1, "DELETE FROM item WHERE id = 'a'")
         try compact()
         _ = try await comeBack()
@@ -170,7 +174,7 @@ struct ReturnTests {
     @Test("rows for which SQLite chose the same key on both are two rows, with what refers to them")
     func minted() async throws {
         try cluster.executeLater(0, "INSERT INTO user(name) VALUES ('Ann'); UPDATE item SET price = 5 WHERE id = 'a'")
-        try cluster.executeLater(0, "INSERT INTO note(user_id, body) VALUES (2, 'of Ann'); UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(0, "INSERT INTO note(user_id, body) VALUES (2, 'of Ann')")
         try cluster.executeLater(1, "INSERT INTO user(name) VALUES ('Bob')")
         try cluster.executeLater(1, "INSERT INTO note(user_id, body) VALUES (2, 'of Bob'), (1, 'of root')")
         try compact()
@@ -184,7 +188,7 @@ struct ReturnTests {
 
     @Test("another schema or setting on the peer is named, and the file stays as it was")
     func otherSchema() async throws {
-        try cluster.executeLater(0, "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'")
+        try cluster.executeLater(0, Self.twice)
         try cluster.execute(0, "ALTER TABLE item ADD COLUMN color TEXT")
         try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
         try compact()

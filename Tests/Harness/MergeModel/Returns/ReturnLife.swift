@@ -111,7 +111,11 @@ final class ReturnLife {
             case 7: "DELETE FROM item WHERE id = \(key)"
             case 8: "INSERT INTO user (name) VALUES ('first ' || \(value()))"
             case 9: "UPDATE user SET name = \(value()) WHERE id = \(user)"
-            case 10: "INSERT INTO note (user_id, body) SELECT id, 'of ' || name || ' ' || \(value()) FROM user WHERE id = \(user)"
+            case 10:
+                """
+                INSERT INTO note (user_id, body)
+                SELECT id, 'of ' || name || ' ' || \(value()) FROM user WHERE id = \(user)
+                """
             default: "DELETE FROM note WHERE id = \(key)"
             }
         story.append("\(index): \(sql)")
@@ -200,13 +204,13 @@ final class ReturnLife {
         for index in present.dropFirst() {
             let other = try content(index)
             guard other == first else {
-                throw Difference(
-                    description: "\(index) shows something else than \(present[0]): \(Set(other).symmetricDifference(first).sorted())")
+                let different = Set(other).symmetricDifference(first).sorted()
+                throw Difference(description: "\(index) shows something else than \(present[0]): \(different)")
             }
             let (mine, theirs) = (Set(try ledger(index).map(line)), Set(entries.map(line)))
             guard mine == theirs else {
-                throw Difference(
-                    description: "\(index) has another ledger than \(present[0]): \(mine.symmetricDifference(theirs).sorted())")
+                let different = mine.symmetricDifference(theirs).sorted()
+                throw Difference(description: "\(index) has another ledger than \(present[0]): \(different)")
             }
         }
         for index in present {

@@ -82,8 +82,7 @@ extension Inbox {
                     work.mine.origin, retiring: work.theirs.count > 0 ? [work.theirs.origin] : [], time: time, db)
             }
             // The file stays the one that it is.
-            try db.execute(
-                sql: "UPDATE _journal_replica SET fingerprint = ?", arguments: [before.fingerprint?.text])
+            try FileBinding.replace(db, by: before.fingerprint)
         }
         return TakenOver(
             identity: NewIdentity.Outcome(
