@@ -84,7 +84,8 @@ public final class Replicator: Sendable {
                     replica: replica, inbox: inbox, transport: transport, limits: limits, clock: clock,
                     meter: endpoint.meter)
                 let follower = PeerFollower(
-                    session: session, pulls: endpoint.pulls, comingBack: returning.attempt, entropy: entropy, logger: logger)
+                    session: session, pulls: endpoint.pulls, comingBack: returning.attempt, entropy: entropy,
+                    logger: logger)
                 return .init(configuration: nil, follower: follower)
             })
     }

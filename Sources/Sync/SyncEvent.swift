@@ -31,7 +31,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
         switch self {
         case .contentDiffers: .error
         case .peerRecovered, .compacted, .archived, .archiveCollected: .info
-        case .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed, .clockAhead,
+        case .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed,
+            .clockAhead,
             .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveCollectionFailed, .archiveLost,
             .archiveCrowded,
             .intake:

@@ -82,7 +82,8 @@ package struct LocalContent {
         let tracked = Set(
             try ShapeRegistry(db).entries.values.filter(\.isTracked).map { SQLText.foldedName($0.shape.table) })
         let excluded = Set(
-            try TableInspection.untrackable(db, policy: TrackingPolicy(db)).filter { $0.cause == .excluded }.map(\.table))
+            try TableInspection.untrackable(db, policy: TrackingPolicy(db)).filter { $0.cause == .excluded }.map(
+                \.table))
         let rows = try Row.fetchAll(db, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
         let virtual = rows.filter { $0["type"] == "virtual" }.map { $0["name"] as String }.filter(excluded.contains)
         return rows.compactMap { row -> String? in
@@ -102,8 +103,10 @@ package struct LocalContent {
         let columns = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid", arguments: [table])
         guard !columns.isEmpty else { return }
-        let hasRowid = try Bool.fetchOne(
-            db, sql: "SELECT wr = 0 FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [table]) ?? false
+        let hasRowid =
+            try Bool.fetchOne(
+                db, sql: "SELECT wr = 0 FROM pragma_table_list WHERE schema = 'main' AND name = ?", arguments: [table])
+            ?? false
         var list = columns.map { SQLText.quote(identifier: $0) }
         // The rows keep their numbers, unless a column hides them.
         if hasRowid, !columns.contains(where: { SQLText.foldedName($0) == "rowid" }) { list.insert("rowid", at: 0) }

@@ -21,7 +21,7 @@ struct Rekeying {
         /// The key that the row has; nil when it keeps the contested one.
         let key: Int64?
         /// The latest claim that has the contested key: nobody lacks it, while the first row that had the key may be
-    /// deleted and compacted.
+        /// deleted and compacted.
         let keeper: KeyMeanings.Insert
     }
 

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import Journal
-import Logging
 import Synchronization
 
 extension Inbox {
@@ -49,7 +48,6 @@ extension Inbox {
             return done
         }
         try keeper.note(done.identity)
-        logger?.warning("\(done.identity.sentence)")
         return done
     }
 

@@ -97,7 +97,8 @@ struct Rebase {
         let delete = Write(branch: .mine, operation: .delete, life: life + 1)
         guard !changed.isEmpty else { return [delete] }
         return [
-            Write(branch: .theirs, operation: .update, life: life, columns: changed.map { ($0.name, $0.value) }), delete,
+            Write(branch: .theirs, operation: .update, life: life, columns: changed.map { ($0.name, $0.value) }),
+            delete,
         ]
     }
 

@@ -68,13 +68,15 @@ extension Return.Report {
         ]
         if contested > 0 {
             lines.append(
-                "Others had changed \(ConsoleText.count(contested, "row")) of these as well: `syncd conflicts` shows both versions.")
+                "Others had changed \(ConsoleText.count(contested, "row")) of these as well: `syncd conflicts` shows both versions."
+            )
         }
         if rekeyed > 0 {
             lines.append("\(ConsoleText.count(rekeyed, "row")) got another key, because others have given theirs.")
         }
         lines.append(
-            "Writers waited \(ConsoleText.number(waitedMilliseconds)) ms. The file as it was: \(ConsoleText.printable(kept))")
+            "Writers waited \(ConsoleText.number(waitedMilliseconds)) ms. The file as it was: \(ConsoleText.printable(kept))"
+        )
         return lines
     }
 
