@@ -26,6 +26,16 @@ final class ReplicatedDatabase {
     /// later.
     func pull(from other: ReplicatedDatabase) throws { try fixture.pull(from: other.fixture) }
 
+    /// Removes from the journal what later changes have overwritten, whoever lacks it.
+    func compact() throws { try fixture.compact() }
+
+    /// Brings the replica back from behind the horizon of `other`.
+    func comeBack(by other: ReplicatedDatabase) async throws {
+        let endpoint = Endpoint(
+            replica: other.fixture.replica, inbox: other.fixture.inbox, changes: { AsyncStream { _ in } })
+        _ = try await Return(fixture.inbox, from: LocalTransport(endpoint, name: "other")).run()
+    }
+
     /// Does what a daemon does at each contact with the file.
     func bringBackHeldRows() throws { try fixture.inbox.bringBackHeldRows() }
 }

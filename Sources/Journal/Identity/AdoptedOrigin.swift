@@ -32,7 +32,10 @@ package enum AdoptedOrigin {
             arguments: [
                 number, vector[origin] + 1, origins.encode(origins.merged(except: origin)), tail.firstSeq,
             ])
-        try db.execute(sql: "UPDATE _journal_replica SET origin = ?", arguments: [Data(origin.bytes)])
+        // Up to there, captured entries may have a stored stamp.
+        try db.execute(
+            sql: "UPDATE _journal_replica SET origin = ?, compacted_seq = ?",
+            arguments: [Data(origin.bytes), reader.lastSeq])
         try db.execute(
             sql: "UPDATE _journal_origins SET retired = ? WHERE origin = ?", arguments: [time, Data(before.bytes)])
         for other in retiring {

@@ -13,15 +13,21 @@ extension Inbox {
         var rekeyed = 0
     }
 
-    /// Checks that the programs of this file can go on with the content of another one.
+    /// Checks that the programs of this file can go on with the content of the replica at `path`, and moves its
+    /// journal behind this one's.
     ///
     /// - Throws: ``SyncError/Code/configuration`` when they cannot; errors of the files.
-    func checkFits(_ path: String) throws {
+    func prepare(_ path: String) throws {
         let other = try Replica.open(at: path, options: replica.options)
         defer { try? other.close() }
         try other.refreshDerivedState()
         try checkFits(other)
+        let used = try replica.read { try UsedPositions($0) }
+        try other.write { try PositionShift.run(beyond: used, room: Inbox.roomForPositions, $0) }
     }
+
+    /// What may be written here until the content is replaced.
+    private static let roomForPositions: Int64 = 1 << 20
 
     private func checkFits(_ other: Replica) throws {
         let difference = try replica.read { here in
@@ -58,6 +64,10 @@ extension Inbox {
         defer { try? other.close() }
         try other.refreshDerivedState()
         try checkFits(other)
+        let used = try replica.read { try UsedPositions($0) }
+        guard try other.read({ try PositionShift.lies(beyond: used, $0) }) else {
+            throw SyncError(.busy, "Programs have written too much while the snapshot was fetched")
+        }
         try LocalContent(of: replica.path).bring(to: path, unlock: replica.options.unlock)
         let inbox = try Inbox(
             replica: other, limits: limits, functions: functions, logger: logger, wallClock: wallClock)

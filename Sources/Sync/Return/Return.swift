@@ -74,7 +74,7 @@ package struct Return: Sendable {
         return try await SyncError.wrapping {
             try await blocking { [inbox, clock] in
                 defer { try? Return.removeLeftovers(fresh) }
-                try inbox.checkFits(fresh)
+                try inbox.prepare(fresh)
                 progress(.keeping)
                 let kept = Return.free(path + "-before-return-" + Return.name(of: clock.wallMilliseconds()))
                 do {
