@@ -1,6 +1,4 @@
-import CSQLiteShim
 import GRDB
-import GRDBSQLite
 
 /// What a replica's file has for itself, and a copy of another replica has to take over: the rows of tables
 /// that do not replicate, and the operator's settings.
@@ -49,15 +47,7 @@ package struct LocalContent {
     ///
     /// - Throws: Errors of SQLite. The copy must not be used then.
     package func bring(to target: String, unlock: (@Sendable (Database) throws -> Void)? = nil) throws {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        if let unlock { configuration.prepareDatabase(unlock) }
-        configuration.prepareDatabase { db in
-            guard let connection = db.sqliteConnection, tandem_enable_triggers(connection, 0) == SQLITE_OK else {
-                throw JournalError(.sqlite, "SQLite refuses the settings of a connection that prepares a copy")
-            }
-        }
-        let queue = try DatabaseQueue(path: target, configuration: configuration)
+        let queue = try DatabaseQueue(path: target, configuration: CopyConnection.configuration(unlock: unlock))
         defer { try? queue.close() }
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "ATTACH ? AS here", arguments: [path])

@@ -1,7 +1,5 @@
-import CSQLiteShim
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// Removes from a copy the rows of tables that an operator keeps local, so that they never leave the machine.
 ///
@@ -18,15 +16,7 @@ package enum LocalTables {
     package static func empty(
         _ path: String, unlock: (@Sendable (Database) throws -> Void)? = nil
     ) throws -> [String] {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        if let unlock { configuration.prepareDatabase(unlock) }
-        configuration.prepareDatabase { db in
-            guard let connection = db.sqliteConnection, tandem_enable_triggers(connection, 0) == SQLITE_OK else {
-                throw JournalError(.sqlite, "SQLite refuses the settings of a connection that prepares a copy")
-            }
-        }
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(path: path, configuration: CopyConnection.configuration(unlock: unlock))
         defer { try? queue.close() }
         let scrubbed = path + "-scrubbed"
         DatabaseCopy.remove(scrubbed)

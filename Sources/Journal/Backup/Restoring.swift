@@ -1,7 +1,5 @@
-import CSQLiteShim
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// Makes a new file from a backup: a replica, or plain tables as they were at a time.
 package struct Restoring {
@@ -56,12 +54,7 @@ package struct Restoring {
 
     private func travel(to stamp: Stamp, _ partial: String) throws -> Outcome {
         var configuration = Replica.configuration(Replica.Options())
-        configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase { db in
-            guard let connection = db.sqliteConnection, tandem_enable_triggers(connection, 0) == SQLITE_OK else {
-                throw JournalError(.sqlite, "SQLite refuses the settings of a connection that restores a copy")
-            }
-        }
+        CopyConnection.prepare(&configuration)
         let queue = try DatabaseQueue(path: partial, configuration: configuration)
         defer { try? queue.close() }
         let outcome = try queue.writeWithoutTransaction { db in

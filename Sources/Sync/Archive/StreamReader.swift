@@ -36,36 +36,36 @@ actor StreamReader {
 
     let store: any ObjectStore
     let packs: PackReader
-    private let limits: Limits
-    private let clock: any SyncClock
+    let limits: Limits
+    let clock: any SyncClock
     /// Later packs count as missing, in milliseconds since 1970 by their writers' clocks.
     private let until: Int64
 
     /// What the archive holds besides packs, by its manifests: what was compacted before the snapshots were made.
-    private var bases: [String: VersionVector] = [:]
-    private var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
+    var bases: [String: VersionVector] = [:]
+    var base: VersionVector { bases.values.reduce(VersionVector()) { $0.merged(with: $1) } }
     /// What each snapshot has, by the keys of their manifests.
-    private var snapshots: [String: VersionVector] = [:]
+    var snapshots: [String: VersionVector] = [:]
     /// The packs that a collection removed, or may remove.
-    private(set) var collected = Collected()
-    private var marks: [String: CollectionMark] = [:]
+    var collected = Collected()
+    var marks: [String: CollectionMark] = [:]
     /// True when such a pack was not there.
     var missesCollected = false
     var streams: [StreamID: Stream] = [:]
     /// Packs that were read and wait for others.
-    private var waiting: [StreamID: Pack] = [:]
+    var waiting: [StreamID: Pack] = [:]
     /// Whole transactions in the packs that were read or written by this process, with those of the heads.
-    private var vector = VersionVector()
-    private(set) var all = VersionVector()
+    var vector = VersionVector()
+    var all = VersionVector()
     /// As ``all``, if all packs that the heads announce were there.
-    private var announced = VersionVector()
+    var announced = VersionVector()
     /// What this replica's stream holds.
-    private var own = Holdings()
+    var own = Holdings()
     /// What the replica has of the packs before the cursors, and how far those are.
     private var passed = VersionVector()
-    private var confirmed: [StreamID: Int64]
+    var confirmed: [StreamID: Int64]
     private var lastReset: Int64 = .min
-    private var lastNews: Int64
+    var lastNews: Int64
     /// The objects that could not be read, by their keys. They stop no other stream.
     var problems: [String: SyncError] = [:]
     /// The keys by which some reader tells that packs are missing or damaged.
@@ -109,90 +109,6 @@ actor StreamReader {
 
     /// True when nothing was new for a while.
     var isIdle: Bool { clock.steadyMilliseconds() - lastNews > 5 * limits.archive.activeMilliseconds }
-
-    /// Reads the manifests that are new.
-    ///
-    /// - Throws: ``SyncError`` of the store.
-    func lookAtSnapshots() async throws {
-        let keys = try await store.listAll(ArchiveKeys.manifests).map(\.key)
-        var found: [String: VersionVector] = [:]
-        for key in keys {
-            if let known = bases[key] {
-                found[key] = known
-            } else if let bytes = try await store.get(key) {
-                let snapshot: ArchivedSnapshot? = note(
-                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
-                found[key] = snapshot?.horizon.vector ?? VersionVector()
-                snapshots[key] = snapshot?.manifest.vector
-            }
-        }
-        bases = found
-        snapshots = snapshots.filter { found[$0.key] != nil }
-        try await lookAtMarks()
-    }
-
-    /// Reads the marks of collections that are new.
-    ///
-    /// - Throws: ``SyncError`` of the store.
-    func lookAtMarks() async throws {
-        var found: [String: CollectionMark] = [:]
-        for object in try await store.listAll(ArchiveKeys.marks) {
-            if let known = marks[object.key] {
-                found[object.key] = known
-            } else if let bytes = try await store.get(object.key) {
-                found[object.key] = note(
-                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The mark \(object.key)") }, object.key)
-            }
-        }
-        marks = found
-        collected = Collected(found.values, snapshots: Array(snapshots.values))
-        count()
-    }
-
-    /// Reads the heads that have changed.
-    ///
-    /// - Parameter own: What this replica's stream holds.
-    /// - Throws: ``SyncError`` of the store.
-    func look(own: Holdings) async throws {
-        let listed = try await store.listAll(ArchiveKeys.heads)
-        let now = clock.steadyMilliseconds()
-        var tags: [StreamID: String] = [:]
-        for object in listed {
-            guard let id = StreamID(hex: String(object.key.dropFirst(ArchiveKeys.heads.utf8.count))) else { continue }
-            tags[id] = object.tag
-        }
-        for id in Array(streams.keys) where tags[id] == nil {
-            streams[id] = nil
-            waiting[id] = nil
-        }
-        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key)
-        for (id, found) in try await packs.heads(of: changed.sorted()) {
-            let head = note(found, ArchiveKeys.head(id))
-            var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
-            if let head, head.last >= stream.next {
-                stream.news = now
-                lastNews = now
-            }
-            stream.head = head
-            stream.tag = tags[id] ?? ""
-            streams[id] = stream
-        }
-        self.own = own
-        count()
-    }
-
-    /// Works out what the archive holds, from the beginning: a store that was restored holds less than before.
-    func count() {
-        var holds = own
-        holds.merge(collected.holds)
-        var heads = holds
-        for stream in streams.values {
-            holds.merge(stream.holds)
-            heads.merge(stream.head?.holds ?? Holdings())
-        }
-        (all, vector) = holds.reachable(from: base)
-        announced = heads.reachable(from: base).all
-    }
 
     // MARK: - Reading packs
 
@@ -417,6 +333,8 @@ actor StreamReader {
         SyncError(
             .behindHorizon,
             "The archive \(store.name) holds changes that this replica lacks only in snapshots: older packs were removed, or never written",
-            hint: "Another replica may still have them; otherwise `syncd clone` makes the file anew.")
+            hint:
+                "Another replica may still have them; otherwise `syncd return` gives the file the content of a snapshot; a daemon "
+                + "does so by itself.")
     }
 }

@@ -35,31 +35,6 @@ private struct AlteredSource: SnapshotSource {
     }
 }
 
-/// A clock on which every pause is over at once.
-private final class ImpatientClock: SyncClock {
-    private let now = Mutex<Int64>(0)
-    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
-    func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
-    func sleep(milliseconds: Int64) async throws {
-        try Task.checkCancellation()
-        now.withLock { $0 += milliseconds }
-        await Task.yield()
-    }
-}
-
-/// A clock that stands until a test moves it; a pause on it does not end.
-private final class StandingClock: SyncClock {
-    private let now = Mutex<Int64>(0)
-    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
-    func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
-    func sleep(milliseconds: Int64) async throws {
-        // Nothing is ever sent: only cancellation ends this.
-        for await _ in AsyncStream<Void>(bufferingPolicy: .unbounded, { _ in }) {}
-        try Task.checkCancellation()
-    }
-    func advance(_ milliseconds: Int64) { now.withLock { $0 += milliseconds } }
-}
-
 @Suite("A replica from a peer's snapshot")
 struct CloneTests {
     private let directory = TemporaryDirectory()

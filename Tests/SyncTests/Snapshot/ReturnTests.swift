@@ -1,34 +1,10 @@
 import Foundation
 import GRDB
 import Journal
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import Sync
-
-/// A clock on which every pause is over at once.
-private final class ImpatientClock: SyncClock {
-    private let now = Mutex<Int64>(0)
-    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
-    func steadyMilliseconds() -> Int64 { now.withLock { $0 } }
-    func sleep(milliseconds: Int64) async throws {
-        try Task.checkCancellation()
-        now.withLock { $0 += milliseconds }
-        await Task.yield()
-    }
-}
-
-/// A clock that stands; a pause on it does not end.
-private final class StandingClock: SyncClock {
-    func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
-    func steadyMilliseconds() -> Int64 { 0 }
-    func sleep(milliseconds: Int64) async throws {
-        // Nothing is ever sent: only cancellation ends this.
-        for await _ in AsyncStream<Void>(bufferingPolicy: .unbounded, { _ in }) {}
-        try Task.checkCancellation()
-    }
-}
 
 /// Property: what a returning replica wrote unseen is visible on every replica, or in the ledger of every
 /// replica; nothing else changes.

@@ -1,5 +1,3 @@
-import TestSupport
-
 /// Checks random lives of replicas that share an archive.
 package enum ArchiveCampaign {
     /// - Parameters:
@@ -9,50 +7,19 @@ package enum ArchiveCampaign {
     package static func run(
         seed: UInt64, count: UInt64, onProgress: @escaping @Sendable (Int) -> Void = { _ in }
     ) async -> CampaignReport {
-        var failures: [String] = []
-        var done = 0
-        var collected = 0
-        await withTaskGroup(of: (failure: String?, collected: Int).self) { group in
-            var next = seed
-            func begin() {
-                guard next < seed + count, failures.count < 3 else { return }
-                let seed = next
-                next += 1
-                group.addTask { await live(seed) }
-            }
-            for _ in 0..<lifesAtOnce { begin() }
-            for await life in group {
-                done += 1
-                collected += life.collected
-                if let failure = life.failure { failures.append(failure) }
-                onProgress(done)
-                begin()
-            }
-        }
-        return CampaignReport(
-            summary: "\(done) archives (\(collected) packs collected)", failures: failures,
-            isComplete: done == Int(count) && failures.isEmpty)
-    }
-
-    /// A life waits for its files most of the time.
-    private static let lifesAtOnce = 4
-
-    private static func live(_ seed: UInt64) async -> (failure: String?, collected: Int) {
-        let life: ArchiveLife
-        do { life = try ArchiveLife(seed: seed) } catch { return ("\(error)", 0) }
-        do {
-            try await life.run()
-            return (nil, life.collected)
-        } catch {
-            let failure = """
-                \(error)
-
-                the story:
-                  \(life.story.joined(separator: "\n  "))
-
-                Again with: make merge-random COUNT=0 SETS=0 FLEETS=0 ARCHIVES=1 SEED=\(seed)
-                """
-            return (failure, life.collected)
-        }
+        await LifeCampaign(seed: seed, count: count, onProgress: onProgress).run(
+            counts: 1, summary: { done, sums in "\(done) archives (\(sums[0]) packs collected)" },
+            live: { seed in
+                let life: ArchiveLife
+                do { life = try ArchiveLife(seed: seed) } catch { return .init(failure: "\(error)", counts: []) }
+                do {
+                    try await life.run()
+                    return .init(counts: [life.collected])
+                } catch {
+                    return .init(
+                        failure: LifeCampaign.failure(error, story: life.story, again: "ARCHIVES", seed: seed),
+                        counts: [life.collected])
+                }
+            })
     }
 }

@@ -165,7 +165,11 @@ final class History {
     }
 
     /// Exchanges until all know the same: all send to one replica, which then sends to all.
+    ///
+    /// Each contact begins with a look at the file, which may journal something: a row that was shown with a
+    /// substitute, and whose key a program changed, gets its own value back.
     private func meet() throws {
+        for replica in replicas { try replica.contact() }
         let center = Int(plan.seed % UInt64(replicas.count))
         let others = replicas.indices.filter { $0 != center }
         for other in others { try pull(center, from: other, size: 100, count: .max, order: .init()) }
@@ -173,7 +177,13 @@ final class History {
         for replica in replicas { try replica.contact() }
         let vectors = try replicas.map { try $0.inbox.vector() }
         guard vectors.allSatisfy({ $0 == vectors[0] }) else {
-            throw Failure(description: "\(now) the replicas do not converge: \(vectors)")
+            for replica in replicas { try replica.readJournal() }
+            throw Failure(
+                description: """
+                    \(now) the replicas do not converge: \(vectors)
+                    what they know:
+                    \(Set(replicas.flatMap(\.writes).map { "  \($0)" }).sorted().joined(separator: "\n"))
+                    """)
         }
     }
 

@@ -12,7 +12,7 @@ import TestSupport
 ///    in the ledger of all. Every value is written once in a life.
 /// 2. The same holds for what the others wrote while it was away.
 /// 3. In the end, all replicas show the same, hold the same, and have the same ledger.
-/// 4. A note refers to the user whose name it has, whatever keys SQLite chose.
+/// 4. A note refers to the user whose name it has, whatever keys SQLite chose, and a user who was added unseen is shown.
 final class ReturnLife {
     /// What happened, for a failure.
     private(set) var story: [String] = []
@@ -101,7 +101,7 @@ final class ReturnLife {
             return "'v\(values)'"
         }
         let key = 1 + random.below(5)
-        let user = 1 + random.below(3)
+        let user = 1 + random.below(7)
         let sql =
             switch random.below(12) {
             case 0: "INSERT OR IGNORE INTO item VALUES (\(key), \(value()), \(value()), \(random.below(4)))"
@@ -225,6 +225,9 @@ final class ReturnLife {
         let lost = owed.subtracting(accounted).filter { value in
             !held.contains(value.utf8.map { String(format: "%02X", $0) }.joined())
         }
+        // Nobody else can have known a user that was added unseen.
+        let strangers = try owed.filter { $0.hasPrefix("first ") }.subtracting(shown(present[0]))
+        guard strangers.isEmpty else { throw Difference(description: "Nobody shows the users \(strangers.sorted())") }
         guard lost.isEmpty else { throw Difference(description: "Nobody shows \(lost.sorted()), and no ledger has it") }
         let mixed = try machines[present[0]].text(
             """

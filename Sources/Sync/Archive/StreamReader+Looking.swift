@@ -1,0 +1,89 @@
+import Journal
+
+// What the archive holds: heads, manifests and marks of collections, as far as they are new.
+
+extension StreamReader {
+    /// Reads the manifests that are new.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func lookAtSnapshots() async throws {
+        let keys = try await store.listAll(ArchiveKeys.manifests).map(\.key)
+        var found: [String: VersionVector] = [:]
+        for key in keys {
+            if let known = bases[key] {
+                found[key] = known
+            } else if let bytes = try await store.get(key) {
+                let snapshot: ArchivedSnapshot? = note(
+                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The manifest \(key)") }, key)
+                found[key] = snapshot?.horizon.vector ?? VersionVector()
+                snapshots[key] = snapshot?.manifest.vector
+            }
+        }
+        bases = found
+        snapshots = snapshots.filter { found[$0.key] != nil }
+        try await lookAtMarks()
+    }
+
+    /// Reads the marks of collections that are new.
+    ///
+    /// - Throws: ``SyncError`` of the store.
+    func lookAtMarks() async throws {
+        var found: [String: CollectionMark] = [:]
+        for object in try await store.listAll(ArchiveKeys.marks) {
+            if let known = marks[object.key] {
+                found[object.key] = known
+            } else if let bytes = try await store.get(object.key) {
+                found[object.key] = note(
+                    try await PackReader.found { try ArchiveJSON.decode(bytes, "The mark \(object.key)") }, object.key)
+            }
+        }
+        marks = found
+        collected = Collected(found.values, snapshots: Array(snapshots.values))
+        count()
+    }
+
+    /// Reads the heads that have changed.
+    ///
+    /// - Parameter own: What this replica's stream holds.
+    /// - Throws: ``SyncError`` of the store.
+    func look(own: Holdings) async throws {
+        let listed = try await store.listAll(ArchiveKeys.heads)
+        let now = clock.steadyMilliseconds()
+        var tags: [StreamID: String] = [:]
+        for object in listed {
+            guard let id = StreamID(hex: String(object.key.dropFirst(ArchiveKeys.heads.utf8.count))) else { continue }
+            tags[id] = object.tag
+        }
+        for id in Array(streams.keys) where tags[id] == nil {
+            streams[id] = nil
+            waiting[id] = nil
+        }
+        let changed = tags.filter { streams[$0.key]?.tag != $0.value || streams[$0.key]?.head == nil }.map(\.key)
+        for (id, found) in try await packs.heads(of: changed.sorted()) {
+            let head = note(found, ArchiveKeys.head(id))
+            var stream = streams[id] ?? Stream(next: confirmed[id] ?? 1, news: now)
+            if let head, head.last >= stream.next {
+                stream.news = now
+                lastNews = now
+            }
+            stream.head = head
+            stream.tag = tags[id] ?? ""
+            streams[id] = stream
+        }
+        self.own = own
+        count()
+    }
+
+    /// Works out what the archive holds, from the beginning: a store that was restored holds less than before.
+    func count() {
+        var holds = own
+        holds.merge(collected.holds)
+        var heads = holds
+        for stream in streams.values {
+            holds.merge(stream.holds)
+            heads.merge(stream.head?.holds ?? Holdings())
+        }
+        (all, vector) = holds.reachable(from: base)
+        announced = heads.reachable(from: base).all
+    }
+}
