@@ -13,15 +13,13 @@ import Journal
 /// 4. A row that was deleted here is deleted. What others changed in it meanwhile is in the ledger.
 struct Rebase {
     /// Who writes, in the order of the stamps.
-    enum Branch: Int, Comparable {
+    enum Branch: Int {
         /// This replica, where the others' version wins.
         case earlier
         /// The others' version, once more.
         case theirs
         /// This replica, in everything else.
         case mine
-
-        static func < (a: Branch, b: Branch) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// One change of the row.
@@ -59,18 +57,18 @@ struct Rebase {
             row.whole.life == row.unseen.life && Rebase.column(mine.name, of: theirs)?.value != mine.value
         }
         let contested = different.filter { isContested($0, theirs) }
-        let winning: (PastRow.Column) -> Bool =
-            policy == .column
-            ? { mine in Rebase.column(mine.name, of: theirs).map { mine.order > $0.order } ?? true }
-            : { _ in row.unseen.last > theirs.last }
-        // A policy for whole rows has one winner for all columns.
-        let isSplit = policy == .column
-        let (won, lost) = (
-            different.filter { isSplit ? !isContested($0, theirs) || winning($0) : contested.isEmpty || winning($0) },
-            different.filter { isSplit ? isContested($0, theirs) && !winning($0) : !contested.isEmpty && !winning($0) }
-        )
-        let again = contested.compactMap { mine in Rebase.column(mine.name, of: theirs) }
-        return [(.earlier, lost), (.theirs, again), (.mine, won)].filter { !$0.1.isEmpty }.map { branch, columns in
+        let isLost = { (mine: PastRow.Column) -> Bool in
+            // A policy for whole rows has one winner for all columns.
+            guard policy == .column else { return !contested.isEmpty && row.unseen.last < theirs.last }
+            guard let other = Rebase.column(mine.name, of: theirs)?.order else { return false }
+            return isContested(mine, theirs) && mine.order < other
+        }
+        let parts: [(branch: Branch, columns: [PastRow.Column])] = [
+            (.earlier, different.filter(isLost)),
+            (.theirs, contested.compactMap { Rebase.column($0.name, of: theirs) }),
+            (.mine, different.filter { !isLost($0) }),
+        ]
+        return parts.filter { !$0.columns.isEmpty }.map { branch, columns in
             Write(branch: branch, operation: .update, life: life, columns: columns.map { ($0.name, $0.value) })
         }
     }

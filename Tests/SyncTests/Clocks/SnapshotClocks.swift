@@ -1,9 +1,10 @@
+import Journal
 import Sync
 import Synchronization
 import TestSupport
 
 /// A clock on which every pause is over at once.
-final class ImpatientClock: SyncClock {
+final class InstantClock: SyncClock {
     private let now = Mutex<Int64>(0)
     func wallMilliseconds() -> Int64 { ReplicaFixture.now.milliseconds }
     func steadyMilliseconds() -> Int64 { now.withLock { $0 } }

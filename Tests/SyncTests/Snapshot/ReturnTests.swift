@@ -26,7 +26,7 @@ struct ReturnTests {
         "UPDATE item SET price = 5 WHERE id = 'a'; UPDATE item SET price = 6 WHERE id = 'a'"
 
     private let cluster: Cluster
-    private let clock = ImpatientClock()
+    private let clock = InstantClock()
 
     /// Replicas 0 and 1 know the same; then 1 goes away.
     init() throws {
