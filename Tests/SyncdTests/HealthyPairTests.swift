@@ -26,6 +26,7 @@ struct HealthyPairTests {
     private func makeSide(_ name: String) async throws -> Side {
         let path = workspace.path(name)
         try workspace.execute(path, "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, side INTEGER, n INTEGER)")
+        try workspace.execute(path, "CREATE TABLE counter (id TEXT PRIMARY KEY NOT NULL, n INTEGER, side INTEGER)")
         #expect(try await Tool.run("init", path).status == 0)
         return Side(path: path, program: try RawConnection(path: path))
     }
@@ -34,7 +35,8 @@ struct HealthyPairTests {
         try log.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
     }
 
-    /// Both programs write without a pause, until changes of the other have come to each several times.
+    /// Both programs write without a pause, until changes of the other have come to each several times. They
+    /// write rows of their own, and one row together.
     ///
     /// - Returns: How many rows each has written.
     private func write(_ sides: inout [Side]) throws -> Int {
@@ -45,7 +47,9 @@ struct HealthyPairTests {
                 try sides[index].program.run(
                     """
                     BEGIN IMMEDIATE; INSERT INTO note VALUES ('\(index)-\(number)', \(index), \(number));
-                    UPDATE note SET n = n + 1 WHERE id = '\(index)-\(number / 2)'; COMMIT
+                    UPDATE note SET n = n + 1 WHERE id = '\(index)-\(number / 2)';
+                    INSERT INTO counter VALUES ('c', 1, \(index))
+                      ON CONFLICT (id) DO UPDATE SET n = n + 1, side = excluded.side; COMMIT
                     """)
                 guard number.isMultiple(of: 10) else { continue }
                 let count = try sides[index].program.rows("SELECT count(*) FROM note WHERE side <> \(index)").first?[0]
@@ -75,6 +79,12 @@ struct HealthyPairTests {
             try await workspace.wait(for: side.path) {
                 try workspace.value(side.path, "SELECT count(*) FROM note", as: Int.self) == rows
             }
+        }
+
+        let counters = "SELECT n || ' ' || side FROM counter"
+        try await workspace.wait(for: sides[0].path) {
+            let counter = try workspace.value(sides[0].path, counters, as: String.self)
+            return try workspace.value(sides[1].path, counters, as: String.self) == counter
         }
 
         // The daemon that is stopped later may miss the other one.

@@ -17,7 +17,8 @@ package struct ConflictRecorder {
         let version: Int64
         let life: Int64
         let stamp: Stamp
-        let seq: Int64
+        /// The position in this file.
+        package let seq: Int64
 
         package init(origin: OriginID, version: Int64, life: Int64, stamp: Stamp, seq: Int64) {
             self.origin = origin

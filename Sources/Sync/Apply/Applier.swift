@@ -21,13 +21,14 @@ final class Applier {
     private let interpreter: RunInterpreter
     private let rows: RowStore
     private let lives: LifeCache
-    private let values: JournalValues
-    private let ledger: ConflictRecorder
     private let contested: PolicyResolver
     private let time: Double
     private let hasManyOrigins: Bool
     private let mostShapes: Int
     private var latest: (shapes: [TableShape], entries: [ShapeRegistry.Entry], targets: [ShapeTarget])?
+    private var met: MetRows
+    /// The unseen writes of the rows that the present run has met.
+    private var rivals: [TableKey: Rivals] = [:]
     /// The canonical bytes of the key of the current change.
     private var keyBytes: [UInt8] = []
     /// True when the writer of the present run had merged changes that are not here. What it wrote may mean a
@@ -54,8 +55,7 @@ final class Applier {
         appender = try JournalAppender(db)
         reader = try JournalReader(db)
         lives = try LifeCache(db)
-        values = JournalValues(db)
-        ledger = ConflictRecorder(db)
+        met = MetRows(db, time: time)
         rows = try RowStore(db, session: session, registry: appender.registry)
         contested = PolicyResolver(db, session: session, functions: functions)
         interpreter = RunInterpreter(
@@ -68,6 +68,7 @@ final class Applier {
         let (entries, targets) = try destinations(of: batch.shapes)
         let firstVersion = run.firstVersion + Int64(range.lowerBound - run.changes.lowerBound)
         try concurrent.prepare(for: run, reader: reader)
+        rivals = [:]
         let part = RunInterpreter.Part(
             run: run, range: range, firstVersion: firstVersion, firstSeq: appender.position, entries: entries)
         let moves = try settleKeys(of: part, batch)
@@ -95,9 +96,11 @@ final class Applier {
 
     /// Settles who has the keys that inserts of the part contest.
     private func settleKeys(of part: RunInterpreter.Part, _ batch: ChangeBatch) throws -> [Rekeying.Move] {
-        guard let outcome = try interpreter.settle(part, of: batch, concurrent, registry: appender.registry) else {
-            return []
-        }
+        let contested = try interpreter.contestedKeys(part, of: batch, concurrent, registry: appender.registry)
+        guard !contested.isEmpty else { return [] }
+        // Settling moves entries to other keys, with what the ledger says about them.
+        try recordLosses()
+        let outcome = try interpreter.settle(contested)
         lives.set(outcome.lives)
         // Entries have moved to other keys.
         reader = try JournalReader(db)
@@ -133,8 +136,13 @@ final class Applier {
     func finish() throws {
         try lives.write()
         try appender.finish()
+        try recordLosses()
         try contested.resolve(into: rows)
         try rows.updateVisibility(all: false)
+    }
+
+    private func recordLosses() throws {
+        if try met.record(origins: appender.origins) { outcome.hasConflicts = true }
     }
 
     // MARK: - Changes without a competing write
@@ -195,21 +203,42 @@ final class Applier {
         let (context, entry) = (target.context, target.entry)
         let values = batch.values[change.values]
         let key = Key(values.prefix(target.keyCount), collations: context.collations)
-        let unseenWrites = concurrent.unseenWrites(table: entry.table, key: key, registry: appender.registry)
-        let resolution = try resolve(
-            change, at: place, context: context, entry: entry, values: values, key: key, unseenWrites: unseenWrites)
         let tableKey = TableKey(table: entry.table, key: key)
+        let rivals = rivals(of: tableKey, context)
+        let arrived = ScannedChange(
+            seq: place.seq, origin: place.run.origin, version: place.version, stamp: change.stamp, life: change.life,
+            operation: change.operation, mask: change.mask, shape: entry, key: key, known: place.run.known)
+        let effect = Merge.effect(of: RowWrite(arrived, in: context), against: rivals.contenders)
+        if !rivals.unseen.isEmpty { met.add(arrived: arrived, to: tableKey, context) }
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
         let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
         try rows.apply(
-            isOfEarlierLife ? .none : resolution.effect, of: change, isNewLife: isNewLife,
-            isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: unseenWrites),
-            defaults: computedDefaults(of: change, at: place, context, entry, among: unseenWrites), key: tableKey,
+            isOfEarlierLife ? .none : effect, of: change, isNewLife: isNewLife,
+            isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: rivals.unseen),
+            defaults: computedDefaults(of: change, at: place, context, entry, among: rivals.unseen), key: tableKey,
             context: context, entry: entry, values: values)
-        if !context.mergesByColumn, !unseenWrites.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
+        if !context.mergesByColumn, !rivals.unseen.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
         {
             contested.add(row)
         }
+    }
+
+    /// The changes of a row that the writer of the present run had not seen.
+    private struct Rivals {
+        let unseen: [ScannedChange]
+        let contenders: Contenders
+    }
+
+    private func rivals(of key: TableKey, _ context: TableContext) -> Rivals {
+        if let known = rivals[key] { return known }
+        let unseen = concurrent.unseenWrites(table: key.table, key: key.key, registry: appender.registry)
+        let found = Rivals(unseen: unseen, contenders: Contenders(unseen.map { RowWrite($0, in: context) }))
+        // Most rows are met once, and then nothing is gained.
+        if !unseen.isEmpty {
+            rivals[key] = found
+            met.add(unseen, to: key, context)
+        }
+        return found
     }
 
     /// The columns with a computed default that an insert does not carry.
@@ -243,58 +272,5 @@ final class Applier {
         return others.allSatisfy {
             $0.life != change.life || WriteOrder(stamp: $0.stamp, origin: $0.origin) < order
         }
-    }
-
-    private func resolve(
-        _ change: Change, at place: Place, context: TableContext, entry: ShapeRegistry.Entry,
-        values: ArraySlice<Value>, key: Key, unseenWrites: [ScannedChange]
-    ) throws -> Resolution {
-        let (run, version) = (place.run, place.version)
-        let incoming = RowWrite(
-            origin: run.origin, version: version, stamp: change.stamp, life: change.life, operation: change.operation,
-            columns: context.decided(change.mask, by: change.operation, of: entry))
-        guard !unseenWrites.isEmpty else { return Merge.resolve(incoming) }
-        let contenders = unseenWrites.map { other in
-            RowWrite(
-                origin: other.origin, version: other.version, stamp: other.stamp, life: other.life,
-                operation: other.operation,
-                columns: context.decided(other.mask, by: other.operation, of: other.shape))
-        }
-        let row = context.row(change, of: entry, values: values)
-        let resolution = try Merge.resolve(
-            incoming, against: contenders, losesWhole: context.losesWhole,
-            isConcurrent: { !unseenWrites[$0].knows(run.origin, version) },
-            differs: { column, index in
-                // Key columns do not differ: two spellings are the same key.
-                guard column >= context.keyCount else { return false }
-                let shape = unseenWrites[index].shape
-                guard let position = context.translation(of: shape).positions.firstIndex(of: column) else {
-                    return true
-                }
-                return try self.values.value(at: unseenWrites[index].seq, column: position) != row[column]
-            })
-        for conflict in resolution.conflicts {
-            let other = unseenWrites[conflict.unseenWrite]
-            let incomingSide = ConflictRecorder.Side(
-                origin: run.origin, version: version, life: change.life, stamp: change.stamp, seq: place.seq)
-            let otherSide = ConflictRecorder.Side(
-                origin: other.origin, version: other.version, life: other.life, stamp: other.stamp, seq: other.seq)
-            var columns: [String] = []
-            conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
-            try ledger.record(
-                kind: conflict.kind.entryKind, table: entry.table, key: key, columns: columns,
-                lost: conflict.incomingLost ? incomingSide : otherSide,
-                kept: conflict.incomingLost ? otherSide : incomingSide, origins: appender.origins, time: time)
-            outcome.hasConflicts = true
-        }
-        return resolution
-    }
-}
-
-extension Merge {
-    /// The resolution of a change without unseen writes: its writer had merged every change of the key that
-    /// is here.
-    static func resolve(_ incoming: RowWrite) -> Resolution {
-        Resolution(effect: incoming.isAlive ? .write(incoming.columns) : .delete)
     }
 }

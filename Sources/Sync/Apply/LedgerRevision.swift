@@ -34,52 +34,13 @@ struct LedgerRevision {
         let values = JournalValues(db)
         for (key, changes) in changes.sorted(by: { $0.key < $1.key }) {
             let before = try changes.compactMap { try take($0.seq) }
-            for index in changes.indices {
-                try record(changes[index], after: changes[..<index], key: key, values, ledger, reader.origins)
+            let context = session.context(of: changes[0].shape)
+            for loss in try MetRows.losses(among: changes, arrived: changes.count, context, values) {
+                try ledger.record(
+                    kind: loss.kind.entryKind, table: key.table, key: key.key, columns: loss.columns, lost: loss.lost,
+                    kept: loss.kept, origins: reader.origins, time: time)
             }
             for handling in before { try put(handling) }
-        }
-    }
-
-    /// Merges a change with those that arrived before it, as ``Applier`` does, and records what lost.
-    private func record(
-        _ change: ScannedChange, after earlier: ArraySlice<ScannedChange>, key: TableKey, _ values: JournalValues,
-        _ ledger: ConflictRecorder, _ origins: OriginTable
-    ) throws {
-        let unseen = earlier.filter { !change.knows($0.origin, $0.version) }
-        guard !unseen.isEmpty else { return }
-        let context = session.context(of: change.shape)
-        func write(_ change: ScannedChange) -> RowWrite {
-            RowWrite(
-                origin: change.origin, version: change.version, stamp: change.stamp, life: change.life,
-                operation: change.operation,
-                columns: context.decided(change.mask, by: change.operation, of: change.shape))
-        }
-        func value(of change: ScannedChange, _ column: Int) throws -> Value? {
-            guard let position = context.translation(of: change.shape).positions.firstIndex(of: column) else {
-                return nil
-            }
-            return try values.value(at: change.seq, column: position)
-        }
-        let resolution = try Merge.resolve(
-            write(change), against: unseen.map(write), losesWhole: context.losesWhole,
-            isConcurrent: { !unseen[$0].knows(change.origin, change.version) },
-            differs: { column, index in
-                guard column >= context.keyCount else { return false }
-                return try value(of: change, column) != value(of: unseen[index], column)
-            })
-        func side(_ change: ScannedChange) -> ConflictRecorder.Side {
-            .init(
-                origin: change.origin, version: change.version, life: change.life, stamp: change.stamp, seq: change.seq)
-        }
-        for conflict in resolution.conflicts {
-            let other = unseen[conflict.unseenWrite]
-            var columns: [String] = []
-            conflict.columns.forEach { if $0 >= context.keyCount { columns.append(context.names[$0]) } }
-            try ledger.record(
-                kind: conflict.kind.entryKind, table: key.table, key: key.key, columns: columns,
-                lost: side(conflict.incomingLost ? change : other), kept: side(conflict.incomingLost ? other : change),
-                origins: origins, time: time)
         }
     }
 

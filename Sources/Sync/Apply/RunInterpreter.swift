@@ -39,13 +39,11 @@ final class RunInterpreter {
         func seq(at index: Int) -> Int64 { firstSeq + Int64(index - range.lowerBound) }
     }
 
-    /// Finds inserts that contest a key with inserts that are here, and settles who has it.
-    ///
-    /// - Returns: What changed in the journal and the tables; nil when nothing did.
-    func settle(_ part: Part, of batch: ChangeBatch, _ concurrent: ConcurrentChanges, registry: ShapeRegistry) throws
-        -> Rekeying.Outcome?
-    {
-        guard !session.domains.isEmpty else { return nil }
+    /// Finds the keys that inserts of the part contest with inserts that are here.
+    func contestedKeys(
+        _ part: Part, of batch: ChangeBatch, _ concurrent: ConcurrentChanges, registry: ShapeRegistry
+    ) throws -> Set<KeyMeanings.Name> {
+        guard !session.domains.isEmpty else { return [] }
         // Most runs meet no change of their tables that their writer had not seen.
         let isReached = part.entries.map { !concurrent.reaches(inTable: $0.table).isEmpty }
         let hasCovering = Set(part.range.filter { batch.changes[$0].isCovering }.map { batch.changes[$0].shape })
@@ -55,7 +53,7 @@ final class RunInterpreter {
                 && (isReached[index] || hasCovering.contains(index) || meanings.has(entry.table))
                 && linked(entry).first.map { $0.column == 0 && $0.domain == entry.table } == true
         }
-        guard mayContest.contains(true) else { return nil }
+        guard mayContest.contains(true) else { return [] }
         var found: Set<KeyMeanings.Name> = []
         var reader: JournalReader?
         var held = try hasCovering.isEmpty ? [:] : heldInserts(part, batch)
@@ -96,9 +94,11 @@ final class RunInterpreter {
             for claim in rivals + [insert] { meanings.add(claim) }
             found.insert(name)
         }
-        guard !found.isEmpty else { return nil }
-        return try rekeying.settle(found, meanings)
+        return found
     }
+
+    /// Settles who has contested keys, in the journal and the tables.
+    func settle(_ names: Set<KeyMeanings.Name>) throws -> Rekeying.Outcome { try rekeying.settle(names, meanings) }
 
     /// A value that the journal will hold in place of what its writer wrote.
     struct Replacement {

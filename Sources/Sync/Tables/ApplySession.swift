@@ -10,7 +10,7 @@ import Journal
 ///   session, for each table ``TableContext``, ``RowWriter`` and ``UniqueConflictFinder``; for each shape
 ///   ``ShapeTarget``.
 /// - One transaction: ``Applier`` with `JournalAppender`, ``RunInterpreter``, ``LifeCache``,
-///   ``ConflictRecorder`` and ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end
+///   ``MetRows`` and ``PolicyResolver``; ``RowStore`` with ``HeldRows``; and at its end
 ///   ``VisibleRows``.
 ///
 /// So a row is written by a `RowStore` of the transaction through a `RowWriter` of the schema.

@@ -65,7 +65,7 @@ final class RowStore {
     ///   - isLatest: False when a change of the row that is here is later.
     ///   - defaults: Values that belong to the change although it does not carry them.
     func apply(
-        _ effect: Resolution.Effect, of change: Change, isNewLife: Bool, isLatest: Bool, defaults: [Int: Value],
+        _ effect: Merge.Effect, of change: Change, isNewLife: Bool, isLatest: Bool, defaults: [Int: Value],
         key: TableKey, context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let row = id(of: key, entry: entry, values: values) else {
@@ -118,7 +118,7 @@ final class RowStore {
     /// Merges a change into a row that cannot be shown, because the local table would convert its key to
     /// another one.
     func apply(
-        _ effect: Resolution.Effect, toMisfit key: TableKey, isNewLife: Bool, _ change: Change,
+        _ effect: Merge.Effect, toMisfit key: TableKey, isNewLife: Bool, _ change: Change,
         context: TableContext, entry: ShapeRegistry.Entry, values: ArraySlice<Value>
     ) throws {
         guard let table = context.inspection, context.translation(of: entry).hasSameKey else { return }
