@@ -68,12 +68,13 @@ extension ConflictLedger {
     ///
     /// - Throws: Errors of SQLite.
     package static func lastID(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT max(last_id, coalesce((SELECT max(id) FROM _journal_conflicts), 0)) FROM _journal_ledger
-                """) ?? 0
+        try Int64.fetchOne(db.cachedStatement(sql: "SELECT \(lastIDExpression)")) ?? 0
     }
+
+    /// ``lastID(_:)`` as an expression of SQL.
+    static let lastIDExpression = """
+        coalesce((SELECT max(last_id, coalesce((SELECT max(id) FROM _journal_conflicts), 0)) FROM _journal_ledger), 0)
+        """
 
     /// Lets no later entry have a number up to ``lastID(_:)``, also when entries are deleted now.
     ///
@@ -136,17 +137,24 @@ extension ConflictLedger {
                 sql: "DELETE FROM _journal_conflicts WHERE time < ?", arguments: [horizon(retention, time)])
             dropped.byAge = db.changesCount
         }
+        let mostEntries = max(1, retention.entriesPerKey)
+        // Most rows have few entries.
         let keys = try Row.fetchAll(
-            db, sql: "SELECT DISTINCT tbl, key FROM _journal_conflicts WHERE id > ?", arguments: [newSince])
+            db,
+            sql: """
+                SELECT tbl, key FROM (SELECT DISTINCT tbl, key FROM _journal_conflicts WHERE id > ?) AS new
+                WHERE EXISTS (
+                  SELECT 1 FROM _journal_conflicts AS c WHERE c.tbl = new.tbl AND c.key = new.key LIMIT 1 OFFSET ?)
+                """, arguments: [newSince, mostEntries])
         for row in keys {
-            try db.execute(
+            try db.cachedStatement(
                 sql: """
                     DELETE FROM _journal_conflicts WHERE id IN (
                       SELECT c.id FROM _journal_conflicts AS c JOIN _journal_origins AS o ON o.id = c.lost_origin
                       WHERE c.tbl = ? AND c.key = ? ORDER BY c.lost_stamp DESC, o.origin DESC
                       LIMIT -1 OFFSET ?)
-                    """,
-                arguments: [row["tbl"] as Int64, row["key"] as DatabaseValue, max(1, retention.entriesPerKey)])
+                    """
+            ).execute(arguments: [row["tbl"] as Int64, row["key"] as DatabaseValue, mostEntries])
             dropped.byCap += db.changesCount
         }
         if dropped.total > 0 {

@@ -58,10 +58,10 @@ package struct ConflictRecorder {
                     INSERT INTO _journal_conflicts
                       (id, tbl, key, columns, lost_origin, lost_version, lost_seq, lost_stamp, time, kind, kept_seq,
                        kept_life, kept_stamp, kept_origin)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    VALUES ((SELECT 1 + \(ConflictLedger.lastIDExpression)), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """
             ).execute(arguments: [
-                try ConflictLedger.lastID(db) + 1, table, Data(key.bytes), NameList.encode(columns.sorted()), number,
+                table, Data(key.bytes), NameList.encode(columns.sorted()), number,
                 lost.version, lost.seq,
                 lost.stamp.rawValue, time, kind, kept.seq, kept.life, kept.stamp.rawValue, keptOrigin,
             ])

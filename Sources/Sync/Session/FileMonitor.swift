@@ -5,7 +5,8 @@ import Logging
 ///
 /// A check that fails is repeated after a delay. Its cause, such as a full disk or a long lock, may end
 /// without a change of the file. Checks of a file that changes all the time keep the distance of
-/// ``Pace/reading``. A check that goes on while nobody writes need not rest: no program's log waits for it.
+/// ``Pace/reading``. Where nobody writes, no program's log waits for a check: a check that goes on need not
+/// rest, and a rest ends once the file has been still for ``stillMilliseconds``.
 struct FileMonitor: Sendable {
     /// The result of a check.
     struct Finding: Sendable, Hashable {
@@ -21,6 +22,10 @@ struct FileMonitor: Sendable {
     let clock: any SyncClock
     let limits: Limits
     let logger: Logger
+    let signals = SignalCount()
+
+    /// Longer than the pauses between the signals that follow a write (``FileWatch``).
+    static let stillMilliseconds: Int64 = 500
 
     /// Checks once, and then after each signal, until the signals end or the task is cancelled.
     func run(_ changes: AsyncStream<Void>, tell: (VersionVector) -> Void) async {
@@ -28,7 +33,10 @@ struct FileMonitor: Sendable {
         let (delays, delayed) = AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1))
         await withDiscardingTaskGroup { group in
             group.addTask {
-                for await _ in changes { wanted.yield() }
+                for await _ in changes {
+                    signals.add()
+                    wanted.yield()
+                }
                 wanted.finish()
             }
             group.addTask {
@@ -45,9 +53,7 @@ struct FileMonitor: Sendable {
             var failures = 0
             var pace = Pace.reading
             for await _ in looks {
-                let wait = pace.delay(at: clock.steadyMilliseconds())
-                // Cancelled: the stream has ended, too.
-                if wait > 0 { try? await clock.sleep(milliseconds: wait) }
+                await rest(pace.delay(at: clock.steadyMilliseconds()))
                 let began = clock.steadyMilliseconds()
                 var isChanged = false
                 var isAlone = false
@@ -79,6 +85,19 @@ struct FileMonitor: Sendable {
                 }
             }
             group.cancelAll()
+        }
+    }
+
+    /// Waits as long as programs write, at most so long.
+    private func rest(_ milliseconds: Int64) async {
+        var remaining = milliseconds
+        while remaining > 0 {
+            let before = signals.value
+            let part = min(remaining, FileMonitor.stillMilliseconds)
+            // Cancelled: the stream has ended, too.
+            guard (try? await clock.sleep(milliseconds: part)) != nil else { return }
+            if part == FileMonitor.stillMilliseconds, signals.value == before { return }
+            remaining -= part
         }
     }
 }

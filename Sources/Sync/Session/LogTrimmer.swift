@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Shortens the write-ahead log once nobody has written the file for ``Limits/quietMilliseconds``.
 ///
 /// A log that a program has filled keeps its length on the disk until it is truncated. Truncating may make a
@@ -42,12 +40,4 @@ struct LogTrimmer: Sendable {
             group.cancelAll()
         }
     }
-}
-
-private final class SignalCount: Sendable {
-    private let count = Mutex(0)
-
-    var value: Int { count.withLock { $0 } }
-
-    func add() { count.withLock { $0 += 1 } }
 }

@@ -88,6 +88,29 @@ struct FileMonitorTests {
         #expect(clock.slept.withLock { $0 } == [200] + (isWritten ? [270, 270, 270, 270] : []))
     }
 
+    @Test("the rest after a long check ends when nobody writes any more", arguments: [false, true])
+    func stillness(isWritten: Bool) async throws {
+        let (changes, signals) = AsyncStream.makeStream(of: Void.self)
+        let clock = ImpatientClock()
+        let looks = Mutex<Int64>(0)
+        let lookout = FileMonitor(
+            look: { _ in
+                let number = looks.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 { clock.pass(milliseconds: 200) }
+                if number == 2 { signals.finish() }
+                return .init(
+                    position: Self.position,
+                    vector: VersionVector([.init(origin: OriginID(high: 1, low: 1), version: number)]),
+                    isComplete: number == 2)
+            }, clock: clock, limits: .standard, logger: LogRecord().logger)
+        if isWritten { clock.onSleep.withLock { $0 = { lookout.signals.add() } } }
+        await lookout.run(changes) { _ in }
+        #expect(clock.slept.withLock { $0 } == (isWritten ? [500, 500, 500, 400] : [500]))
+    }
+
     @Test("an unchanged file is not reported again")
     func unchanged() async throws {
         let position = Self.position
@@ -111,6 +134,7 @@ struct FileMonitorTests {
 /// A clock on which every sleep ends at once, and is recorded.
 private final class ImpatientClock: SyncClock {
     let slept = Mutex<[Int64]>([])
+    let onSleep = Mutex<@Sendable () -> Void>({})
     private let now = Mutex<Int64>(0)
 
     func wallMilliseconds() -> Int64 { 0 }
@@ -118,6 +142,7 @@ private final class ImpatientClock: SyncClock {
     func sleep(milliseconds: Int64) async throws {
         pass(milliseconds: milliseconds)
         slept.withLock { $0.append(milliseconds) }
+        onSleep.withLock { $0 }()
     }
 
     func pass(milliseconds: Int64) { now.withLock { $0 += milliseconds } }
