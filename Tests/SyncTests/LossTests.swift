@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What changes of one row lose")
 struct LossTests {
-    @Test("is what a comparison of each pair finds, for any part of the changes that arrives", arguments: [false, true])
+    @Test("is what a comparison of each pair finds, whatever part of the changes arrives", arguments: [false, true])
     func pairs(losesWhole: Bool) {
         for seed in UInt64(1)...400 {
             var set = RandomSet(seed: seed)

@@ -217,7 +217,8 @@ final class Applier {
             isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: rivals.unseen),
             defaults: computedDefaults(of: change, at: place, context, entry, among: rivals.unseen), key: tableKey,
             context: context, entry: entry, values: values)
-        if !context.mergesByColumn, !rivals.unseen.isEmpty, let row = rows.id(of: tableKey, entry: entry, values: values)
+        if !context.mergesByColumn, !rivals.unseen.isEmpty,
+            let row = rows.id(of: tableKey, entry: entry, values: values)
         {
             contested.add(row)
         }

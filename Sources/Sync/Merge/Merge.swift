@@ -61,7 +61,8 @@ package struct Contenders: Sendable {
         var (low, high) = (0, writes.count)
         while low < high {
             let middle = (low + high) / 2
-            let isLater = writes[middle].life > write.life || (writes[middle].life == write.life && write < writes[middle])
+            let other = writes[middle]
+            let isLater = other.life == write.life ? write < other : other.life > write.life
             if isLater { high = middle } else { low = middle + 1 }
         }
         return low < writes.count && writes[low].life == write.life ? later[low] : ColumnMask()
