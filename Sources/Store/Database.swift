@@ -221,6 +221,7 @@ public final class Database: Sendable {
 
     /// Applies what other processes and the replication have committed to live objects and sends the events.
     /// This happens automatically; call it to be sure that everything committed before the call is visible.
+    /// Observers of a change that another thread finds at the same moment may still be running when it returns.
     ///
     /// - Throws: ``StoreError`` when the file cannot be read, and inside an access to this database.
     public func refresh() throws {
