@@ -15,6 +15,12 @@ public struct Limits: Sendable, Hashable {
     /// after which a sender closes a batch. A single heavier change travels in a batch of its own.
     public var bytesPerBatch = 1 << 20
 
+    /// Target: changes after which a transaction is taken to end that no mark and no snapshot shows.
+    public var changesPerUnseenTransaction = 10_000
+
+    /// Target: bytes after which a transaction is taken to end that no mark and no snapshot shows.
+    public var bytesPerUnseenTransaction = 8 << 20
+
     /// Ceiling: changes in a received batch.
     public var receivedChangesPerBatch = 1 << 16
 

@@ -254,6 +254,7 @@ public final class Replicator: Sendable {
         return FileMonitor(
             look: { [inbox, replica] last in
                 let position = try await source.position()
+                inbox.ends.note(position)
                 guard position != last else { return nil }
                 return try await blocking {
                     let isComplete = try inbox.lookOnce()

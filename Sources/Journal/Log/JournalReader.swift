@@ -142,12 +142,16 @@ public struct JournalReader {
     ///   - changes: The most changes in a batch, 1 or more.
     ///   - bytes: The weight at which a batch is complete: the weight of its values (``Value/weight``), plus
     ///     24 for each entry of a run's causal context.
+    ///   - ends: Where transactions of this replica end whose writers mark no end; nil when only the end of the
+    ///     journal is one.
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run, without
     ///   passing it to `body`; errors of SQLite.
     public func forEachBatch(
-        after have: VersionVector, changes limit: Int, bytes: Int, _ body: (ChangeBatch) throws -> Bool
+        after have: VersionVector, changes limit: Int, bytes: Int, ends: TransactionEnds? = nil,
+        _ body: (ChangeBatch) throws -> Bool
     ) throws {
         guard let start = try firstPosition(beyond: have) else { return }
+        var finder = TransactionEndFinder(ends, lastSeq: lastSeq, db)
         var builder = BatchBuilder(written: written)
         for run in try runs.runs(from: start) {
             let known = have[run.origin]
@@ -155,8 +159,11 @@ public struct JournalReader {
             let cursor = try cursor(over: run, from: max(run.seq(of: known + 1), run.firstSeq))
             while try cursor.next() {
                 guard cursor.version > known else { continue }
-                // A snapshot ends with a whole transaction, whether its writer marked the end or not.
-                try builder.append(cursor, run: run, endsTransaction: cursor.endsTransaction || cursor.seq == lastSeq)
+                try builder.append(cursor, run: run)
+                let isEnd = try finder.isEnd(
+                    at: cursor.seq, isMarked: cursor.endsTransaction, ownEnd: run.origin == identity.origin ? run.endSeq : nil,
+                    weight: builder.weightOfLast)
+                if isEnd { builder.endTransaction() }
                 if builder.batch.changes.count >= limit || builder.weight >= bytes {
                     if let before = builder.takeBeforeHeavyEnd(bytes) {
                         guard try body(before) else { return }
@@ -217,12 +224,15 @@ private struct BatchBuilder {
     let written: WrittenValues?
     var batch = ChangeBatch()
     var weight = 0
-    private var weightOfLast = 0
+    private(set) var weightOfLast = 0
     private var shapes: [Int64: Int] = [:]
 
     init(written: WrittenValues?) { self.written = written }
 
-    mutating func append(_ cursor: JournalCursor, run: JournalRun, endsTransaction: Bool) throws {
+    /// Marks the last change as the end of a transaction.
+    mutating func endTransaction() { batch.changes[batch.changes.count - 1].endsTransaction = true }
+
+    mutating func append(_ cursor: JournalCursor, run: JournalRun) throws {
         let shape: Int
         if let known = shapes[cursor.entry.id] {
             shape = known
@@ -242,7 +252,7 @@ private struct BatchBuilder {
         batch.changes.append(
             Change(
                 shape: shape, operation: cursor.operation, life: cursor.life, stamp: cursor.stamp, mask: mask,
-                values: start..<batch.values.count, endsTransaction: endsTransaction, isKeyChange: cursor.isKeyChange,
+                values: start..<batch.values.count, endsTransaction: false, isKeyChange: cursor.isKeyChange,
                 isMinted: cursor.isMinted, isCovering: cursor.isCovering))
         if let last = batch.runs.indices.last, batch.runs[last].origin == run.origin,
             batch.runs[last].lastVersion + 1 == cursor.version, batch.runs[last].known == run.known

@@ -111,7 +111,8 @@ public struct Endpoint: Sendable {
 
     private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
         let source = FrameSource(
-            replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper)
+            replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper,
+            ends: inbox.ends)
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
         let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
         let deadline = clock.steadyMilliseconds() + wait * 1_000

@@ -16,6 +16,8 @@ package final class Inbox: Sendable {
     let logger: Logger?
     /// Checks that this file alone publishes changes under its origin.
     let keeper: IdentityKeeper
+    /// Where the snapshots of this process have ended.
+    let ends = SeenEnds()
     let functions: ConflictFunctions
     /// What is recorded of peers.
     package let peers: PeerRecords

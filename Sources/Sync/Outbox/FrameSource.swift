@@ -9,6 +9,8 @@ struct FrameSource: Sendable {
     let encoding: PayloadEncoding
     /// Keeps the publication record; nil when nothing leaves the process.
     var keeper: IdentityKeeper?
+    /// Where the snapshots of this process have ended.
+    var ends = SeenEnds()
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -77,7 +79,9 @@ struct FrameSource: Sendable {
                 portion.position = try Position(db)
                 guard portion.more else { return portion }
                 try FrameSource.checkHorizon(have, db)
-                try Outbox.forEachBatch(in: db, after: have, limits: limits) { batch in
+                let seen = ends.positions(upTo: portion.position)
+                ends.note(portion.position)
+                try Outbox.forEachBatch(in: db, after: have, limits: limits, seen: seen) { batch in
                     let frame = try Frame(batch, encoding: encoding)
                     if let refusal = refusal(of: frame, batch) {
                         // The frames before it are sent first.

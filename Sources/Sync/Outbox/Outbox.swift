@@ -12,12 +12,16 @@ package enum Outbox {
     /// A batch ends at ``Limits/changesPerBatch`` or ``Limits/bytesPerBatch``, even in the middle of a
     /// transaction; its last change then does not end one.
     ///
+    /// - Parameter seen: The positions at which snapshots have ended (``TransactionEnds/seen``).
     /// - Throws: As ``JournalReader/init(_:)`` and ``JournalReader/forEachBatch(after:changes:bytes:_:)``,
     ///   and what `body` throws.
     package static func forEachBatch(
-        in db: Database, after have: VersionVector, limits: Limits, _ body: (ChangeBatch) throws -> Bool
+        in db: Database, after have: VersionVector, limits: Limits, seen: [Int64] = [],
+        _ body: (ChangeBatch) throws -> Bool
     ) throws {
+        let ends = TransactionEnds(
+            seen: seen, changes: limits.changesPerUnseenTransaction, bytes: limits.bytesPerUnseenTransaction)
         try JournalReader(db).forEachBatch(
-            after: have, changes: limits.changesPerBatch, bytes: limits.bytesPerBatch, body)
+            after: have, changes: limits.changesPerBatch, bytes: limits.bytesPerBatch, ends: ends, body)
     }
 }
