@@ -161,8 +161,8 @@ public struct JournalReader {
                 guard cursor.version > known else { continue }
                 try builder.append(cursor, run: run)
                 let isEnd = try finder.isEnd(
-                    at: cursor.seq, isMarked: cursor.endsTransaction, ownEnd: run.origin == identity.origin ? run.endSeq : nil,
-                    weight: builder.weightOfLast)
+                    at: cursor.seq, isMarked: cursor.endsTransaction,
+                    ownEnd: run.origin == identity.origin ? run.endSeq : nil, weight: builder.weightOfLast)
                 if isEnd { builder.endTransaction() }
                 if builder.batch.changes.count >= limit || builder.weight >= bytes {
                     if let before = builder.takeBeforeHeavyEnd(bytes) {

@@ -120,7 +120,8 @@ package struct SyncSession: Sendable {
     /// - Returns: What the peer has durably afterwards, and what it defers.
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
-        let source = FrameSource(replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends)
+        let source = FrameSource(
+            replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
         // Changes that the peer does not want from here count as sent, and not as being there.
