@@ -250,11 +250,10 @@ public final class Replicator: Sendable {
     /// Makes the monitor that all followers share. It brings derived state and held rows up to date when the
     /// file has changed.
     private func lookout() -> FileMonitor {
-        let source = FrameSource(replica: replica, limits: limits, encoding: .none)
+        let source = FrameSource(replica: replica, limits: limits, encoding: .none, ends: inbox.ends)
         return FileMonitor(
             look: { [inbox, replica] last in
                 let position = try await source.position()
-                inbox.ends.note(position)
                 guard position != last else { return nil }
                 return try await blocking {
                     let isComplete = try inbox.lookOnce()

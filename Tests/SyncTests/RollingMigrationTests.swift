@@ -442,7 +442,7 @@ struct RollingMigrationTests {
         let fleet = try Fleet()
         try fleet.run(0, Self.addition + "; INSERT INTO item VALUES(1, 'a', 'x')")
         try fleet.cluster.converge()
-        let source = FrameSource(replica: fleet.cluster[1], limits: .standard, encoding: .none)
+        let source = FrameSource(replica: fleet.cluster[1], limits: .standard, encoding: .none, ends: SeenEnds())
         let before = try await source.position()
         #expect(try await source.position() == before)
         try fleet.run(1, "ALTER TABLE item ADD COLUMN state TEXT")

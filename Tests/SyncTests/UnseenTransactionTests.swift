@@ -58,6 +58,7 @@ struct UnseenTransactionTests {
         let fixture = try replica("marked")
         try fixture.execute(insert(1...25))
         #expect(try transactions(fixture) == [25])
+        #expect(try transactions(fixture, seen: [25]) == [25])
         try fixture.executeForeign(insert(26...30))
         try fixture.execute(insert(31...60))
         #expect(try transactions(fixture) == [25, 35])
@@ -89,8 +90,8 @@ struct UnseenTransactionTests {
         }
         for seq in [3, 3, 7] as [Int64] { ends.note(position(seq, 1)) }
         #expect(ends.positions(upTo: position(9, 1)) == [3, 7])
-        // The file ends before what was seen: it is another one.
-        #expect(ends.positions(upTo: position(5, 1)) == [])
+        // Another snapshot has ended later than this one.
+        #expect(ends.positions(upTo: position(5, 1)) == [3])
         ends.note(position(4, 2))
         #expect(ends.positions(upTo: position(9, 2)) == [4])
         for seq in 5...Int64(SeenEnds.most + 5) { ends.note(position(seq, 2)) }

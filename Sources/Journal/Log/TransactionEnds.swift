@@ -57,7 +57,8 @@ struct TransactionEndFinder {
         changes += 1
         weight += added
         guard changes >= ends.changes || weight >= ends.bytes else { return false }
-        guard try nextMark(after: seq) >= min(ownEnd, ends.seen.first ?? .max) else { return false }
+        // A mark at the end of the first snapshot belongs to what precedes it.
+        guard try nextMark(after: seq) >= min(ownEnd, ends.seen.first.map { $0 + 1 } ?? .max) else { return false }
         return end()
     }
 

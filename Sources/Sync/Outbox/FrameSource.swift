@@ -10,7 +10,7 @@ struct FrameSource: Sendable {
     /// Keeps the publication record; nil when nothing leaves the process.
     var keeper: IdentityKeeper?
     /// Where the snapshots of this process have ended.
-    var ends = SeenEnds()
+    let ends: SeenEnds
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -57,7 +57,9 @@ struct FrameSource: Sendable {
     func position() async throws -> Position {
         try await blocking {
             try replica.refreshDerivedState()
-            return try replica.read { db in try Position(db) }
+            let position = try replica.read { db in try Position(db) }
+            ends.note(position)
+            return position
         }
     }
 

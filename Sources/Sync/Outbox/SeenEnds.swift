@@ -27,12 +27,11 @@ final class SeenEnds: Sendable {
         }
     }
 
-    /// The positions up to `position`, ascending.
+    /// The positions in a snapshot that ends at `position`, ascending. Another snapshot may have ended later.
     func positions(upTo position: FrameSource.Position) -> [Int64] {
         state.withLock { state in
             guard state.origin == position.origin else { return [] }
-            // A file that was restored ends before positions that were seen.
-            return (state.positions.last ?? 0) <= position.seq ? state.positions : []
+            return Array(state.positions.prefix { $0 <= position.seq })
         }
     }
 }

@@ -89,7 +89,7 @@ import Testing
     func brokenPush() async throws {
         let pair = try ReplicaPair(.local)
         try ReplicaPair.insert(pair.a, 1..<10)
-        let source = FrameSource(replica: pair.a, limits: pair.limits, encoding: .zstd)
+        let source = FrameSource(replica: pair.a, limits: pair.limits, encoding: .zstd, ends: SeenEnds())
         let portion = try await source.portion(after: VersionVector(), bytes: 1 << 20)
         let open = Frame(body: .open(cluster: "main", origin: try pair.a.identity().origin))
 

@@ -67,7 +67,7 @@ final class ReplicaPair: Sendable {
         limits.changesPerBatch = 4
         let pair = try ReplicaPair(.local, limits: limits)
         try insert(pair.a, 1..<10)
-        let source = FrameSource(replica: pair.a, limits: limits, encoding: .zstd)
+        let source = FrameSource(replica: pair.a, limits: limits, encoding: .zstd, ends: SeenEnds())
         let portion = try await source.portion(after: VersionVector(), bytes: 1 << 20)
         return (pair, limits, try pair.a.identity().origin, portion)
     }
