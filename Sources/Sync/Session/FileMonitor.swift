@@ -55,17 +55,13 @@ struct FileMonitor: Sendable {
             for await _ in looks {
                 await rest(pace.delay(at: clock.steadyMilliseconds()))
                 let began = clock.steadyMilliseconds()
-                var isChanged = false
-                var isAlone = false
-                defer {
-                    let end = clock.steadyMilliseconds()
-                    // Most checks of a changed file take less than a millisecond.
-                    if !isAlone { pace.took(max(end - began, isChanged ? 1 : 0), until: end) }
-                }
                 do {
-                    if let finding = try await look(last) {
-                        isChanged = true
-                        isAlone = goesOn && finding.vector == held
+                    let finding = try await look(last)
+                    let end = clock.steadyMilliseconds()
+                    let isAlone = finding.map { goesOn && $0.vector == held } ?? false
+                    // Most checks of a changed file take less than a millisecond.
+                    if !isAlone { pace.took(max(end - began, finding == nil ? 0 : 1), until: end) }
+                    if let finding {
                         held = finding.vector
                         goesOn = !finding.isComplete
                         last = finding.isComplete ? finding.position : nil
@@ -74,6 +70,8 @@ struct FileMonitor: Sendable {
                     }
                     failures = 0
                 } catch {
+                    let end = clock.steadyMilliseconds()
+                    pace.took(end - began, until: end)
                     failures += 1
                     // Logged once for each series of failures.
                     if failures == 1 {
