@@ -38,13 +38,15 @@ extension Rekeying {
             session.domains.tables[$0.tableID] != nil
         }
         guard !inserts.isEmpty else { return [] }
-        let keys = Set(inserts.map { TableKey(table: $0.tableID, key: $0.key) })
-        return try addClaims(in: Set(inserts.map(\.tableID)), of: keys, to: meanings, db)
+        let keys = inserts.flatMap { insert in
+            insert.contestableKey.map { meanings.rows(of: .init(domain: insert.tableID, key: $0)) } ?? []
+        }
+        return try addClaims(in: Set(inserts.map(\.tableID)), of: Set(keys), to: meanings, db)
     }
 
     /// Finds the contested keys of tables.
     ///
-    /// - Parameter keys: The keys to look at; nil for all.
+    /// - Parameter keys: The rows to look at; nil for all.
     private static func addClaims(
         in tables: Set<Int64>, of keys: Set<TableKey>? = nil, to meanings: KeyMeanings, _ db: Database
     ) throws -> Set<KeyMeanings.Name> {
@@ -55,17 +57,21 @@ extension Rekeying {
             let row = TableKey(table: change.shape.table, key: change.key)
             if keys?.contains(row) ?? true { positions[row, default: []].append(change.seq) }
         }
+        // The inserts of one key may be those of several rows.
+        let scattered = meanings.names.filter { tables.contains($0.domain) }.map { name in
+            (name.domain, meanings.rows(of: name).flatMap { positions[$0] ?? [] })
+        }
         var found: Set<KeyMeanings.Name> = []
-        for (row, seqs) in positions where seqs.count > 1 {
+        for (table, seqs) in positions.map({ ($0.key.table, $0.value) }) + scattered where seqs.count > 1 {
             let entries = try reader.entries(at: seqs)
             let inserts = try seqs.compactMap { seq -> KeyMeanings.Insert? in
                 guard let entry = entries[seq], let shape = reader.registry[entry.shapeID],
                     let key = entry.contestableKey
                 else { return nil }
-                return try .init(.init(seq: seq, table: row.table, key: key, moved: nil), entry, shape, reader)
+                return try .init(.init(seq: seq, table: table, key: key, moved: nil), entry, shape, reader)
             }
             for insert in inserts where inserts.contains(where: { insert.contests($0) }) {
-                let name = KeyMeanings.Name(domain: row.table, key: insert.claim.key)
+                let name = KeyMeanings.Name(domain: table, key: insert.claim.key)
                 guard !meanings.inserts(of: name).contains(where: { $0.claim.seq == insert.claim.seq }) else {
                     continue
                 }
@@ -78,16 +84,17 @@ extension Rekeying {
 }
 
 extension JournalEntry {
-    /// The key that this insert may contest; nil when its row has another key here than its writer wrote. Such
-    /// a row has lost that key or means a row that did, and its new key is nobody's choice.
-    var contestableKey: Int64? { written[0] == nil ? values.first.flatMap(KeyMeanings.number) : nil }
+    /// The key that this insert may contest: the one that its writer wrote, whatever row that means here.
+    var contestableKey: Int64? { (written[0] ?? values.first).flatMap(KeyMeanings.number) }
 }
 
 extension KeyMeanings.Insert {
     /// True for two concurrent inserts of one key, unless both keys were given, and when one took the key of
     /// the other while that was held.
     func contests(_ other: KeyMeanings.Insert) -> Bool {
-        guard claim.seq != other.claim.seq, isMinted || other.isMinted else { return false }
+        guard claim.seq != other.claim.seq, claim.key == other.claim.key, isMinted || other.isMinted else {
+            return false
+        }
         switch (writer.saw(other.writer), other.writer.saw(writer)) {
         case (false, false): return true
         case (true, _): return isCovering

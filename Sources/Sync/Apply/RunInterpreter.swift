@@ -74,16 +74,16 @@ final class RunInterpreter {
             // A later insert of the part may take the key of this row.
             held[name]?.append(insert)
             if isReached {
-                let seqs = concurrent.unseenWrites(
-                    table: entry.table, key: Key([.integer(key)]), registry: registry
-                ).filter { other in
+                let seqs = meanings.rows(of: name).flatMap {
+                    concurrent.unseenWrites(table: entry.table, key: $0.key, registry: registry)
+                }.filter { other in
                     other.operation == .insert && !(known + rivals).contains { $0.claim.seq == other.seq }
                 }.map(\.seq)
                 if !seqs.isEmpty {
                     let current = try reader ?? JournalReader(db)
                     reader = current
                     for (seq, other) in try current.entries(at: seqs).sorted(by: { $0.key < $1.key }) {
-                        guard other.contestableKey != nil, let shape = current.registry[other.shapeID] else { continue }
+                        guard other.contestableKey == key, let shape = current.registry[other.shapeID] else { continue }
                         rivals.append(
                             try .init(.init(seq: seq, table: entry.table, key: key, moved: nil), other, shape, current))
                     }

@@ -66,6 +66,15 @@ final class KeyMeanings {
 
     func inserts(of name: Name) -> [Insert] { inserts[name] ?? [] }
 
+    /// The rows whose inserts may have been written with a key, the one with that key first.
+    func rows(of name: Name) -> [TableKey] {
+        var keys = Set(inserts(of: name).map(\.newKey) + decided(name).map(\.key))
+        // A program may have written the new key of a row that has another one now.
+        if let key = origins[name] { keys.formUnion(decided(Name(domain: name.domain, key: key)).map(\.key)) }
+        keys.remove(name.key)
+        return ([name.key] + keys.sorted()).map { TableKey(table: name.domain, key: Key([.integer($0)])) }
+    }
+
     /// Adds an insert of a contested key.
     func add(_ insert: Insert) {
         let name = put(insert)

@@ -41,7 +41,7 @@ struct UnseenRows {
             guard !isSeen(entry) else { return }
             changes += 1
             var start = touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues))
-            if entry.operation == .insert, entry.isMinted, entry.contestableKey != nil {
+            if entry.operation == .insert, entry.isMinted, entry.written[0] == nil {
                 start.minted = (entry.origin ?? own, entry.version)
             }
             touched[entry.tableID, default: [:]][entry.key] = start
