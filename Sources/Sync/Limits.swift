@@ -24,8 +24,18 @@ public struct Limits: Sendable, Hashable {
     /// Ceiling: changes in a received batch.
     public var receivedChangesPerBatch = 1 << 16
 
-    /// Ceiling: bytes of a batch before compression.
-    public var rawBatchBytes = 64 << 20
+    /// Ceiling: bytes of a batch before compression. A batch beyond ``bytesPerBatch`` holds a single change.
+    ///
+    /// SQLite holds rows of at most 1 000 000 000 bytes (https://sqlite.org/limits.html), so nearly all of them can
+    /// travel, and a batch can wait in the file for the end of its transaction.
+    public var rawBatchBytes = 900 << 20
+
+    /// Target: bytes of a batch or frame beyond which it waits until there is memory for it.
+    public var largeFrameBytes = 8 << 20
+
+    /// Ceiling: bytes of the frames beyond ``largeFrameBytes`` that a process receives at the same time, and sends
+    /// at the same time; one frame may be larger. Memory is some times that.
+    static let largeFrameBytesAtOnce = 256 << 20
 
     /// Ceiling: bytes of a raw batch that are not text or blob content. Decoding costs at most some tens of
     /// bytes of memory for each such byte, so this limit bounds the memory that a hostile batch can take.
@@ -77,7 +87,7 @@ public struct Limits: Sendable, Hashable {
     public var frameHeaderBytes = 1 << 20
 
     /// Ceiling: bytes of a frame's payload as it travels, compressed or not.
-    public var framePayloadBytes = 64 << 20
+    public var framePayloadBytes = 900 << 20
 
     /// Target: bytes of frames after which a sender ends one push and begins the next.
     public var bytesPerPush = 8 << 20
@@ -86,7 +96,7 @@ public struct Limits: Sendable, Hashable {
     public var bytesPerPull = 32 << 20
 
     /// Ceiling: bytes of the body of one push, and of the answer to one pull.
-    public var streamBodyBytes = 128 << 20
+    public var streamBodyBytes = 1 << 30
 
     /// Ceiling: bytes of any other request or answer.
     public var messageBytes = 16 << 20
@@ -133,8 +143,19 @@ public struct Limits: Sendable, Hashable {
     /// See ``lowSpeedSeconds``.
     public var lowSpeedBytesPerSecond = 16
 
-    /// The longest time of one request and its answer, in seconds. The wait of a long poll is added.
+    /// The longest time of one request and its answer, in seconds. The wait of a long poll is added, and the time
+    /// that the body takes at ``largeBodyBytesPerSecond``.
     public var requestSeconds = 600
+
+    /// The slowest average rate at which a large body may travel, in bytes a second.
+    public var largeBodyBytesPerSecond = 256 << 10
+
+    /// The seconds without an answer for which a peer may apply a push of so many bytes. A large value is written
+    /// several times, to a disk that may be slow.
+    func secondsToApply(_ bytes: Int) -> Int { bytes >> 22 }
+
+    /// The seconds that a body of so many bytes may take, on top of ``requestSeconds``.
+    package func extraSeconds(ofBody bytes: Int) -> Int { bytes / max(largeBodyBytesPerSecond, 1) }
 
     /// The first delay after a failed exchange is drawn from 0 to this value, in milliseconds. The upper
     /// bound doubles with each failure.

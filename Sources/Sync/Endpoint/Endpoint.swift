@@ -131,6 +131,7 @@ public struct Endpoint: Sendable {
                 continue
             }
             guard sent == 0, portion.frames.isEmpty else { return try await end(portion, more: false, of: request) }
+            if let refusal = portion.refusal { throw refusal }
             // A signal may mean nothing: the file watch cannot tell what was written.
             repeat {
                 let left = deadline - clock.steadyMilliseconds()

@@ -27,7 +27,7 @@ public struct PushReceiver: Sendable {
             throw SyncError(.tooLarge, "The push is larger than \(endpoint.limits.streamBodyBytes) bytes")
         }
         parser.append(piece)
-        while let frame = try nextFrame() { try await receive(frame) }
+        while let frame = try await nextFrame() { try await receive(frame) }
     }
 
     /// Takes one frame.
@@ -69,10 +69,10 @@ public struct PushReceiver: Sendable {
         return PushReply(vector: have, applied: await intake.tally.applied, heldBack: heldBack)
     }
 
-    private mutating func nextFrame() throws(SyncError) -> Frame? {
+    private mutating func nextFrame() async throws -> Frame? {
         do {
-            return try parser.next()
-        } catch {
+            return try await parser.next(within: .receiving)
+        } catch let error as WireError {
             throw SyncError(error)
         }
     }

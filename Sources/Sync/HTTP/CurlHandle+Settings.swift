@@ -21,12 +21,14 @@ extension CurlHandle {
 
     /// Bounds the time to connect, the time without progress and the whole time.
     ///
-    /// - Parameter extraSeconds: For how long the server may wait before it answers.
-    func setTimes(_ limits: Limits, extraSeconds: Int = 0) throws(SyncError) {
+    /// - Parameters:
+    ///   - extraSeconds: For how long the server may wait before it answers.
+    ///   - bodySeconds: How long the body may travel on top of other requests.
+    func setTimes(_ limits: Limits, extraSeconds: Int = 0, bodySeconds: Int = 0) throws(SyncError) {
         try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connectTimeoutMilliseconds)
         try set(CURLOPT_LOW_SPEED_LIMIT, limits.lowSpeedBytesPerSecond)
         try set(CURLOPT_LOW_SPEED_TIME, limits.lowSpeedSeconds + extraSeconds)
-        try set(CURLOPT_TIMEOUT, limits.requestSeconds + extraSeconds)
+        try set(CURLOPT_TIMEOUT, limits.requestSeconds + extraSeconds + bodySeconds)
     }
 
     /// Requires a trusted certificate with the server's name.

@@ -48,8 +48,17 @@ struct FrameSource: Sendable {
         /// Bytes of the frames' payloads.
         var bytes = 0
 
-        /// True when the snapshot holds more changes than the frames.
-        var more: Bool { !have.covers(vector) }
+        /// The memory of a large frame among them.
+        var reservation: MemoryBudget.Reservation?
+
+        /// The error for a change of ``refused``; nil when nothing is refused.
+        var refusal: SyncError?
+
+        /// What cannot be sent: changes that are too large, and what their origins wrote after them.
+        var refused = VersionVector()
+
+        /// True when the snapshot holds more changes to send than the frames.
+        var more: Bool { !have.merged(with: refused).covers(vector) }
     }
 
     /// Reads the current position. It is cheaper than a portion, for a check after a signal that may mean
@@ -65,42 +74,77 @@ struct FrameSource: Sendable {
 
     /// Reads the next portion of what the peer lacks, and records it as published before it is returned.
     ///
+    /// A large change comes alone, when there is memory for it.
+    ///
     /// - Parameters:
     ///   - have: What the peer has.
     ///   - bytes: The size of the portion in bytes of frames, approximately; at least one frame if the peer
     ///     lacks anything.
     func portion(after have: VersionVector, bytes: Int) async throws -> Portion {
+        var reservation: MemoryBudget.Reservation?
+        while true {
+            let isReserved = reservation != nil
+            let read = try await portion(after: have, bytes: bytes, isReserved: isReserved)
+            guard let lacking = read.lacking, read.portion.frames.isEmpty else {
+                var portion = read.portion
+                portion.reservation = reservation
+                return portion
+            }
+            reservation = try await MemoryBudget.sending.reserve(lacking)
+        }
+    }
+
+    /// - Parameter isReserved: True to take one large change.
+    /// - Returns: The portion up to a large change, and that change's size.
+    private func portion(
+        after have: VersionVector, bytes: Int, isReserved: Bool
+    ) async throws -> (portion: Portion, lacking: Int?) {
         try await blocking {
             try replica.refreshDerivedState()
             var head: (entry: PublicationRecord.Entry, witness: EntryWitness?)?
-            let portion = try replica.read { db in
+            let read = try replica.read { db -> (portion: Portion, lacking: Int?) in
                 var portion = Portion(have: have)
+                var lacking: Int?
                 let reader = try JournalReader(db)
                 let own = reader.identity.origin
                 portion.vector = reader.vector()
                 portion.position = try Position(db)
-                guard portion.more else { return portion }
+                guard portion.more else { return (portion, lacking) }
                 try FrameSource.checkHorizon(have, db)
                 let seen = ends.positions(upTo: portion.position)
                 ends.note(portion.position)
-                try Outbox.forEachBatch(in: db, after: have, limits: limits, seen: seen) { batch in
-                    let frame = try Frame(batch, encoding: encoding)
-                    if let refusal = refusal(of: frame, batch) {
-                        // The frames before it are sent first.
-                        guard !portion.frames.isEmpty else { throw refusal }
-                        return false
+                var isRefused: Bool
+                repeat {
+                    isRefused = false
+                    let after = portion.have.merged(with: portion.refused)
+                    try Outbox.forEachBatch(in: db, after: after, limits: limits, seen: seen) { batch in
+                        let weight = batch.largeWeight(limits)
+                        // What comes before it is sent first.
+                        if weight > 0, !isReserved || !portion.frames.isEmpty {
+                            lacking = weight
+                            return false
+                        }
+                        let frame = try Frame(batch, encoding: encoding)
+                        if let refusal = refusal(of: frame, batch) {
+                            isRefused = true
+                            portion.refusal = portion.refusal ?? refusal
+                            for run in batch.runs {
+                                portion.refused.advance(run.origin, to: portion.vector[run.origin])
+                            }
+                            return false
+                        }
+                        for run in batch.runs { portion.have.advance(run.origin, to: run.lastVersion) }
+                        portion.changes += batch.changes.count
+                        portion.bytes += frame.payload.count
+                        portion.frames.append(frame)
+                        return portion.bytes < bytes && weight == 0
                     }
-                    for run in batch.runs { portion.have.advance(run.origin, to: run.lastVersion) }
-                    portion.changes += batch.changes.count
-                    portion.bytes += frame.payload.count
-                    portion.frames.append(frame)
-                    return portion.bytes < bytes
-                }
+                } while isRefused
                 if portion.have[own] > have[own] { head = try unpublishedHead(reader) }
-                return portion
+                return (portion, lacking)
             }
             if let head { try keeper?.willPublish(head.entry, at: head.witness) }
-            return portion
+            return read
         }
     }
 
@@ -128,7 +172,8 @@ struct FrameSource: Sendable {
             "A change of table \(batch.shapes[change.shape].table), version \(run.firstVersion) of \(run.origin.short), has "
                 + "\(size) bytes, and peers take at most \(limits.rawBatchBytes)",
             hint:
-                "Later changes wait behind it. Keep such values in files, and the names of the files in the database."
+                "What that machine wrote later waits behind it. Keep such values in files, and the names of the files in "
+                + "the database."
         )
     }
 
@@ -145,5 +190,13 @@ struct FrameSource: Sendable {
             PublicationRecord.Entry(origin: own, version: version, digest: digest),
             reader.witness(of: own, version: version)
         )
+    }
+}
+
+extension ChangeBatch {
+    /// The bytes of the values of a batch that is large; 0 for others.
+    fileprivate func largeWeight(_ limits: Limits) -> Int {
+        let weight = values.reduce(0) { $0 + $1.weight }
+        return weight > limits.largeFrameBytes ? weight : 0
     }
 }

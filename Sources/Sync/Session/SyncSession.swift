@@ -138,6 +138,7 @@ package struct SyncSession: Sendable {
                 if have != before { continue }
             }
             guard !portion.frames.isEmpty else {
+                if let refusal = portion.refusal { throw refusal }
                 sent.theirs = have
                 return sent
             }
@@ -161,6 +162,7 @@ package struct SyncSession: Sendable {
                         .clockSkew, "\(transport.name) did not take all that it was sent",
                         hint: "Its clock may be behind this one's; compare the clocks.")
                 }
+                if let refusal = portion.refusal { throw refusal }
                 sent.theirs = reply.vector
                 return sent
             }
@@ -269,12 +271,18 @@ package struct SyncSession: Sendable {
         var report = SyncReport(peer: hello.origin)
         report.theirs = hello.vector
         var theirHeldBack = VersionVector()
-        while true {
-            let (end, tally) = try await pull(waitSeconds: 0, from: report.theirs)
-            report.add(tally)
-            report.theirs = end.vector
-            theirHeldBack = end.heldBack
-            if !end.more { break }
+        var refusal: SyncError?
+        do {
+            while true {
+                let (end, tally) = try await pull(waitSeconds: 0, from: report.theirs)
+                report.add(tally)
+                report.theirs = end.vector
+                theirHeldBack = end.heldBack
+                if !end.more { break }
+            }
+        } catch let error as SyncError where error.code == .tooLarge {
+            // A change that the peer cannot send keeps nothing of this replica from it.
+            refusal = error
         }
         let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
         report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
@@ -282,6 +290,7 @@ package struct SyncSession: Sendable {
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }
+        if let refusal { throw refusal }
         // The peer learns that this replica has merged its changes, and the other way round.
         if report.pulledChanges > 0 || pushed.changes > 0 { _ = try await greet() }
         try await transport.finish()

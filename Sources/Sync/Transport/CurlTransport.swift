@@ -48,7 +48,7 @@ public final class CurlTransport: Transport {
         let body = try translated { () throws(WireError) in try request.encoded() }
         let exchange = try begin(
             WireHTTP.pullPath, body: body, type: WireHTTP.messageType, bodyLimit: limits.streamBodyBytes,
-            extraSeconds: request.waitSeconds)
+            extraSeconds: request.waitSeconds, bodySeconds: limits.extraSeconds(ofBody: limits.streamBodyBytes))
         do {
             try await checkHead(of: exchange, type: WireHTTP.framesType)
             var answer = PullAnswer(peer: name, limits: limits)
@@ -65,9 +65,10 @@ public final class CurlTransport: Transport {
     /// - Throws: As ``hello(_:)``.
     public func push(_ frames: [Frame]) async throws -> PushReply {
         var body: [UInt8] = []
-        for frame in frames { body += try translated { () throws(WireError) in try frame.encoded() } }
+        for frame in frames { try translated { () throws(WireError) in try frame.encode(into: &body) } }
         let answer = try await answer(
-            WireHTTP.pushPath, body: body, bodyType: WireHTTP.framesType, type: WireHTTP.messageType)
+            WireHTTP.pushPath, body: body, bodyType: WireHTTP.framesType, type: WireHTTP.messageType,
+            extraSeconds: limits.secondsToApply(body.count))
         return try translated { () throws(WireError) in try PushReply(decoding: answer, limits: limits) }
     }
 
@@ -103,7 +104,8 @@ public final class CurlTransport: Transport {
         _ path: String, body: [UInt8]?, bodyType: String? = nil, type: String, extraSeconds: Int = 0
     ) async throws -> [UInt8] {
         let exchange = try begin(
-            path, body: body, type: bodyType, bodyLimit: limits.messageBytes, extraSeconds: extraSeconds)
+            path, body: body, type: bodyType, bodyLimit: limits.messageBytes, extraSeconds: extraSeconds,
+            bodySeconds: limits.extraSeconds(ofBody: body?.count ?? 0))
         do {
             try await checkHead(of: exchange, type: type)
             var answer: [UInt8] = []
@@ -135,11 +137,11 @@ public final class CurlTransport: Transport {
     }
 
     private func begin(
-        _ path: String, body: [UInt8]?, type: String?, bodyLimit: Int, extraSeconds: Int = 0
+        _ path: String, body: [UInt8]?, type: String?, bodyLimit: Int, extraSeconds: Int = 0, bodySeconds: Int = 0
     ) throws(SyncError) -> CurlExchange {
         let handle = try pool.take()
         try handle.setSafety()
-        try handle.setTimes(limits, extraSeconds: extraSeconds)
+        try handle.setTimes(limits, extraSeconds: extraSeconds, bodySeconds: bodySeconds)
         try handle.setTLS(configuration.tls)
         try handle.set(CURLOPT_URL, url + path)
         var lines: [String] = []

@@ -18,7 +18,7 @@ package struct PullAnswer {
         _ piece: some Collection<UInt8>, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws {
         parser.append(piece)
-        while let frame = try nextFrame() {
+        while let frame = try await nextFrame() {
             switch frame.body {
             case .batch: try await onFrame(frame)
             case .end(let vector, let more, let heldBack):
@@ -37,7 +37,11 @@ package struct PullAnswer {
         return end
     }
 
-    private mutating func nextFrame() throws(SyncError) -> Frame? {
-        do { return try parser.next() } catch { throw SyncError(error) }
+    private mutating func nextFrame() async throws -> Frame? {
+        do {
+            return try await parser.next(within: .receiving)
+        } catch let error as WireError {
+            throw SyncError(error)
+        }
     }
 }

@@ -13,6 +13,14 @@ extension Frame {
     /// - Throws: ``WireError``: `tooLarge` for a payload of 4 GiB, `malformed` when the header cannot be
     ///   written.
     public func encoded() throws(WireError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(payload.count + 1_024)
+        try encode(into: &bytes)
+        return bytes
+    }
+
+    /// As ``encoded()``, behind what `bytes` holds.
+    func encode(into bytes: inout [UInt8]) throws(WireError) {
         let header: [UInt8]
         do {
             header = try Tandem_V1_FrameHeader(body).serializedBytes()
@@ -22,18 +30,19 @@ extension Frame {
         guard let headerSize = UInt32(exactly: header.count), let payloadSize = UInt32(exactly: payload.count) else {
             throw .tooLarge("a frame of 4 GiB")
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Frame.prefixBytes + header.count + payload.count + Frame.checksumBytes)
+        let start = bytes.count
         bytes += Frame.magic
         bytes.append(bigEndian: headerSize)
         bytes.append(bigEndian: payloadSize)
         bytes += header
         bytes += payload
-        bytes.append(bigEndian: bytes.withUnsafeBytes(CRC32.of))
-        return bytes
+        let checksum = bytes.withUnsafeBytes { CRC32.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        bytes.append(bigEndian: checksum)
     }
+}
 
-    /// Decodes one frame.
+extension Frame.Body {
+    /// Checks one frame and decodes its header.
     ///
     /// - Parameters:
     ///   - bytes: Exactly one frame, whose sizes were read before.
@@ -50,10 +59,11 @@ extension Frame {
         } catch {
             throw .malformed("not a frame header")
         }
-        try self.init(
-            body: Body(message, limits: limits), payload: Array(content.dropFirst(Frame.prefixBytes + headerSize)))
-        if case .batch = body { return }
-        guard payload.isEmpty else { throw .malformed("a payload where none belongs") }
+        try self.init(message, limits: limits)
+        if case .batch = self { return }
+        guard content.count == Frame.prefixBytes + headerSize else {
+            throw .malformed("a payload where none belongs")
+        }
     }
 }
 

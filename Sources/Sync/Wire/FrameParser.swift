@@ -6,6 +6,11 @@ public struct FrameParser: Sendable {
     private let limits: Limits
     private var buffer: [UInt8] = []
 
+    /// For the large frame that has begun, or was the last one.
+    private var reservation: MemoryBudget.Reservation?
+    /// True when ``reservation`` is that of the frame that was returned last.
+    private var isServed = false
+
     /// Where the next frame begins in ``buffer``.
     private var start = 0
     private var failure: WireError?
@@ -29,9 +34,38 @@ public struct FrameParser: Sendable {
     ///
     /// - Throws: ``WireError``, and the same again at every later call: the stream cannot be continued.
     public mutating func next() throws(WireError) -> Frame? {
+        var lacking: Int?
+        return try next(lacking: &lacking)
+    }
+
+    /// As ``next()``; waits before it takes memory for a large frame. The memory counts as used until the next
+    /// call.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
+    mutating func next(within budget: MemoryBudget) async throws -> Frame? {
+        if isServed {
+            reservation = nil
+            isServed = false
+        }
+        while true {
+            var lacking = reservation == nil ? limits.largeFrameBytes : nil
+            if let frame = try next(lacking: &lacking) {
+                isServed = true
+                return frame
+            }
+            guard reservation == nil, let bytes = lacking, bytes > limits.largeFrameBytes else { return nil }
+            reservation = try await budget.reserve(bytes)
+            buffer.reserveCapacity(start + bytes + limits.frameHeaderBytes)
+        }
+    }
+
+    /// - Parameter lacking: The size of the largest frame that is taken; nil for any. Afterwards that of the next
+    ///   frame, if it is larger.
+    private mutating func next(lacking: inout Int?) throws(WireError) -> Frame? {
         if let failure { throw failure }
         do {
-            return try parse()
+            guard let (body, payload) = try parse(&lacking) else { return nil }
+            return Frame(body: body, payload: take(payload))
         } catch {
             failure = error
             buffer = []
@@ -48,7 +82,9 @@ public struct FrameParser: Sendable {
         guard isFinished else { throw WireError(.truncated, "the stream ends before its last frame") }
     }
 
-    private mutating func parse() throws(WireError) -> Frame? {
+    /// - Returns: What the next frame is, and where its payload is in the buffer; nil when it is not whole, or too
+    ///   large.
+    private mutating func parse(_ lacking: inout Int?) throws(WireError) -> (Frame.Body, payload: Range<Int>)? {
         let available = buffer[start...]
         guard !available.isEmpty else { return nil }
         guard !isFinished else { throw .malformed("bytes after the last frame") }
@@ -61,11 +97,35 @@ public struct FrameParser: Sendable {
         // Checked before the bytes have arrived, so that a size beyond the limits never fills memory.
         guard headerSize <= limits.frameHeaderBytes else { throw .tooLarge("a frame header of \(headerSize) bytes") }
         guard payloadSize <= limits.framePayloadBytes else { throw .tooLarge("a frame of \(payloadSize) bytes") }
+        if let most = lacking, payloadSize > most {
+            lacking = payloadSize
+            return nil
+        }
         let size = Frame.prefixBytes + headerSize + payloadSize + Frame.checksumBytes
         guard available.count >= size else { return nil }
-        let frame = try Frame(available.prefix(size), headerSize: headerSize, limits: limits)
-        start += size
-        if case .end = frame.body { isFinished = true }
-        return frame
+        let body = try Frame.Body(available.prefix(size), headerSize: headerSize, limits: limits)
+        // A small payload may expand to a large batch.
+        if let most = lacking, case .batch(_, _, let rawSize) = body, rawSize > most {
+            lacking = rawSize
+            return nil
+        }
+        if case .end = body { isFinished = true }
+        let offset = start + Frame.prefixBytes + headerSize
+        return (body, offset..<offset + payloadSize)
+    }
+
+    /// Takes the payload of the first frame out of the buffer, with the frame. A large one is not copied.
+    private mutating func take(_ payload: Range<Int>) -> [UInt8] {
+        let end = payload.upperBound + Frame.checksumBytes
+        guard payload.count > limits.largeFrameBytes else {
+            start = end
+            return Array(buffer[payload])
+        }
+        let rest = Array(buffer[end...])
+        buffer.removeLast(buffer.count - payload.upperBound)
+        buffer.removeFirst(payload.lowerBound)
+        start = 0
+        defer { buffer = rest }
+        return buffer
     }
 }

@@ -60,7 +60,7 @@ struct RequestGuard: RouterMiddleware {
         guard let route else { throw unknown(request) }
         try checkBody(request, for: route)
         let permit = try metrics.begin(.init(action: route.action, address: context.channel.callerAddress))
-        permit.deadline = context.channel.close(after: limits.seconds(for: route.action))
+        permit.deadline = context.channel.close(after: limits.seconds(for: route.action, body: bodyBytes(request)))
         var response = try await next(request, context)
         // The permit lives as long as the answer's body: a pull still runs after its head is sent. It ends
         // also when the connection breaks before the body is requested.
@@ -71,6 +71,8 @@ struct RequestGuard: RouterMiddleware {
         }
         return response
     }
+
+    private func bodyBytes(_ request: Request) -> Int { request.headers[.contentLength].flatMap { Int($0) } ?? 0 }
 
     private func unknown(_ request: Request) -> Refusal {
         let methods = Route.methods(of: request.uri.path)

@@ -74,11 +74,17 @@ struct ServerLimits: Sendable {
     func concurrencyPerAddress(of action: Route.Action) -> Int { max(concurrency(of: action) / 2, 1) }
 
     /// Seconds for a whole request and its answer; then the connection is closed.
-    func seconds(for action: Route.Action) -> Int64 {
+    ///
+    /// - Parameter body: The bytes of the request's body, as its head says.
+    func seconds(for action: Route.Action, body: Int) -> Int64 {
         switch action {
-        case .pull: Int64(messages.requestSeconds + messages.longPollSeconds)
+        case .pull:
+            Int64(
+                messages.requestSeconds + messages.longPollSeconds
+                    + messages.extraSeconds(ofBody: messages.streamBodyBytes))
         case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
-        case .push, .snapshotPart: Int64(messages.requestSeconds)
+        case .push: Int64(messages.requestSeconds + messages.extraSeconds(ofBody: body))
+        case .snapshotPart: Int64(messages.requestSeconds)
         case .events: watchSeconds
         case .hello, .digest, .snapshot, .status, .metrics, .health, .dashboard, .reload, .form, .ready:
             shortRequestSeconds
