@@ -95,8 +95,11 @@ public struct Limits: Sendable, Hashable {
     /// Target: bytes of frames after which an endpoint ends the answer to one pull and says that it has more.
     public var bytesPerPull = 32 << 20
 
+    /// Ceiling: bytes of the body of one push, and of the answer to one pull, without one large frame.
+    public var streamBodyBytes = 128 << 20
+
     /// Ceiling: bytes of the body of one push, and of the answer to one pull.
-    public var streamBodyBytes = 1 << 30
+    public var largestBodyBytes: Int { streamBodyBytes + framePayloadBytes }
 
     /// Ceiling: bytes of any other request or answer.
     public var messageBytes = 16 << 20

@@ -84,6 +84,7 @@ public struct Endpoint: Sendable {
         }
         try Handshake.check(cluster: request.cluster, origin: request.origin, mine: mine, peer: "The caller")
         try await blocking { [replica] in try replica.read { try FrameSource.checkHorizon(request.have, $0) } }
+        if let refusal = inbox.unsendable.refusal(have: request.have, vector: mine.vector) { throw refusal }
     }
 
     /// Sends the changes that the request does not have. If there are none and the request allows it, waits
@@ -112,7 +113,7 @@ public struct Endpoint: Sendable {
     private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
         let source = FrameSource(
             replica: replica, limits: limits, encoding: .best(of: request.encodings), keeper: inbox.keeper,
-            ends: inbox.ends)
+            ends: inbox.ends, unsendable: inbox.unsendable)
         let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
         let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
         let deadline = clock.steadyMilliseconds() + wait * 1_000
@@ -130,7 +131,10 @@ public struct Endpoint: Sendable {
                 if sent >= wanted { return try await end(portion, more: true, of: request) }
                 continue
             }
-            guard sent == 0, portion.frames.isEmpty else { return try await end(portion, more: false, of: request) }
+            guard sent == 0, portion.frames.isEmpty else {
+                // The next request is refused.
+                return try await end(portion, more: portion.refusal != nil, of: request)
+            }
             if let refusal = portion.refusal { throw refusal }
             // A signal may mean nothing: the file watch cannot tell what was written.
             repeat {

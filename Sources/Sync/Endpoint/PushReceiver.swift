@@ -6,7 +6,6 @@ public struct PushReceiver: Sendable {
     private let endpoint: Endpoint
     private var parser: FrameParser
     private let intake: FrameIntake
-    private var received = 0
     private var isOpen = false
     private var isEnded = false
     /// What the caller knows, as its last frame says.
@@ -22,10 +21,6 @@ public struct PushReceiver: Sendable {
     ///
     /// - Throws: ``SyncError``; the rest of the push must not be read then.
     public mutating func receive(_ piece: some Collection<UInt8>) async throws {
-        received += piece.count
-        guard received <= endpoint.limits.streamBodyBytes else {
-            throw SyncError(.tooLarge, "The push is larger than \(endpoint.limits.streamBodyBytes) bytes")
-        }
         parser.append(piece)
         while let frame = try await nextFrame() { try await receive(frame) }
     }

@@ -18,6 +18,8 @@ package final class Inbox: Sendable {
     let keeper: IdentityKeeper
     /// Where the snapshots of this process have ended.
     let ends = SeenEnds()
+    /// What this process found too large for every peer.
+    let unsendable = UnsendableChanges()
     let functions: ConflictFunctions
     /// What is recorded of peers.
     package let peers: PeerRecords

@@ -66,7 +66,7 @@ package final class S3Store: ObjectStore {
         let asked = range.map { max($0.lowerBound, 0)..<max($0.upperBound, $0.lowerBound + 1, 1) }
         if let asked { request.headers["range"] = "bytes=\(asked.lowerBound)-\(asked.upperBound - 1)" }
         let (answer, failure) = try await send(
-            request, "read", "s3:GetObject", bodyLimit: limits.streamBodyBytes)
+            request, "read", "s3:GetObject", bodyLimit: limits.largestBodyBytes)
         switch answer.status {
         case 200, 206:
             let object = try S3Object(answer, asked: asked, store: name)

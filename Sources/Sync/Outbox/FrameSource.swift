@@ -11,6 +11,8 @@ struct FrameSource: Sendable {
     var keeper: IdentityKeeper?
     /// Where the snapshots of this process have ended.
     let ends: SeenEnds
+    /// Takes note of what cannot be sent; nil when nobody asks.
+    var unsendable: UnsendableChanges?
 
     /// The state of the file that followers watch: the end of the journal, the replica's origin and the
     /// version of the schema. When the first two are equal, there is nothing new to send. A new schema may
@@ -128,6 +130,9 @@ struct FrameSource: Sendable {
                         if let refusal = refusal(of: frame, batch) {
                             isRefused = true
                             portion.refusal = portion.refusal ?? refusal
+                            if let run = batch.runs.first {
+                                unsendable?.note(run.firstVersion, of: run.origin, refusal)
+                            }
                             for run in batch.runs {
                                 portion.refused.advance(run.origin, to: portion.vector[run.origin])
                             }

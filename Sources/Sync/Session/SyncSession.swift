@@ -81,6 +81,13 @@ package struct SyncSession: Sendable {
     func pull(
         waitSeconds: Int, from theirs: VersionVector = VersionVector()
     ) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+        try await pullOrRefusal(waitSeconds: waitSeconds, from: theirs).get()
+    }
+
+    private typealias Pulled = (end: PullEnd, tally: FrameIntake.Tally)
+
+    /// - Returns: The error of a peer that has nothing left that it can send, as a failure.
+    private func pullOrRefusal(waitSeconds: Int, from theirs: VersionVector) async throws -> Result<Pulled, SyncError> {
         let before = inbox.lastRekey
         do {
             return try await pullOnce(waitSeconds: waitSeconds, from: theirs)
@@ -90,9 +97,7 @@ package struct SyncSession: Sendable {
         }
     }
 
-    private func pullOnce(
-        waitSeconds: Int, from theirs: VersionVector
-    ) async throws -> (end: PullEnd, tally: FrameIntake.Tally) {
+    private func pullOnce(waitSeconds: Int, from theirs: VersionVector) async throws -> Result<Pulled, SyncError> {
         let (identity, have) = try await blocking { [replica, inbox] in
             (try replica.identity(), try inbox.covered(from: theirs))
         }
@@ -100,7 +105,13 @@ package struct SyncSession: Sendable {
             cluster: identity.cluster, origin: identity.origin, have: have, waitSeconds: waitSeconds,
             maxBytes: limits.bytesPerPull)
         let intake = FrameIntake(inbox: inbox, limits: limits)
-        let end = try await transport.pull(request) { [meter, clock] frame in try await intake.take(frame, meter, clock)
+        let end: PullEnd
+        do {
+            end = try await transport.pull(request) { [meter, clock] in try await intake.take($0, meter, clock) }
+        } catch let error as SyncError where error.code == .tooLarge {
+            // The peer's refusal comes before the first frame; another one is this side's.
+            guard await intake.tally.frames == 0 else { throw error }
+            return .failure(error)
         }
         try await intake.finish(theirs: end.vector)
         let tally = await intake.tally
@@ -112,7 +123,7 @@ package struct SyncSession: Sendable {
                     hint: "Their stamps may lie too far ahead of this machine's clock; compare the clocks.")
             }
         }
-        return (end, tally)
+        return .success((end, tally))
     }
 
     /// Sends the changes that `have` does not cover.
@@ -121,7 +132,8 @@ package struct SyncSession: Sendable {
     /// - Throws: ``SyncError``; what the peer acknowledged before the failure stays with it.
     func push(lacking have: VersionVector) async throws -> Pushed {
         let source = FrameSource(
-            replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends)
+            replica: replica, limits: limits, encoding: .zstd, keeper: inbox.keeper, ends: inbox.ends,
+            unsendable: inbox.unsendable)
         let identity = try await blocking { [replica] in try replica.identity() }
         let ours = try await blocking { [inbox] in try inbox.vector() }
         // Changes that the peer does not want from here count as sent, and not as being there.
@@ -272,17 +284,16 @@ package struct SyncSession: Sendable {
         report.theirs = hello.vector
         var theirHeldBack = VersionVector()
         var refusal: SyncError?
-        do {
-            while true {
-                let (end, tally) = try await pull(waitSeconds: 0, from: report.theirs)
+        while true {
+            switch try await pullOrRefusal(waitSeconds: 0, from: report.theirs) {
+            case .failure(let error): refusal = error
+            case .success(let (end, tally)):
                 report.add(tally)
                 report.theirs = end.vector
                 theirHeldBack = end.heldBack
-                if !end.more { break }
+                if end.more { continue }
             }
-        } catch let error as SyncError where error.code == .tooLarge {
-            // A change that the peer cannot send keeps nothing of this replica from it.
-            refusal = error
+            break
         }
         let pushed = try await push(lacking: report.theirs.merged(with: theirHeldBack))
         report.heldBackThere = pushed.heldBack.isEmpty ? theirHeldBack : pushed.heldBack
@@ -290,6 +301,7 @@ package struct SyncSession: Sendable {
         report.pushedChanges = pushed.changes
         report.pushedBytes = pushed.bytes
         if pushed.changes > 0 { report.theirs.merge(pushed.theirs) }
+        // What the peer cannot send keeps nothing of this replica from it.
         if let refusal { throw refusal }
         // The peer learns that this replica has merged its changes, and the other way round.
         if report.pulledChanges > 0 || pushed.changes > 0 { _ = try await greet() }

@@ -47,8 +47,8 @@ public final class CurlTransport: Transport {
     ) async throws -> PullEnd {
         let body = try translated { () throws(WireError) in try request.encoded() }
         let exchange = try begin(
-            WireHTTP.pullPath, body: body, type: WireHTTP.messageType, bodyLimit: limits.streamBodyBytes,
-            extraSeconds: request.waitSeconds, bodySeconds: limits.extraSeconds(ofBody: limits.streamBodyBytes))
+            WireHTTP.pullPath, body: body, type: WireHTTP.messageType, bodyLimit: limits.largestBodyBytes,
+            extraSeconds: request.waitSeconds, bodySeconds: limits.extraSeconds(ofBody: limits.largestBodyBytes))
         do {
             try await checkHead(of: exchange, type: WireHTTP.framesType)
             var answer = PullAnswer(peer: name, limits: limits)

@@ -11,6 +11,10 @@ public struct FrameParser: Sendable {
     /// True when ``reservation`` is that of the frame that was returned last.
     private var isServed = false
 
+    /// The bytes of the stream so far, and of them those of the largest frame.
+    private var received = 0
+    private var largest = 0
+
     /// Where the next frame begins in ``buffer``.
     private var start = 0
     private var failure: WireError?
@@ -28,6 +32,7 @@ public struct FrameParser: Sendable {
             start = 0
         }
         buffer.append(contentsOf: piece)
+        received += piece.count
     }
 
     /// Returns the next complete frame; nil when more bytes are needed.
@@ -97,6 +102,10 @@ public struct FrameParser: Sendable {
         // Checked before the bytes have arrived, so that a size beyond the limits never fills memory.
         guard headerSize <= limits.frameHeaderBytes else { throw .tooLarge("a frame header of \(headerSize) bytes") }
         guard payloadSize <= limits.framePayloadBytes else { throw .tooLarge("a frame of \(payloadSize) bytes") }
+        if payloadSize > limits.largeFrameBytes { largest = max(largest, payloadSize) }
+        guard received - largest <= limits.streamBodyBytes else {
+            throw .tooLarge("a stream of more than \(limits.streamBodyBytes) bytes")
+        }
         if let most = lacking, payloadSize > most {
             lacking = payloadSize
             return nil

@@ -81,7 +81,7 @@ struct ServerLimits: Sendable {
         case .pull:
             Int64(
                 messages.requestSeconds + messages.longPollSeconds
-                    + messages.extraSeconds(ofBody: messages.streamBodyBytes))
+                    + messages.extraSeconds(ofBody: messages.largestBodyBytes))
         case .wait: shortRequestSeconds + Int64(WaitRequest.mostSeconds)
         case .push: Int64(messages.requestSeconds + messages.extraSeconds(ofBody: body))
         case .snapshotPart: Int64(messages.requestSeconds)
@@ -94,7 +94,7 @@ struct ServerLimits: Sendable {
     /// The largest body of a request, in bytes.
     func bodyBytes(for action: Route.Action) -> Int {
         switch action {
-        case .push: messages.streamBodyBytes
+        case .push: messages.largestBodyBytes
         case .hello, .pull, .digest: messages.messageBytes
         case .wait: 4 << 10
         case .form: Pages.formBytes

@@ -285,6 +285,7 @@ private struct CancelledClock: SyncClock {
     func endless() async throws {
         var small = Limits.standard
         small.streamBodyBytes = 1 << 20
+        small.framePayloadBytes = 1 << 20
         small.messageBytes = 1 << 20
         for verb in [Verb.get, .range, .list, .replace] {
             let error = try await failure(verb, limits: small) { connection in

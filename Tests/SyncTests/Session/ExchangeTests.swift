@@ -131,8 +131,12 @@ import Testing
         limits.streamBodyBytes = 100
         let pair = try ReplicaPair(.local, limits: limits)
         var receiver = pair.replicatorB.endpoint.beginPush()
+        let origin = try pair.a.identity().origin
+        let known = Frame(
+            body: .batch(covers: [], encoding: .none, rawSize: 10), payload: [UInt8](repeating: 0, count: 10))
         do {
-            try await receiver.receive([UInt8](repeating: 0, count: 101))
+            try await receiver.receive(Frame(body: .open(cluster: "main", origin: origin)).encoded())
+            for _ in 0..<10 { try await receiver.receive(known.encoded()) }
             Issue.record("it was taken")
         } catch let error as SyncError {
             #expect(error.httpStatus == 413)

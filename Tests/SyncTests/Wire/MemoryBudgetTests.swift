@@ -1,3 +1,4 @@
+import Journal
 import Testing
 
 @testable import Sync

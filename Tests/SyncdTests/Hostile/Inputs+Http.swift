@@ -1,5 +1,6 @@
 import Foundation
 import Journal
+import Sync
 
 @testable import Sync
 
@@ -170,7 +171,9 @@ extension HostileInput {
     /// B1, B4, B9, B14, B16, and bodies that HTTP carries.
     @HostileInputs static var resources: [HostileInput] {
         http(1, "a push of 10 GiB", [413]) { $0.post(push, "Content-Length: 10737418240", body: Array("TDM1".utf8)) }
-        http(1, "a push one byte above the limit", [413]) { $0.post(push, "Content-Length: \(128 << 20 + 1)") }
+        http(1, "a push one byte above the limit", [413]) {
+            $0.post(push, "Content-Length: \(Limits.standard.largestBodyBytes + 1)")
+        }
         http(1, "a hello of 100 MB", [413]) { $0.post(hello, "Content-Length: 100000000") }
         http(1, "a body where none belongs", [413]) {
             $0.http(
