@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Sync", "Journal", .product(name: "GRDB", package: "GRDB.swift"),
+                "Sync", "Journal", "CSQLiteShim", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -200,6 +200,16 @@ public final class Replica: Sendable {
         return nil
     }
 
+    /// Compares the rows of all tracked tables with the journal, and journals what programs wrote past capture, as
+    /// changes of this replica. It holds the write lock for one pass over the journal and one over the rows.
+    ///
+    /// - Returns: The number of changes.
+    /// - Throws: As ``refreshDerivedState()``.
+    package func recapture() throws -> Int64 {
+        let report = try write { try Capture.refresh($0, after: nil, recaptures: true) }
+        return report.tracked.reduce(0) { $0 + $1.recoveredChanges }
+    }
+
     /// True when the local tail is so long that a further ``refreshDerivedState()`` shortens it.
     ///
     /// - Throws: As ``read(_:)``.

@@ -14,7 +14,7 @@ public final class Replicator: Sendable {
     /// Takes in the changes of other replicas; the endpoint and the exchanges with peers use it.
     package let inbox: Inbox
 
-    private let replica: Replica
+    let replica: Replica
     let limits: Limits
     let clock: any SyncClock
     /// Signals that the file may have changed.
@@ -298,64 +298,6 @@ public final class Replicator: Sendable {
             return try await Verification(
                 replica: self.replica, transport: session.transport, limits: self.limits, onProgress: onProgress
             ).run()
-        }
-    }
-
-    /// Repairs the rows in which this replica and `peer` differ although both know the same changes; see
-    /// ``ContentRepair``.
-    ///
-    /// - Parameter onProgress: Called at the start of each table and after each range of rows that was
-    ///   compared.
-    /// - Throws: ``SyncError/Code/failed`` when the two do not know the same changes, so that a difference is
-    ///   not damage; ``SyncError/Code/busy`` when this replica changed during the repair. Rounds that were
-    ///   finished before stay applied.
-    public func repair(
-        _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }
-    ) async throws -> RepairReport {
-        try await SyncError.wrapping {
-            let session = try await self.session(with: peer)
-            _ = try await session.greet()
-            let verification = Verification(
-                replica: self.replica, transport: session.transport, limits: self.limits, onProgress: onProgress)
-            var report = RepairReport(after: try await verification.run())
-            while true {
-                let found = report.after
-                guard found.ours == found.theirs else {
-                    throw SyncError(
-                        .failed,
-                        "\(peer.name) and this replica do not know the same changes, so a difference is not damage",
-                        hint: "Exchange the missing changes first with `syncd sync`, then verify again.")
-                }
-                guard found.differs else {
-                    try await self.endAlarm(with: session)
-                    return report
-                }
-                report = try await blocking { [inbox = self.inbox, report] in
-                    var report = report
-                    try inbox.repair(found, into: &report)
-                    return report
-                }
-                // The exchange brings the announced rows to the peer as ordinary changes.
-                _ = try await session.exchange()
-                report.after = try await verification.run()
-                if !report.after.differs {
-                    if report.after.ours == report.after.theirs { try await self.endAlarm(with: session) }
-                    return report
-                }
-                // A report lists a limited number of differences. Another round helps only when the list was
-                // cut and this round repaired something.
-                let isCut = found.tables.contains { $0.differences.count >= self.limits.listedDifferences }
-                guard isCut, report.after.differenceCount < found.differenceCount else { return report }
-            }
-        }
-    }
-
-    /// Clears the mismatch that an earlier comparison recorded, because the two replicas now hold the same
-    /// content.
-    private func endAlarm(with session: SyncSession) async throws {
-        let now = clock.wallMilliseconds()
-        try await blocking { [inbox] in
-            try inbox.peers.record(comparisonWith: session.transport.name, [], milliseconds: now)
         }
     }
 

@@ -42,7 +42,7 @@ struct ProofTests {
         let verified = try await Tool.run("verify", a, b)
         #expect(verified.status == 1)
         #expect(verified.output.contains("person ['p2']: name differ"), "\(verified)")
-        let repaired = try await Tool.run("verify", a, b, "--repair")
+        let repaired = try await Tool.run("verify", a, b, "--repair", "--from-journal")
         #expect(repaired.status == 0, "\(repaired)")
         #expect(repaired.output.contains("1 row sent to the peer again"), "\(repaired)")
         #expect(try workspace.value(b, "SELECT name FROM person WHERE id = 'p2'", as: String.self) == "name 2")
@@ -67,9 +67,42 @@ struct ProofTests {
         let difference = (table?["differences"] as? [[String: Any]])?.first
         #expect(difference?["kind"] as? String == "differs" && difference?["columns"] as? [String] == ["name"])
         #expect(report["same_changes"] as? Bool == true)
-        let after = try await verified("--repair")
+        let after = try await verified("--repair", "--from-journal")
         #expect(after["equal"] as? Bool == true)
         #expect((after["repair"] as? [String: Any])?["announced"] as? Int == 1)
+    }
+
+    @Test("what a program wrote past capture is kept by verify --repair, and found by init --recapture")
+    func pastCapture() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        func write(_ path: String, _ sql: String) throws {
+            let program = try RawConnection(path: path)
+            try program.enableTriggers(false)
+            try program.run(sql)
+        }
+        func name(_ path: String, _ id: String) throws -> String? {
+            try workspace.value(path, "SELECT name FROM person WHERE id = '\(id)'", as: String.self)
+        }
+        try write(a, "UPDATE person SET name = 'here' WHERE id = 'p1'")
+        try write(b, "UPDATE person SET name = 'there' WHERE id = 'p2'")
+        let repaired = try await Tool.run("verify", a, b, "--repair")
+        #expect(repaired.status == 0, "\(repaired)")
+        #expect(repaired.output.contains("1 row here taken as written by a program, 1 row at the peer"), "\(repaired)")
+        for path in [a, b] {
+            #expect(try name(path, "p1") == "here")
+            #expect(try name(path, "p2") == "there")
+        }
+        try write(b, "UPDATE person SET name = 'again' WHERE id = 'p1'; DELETE FROM person WHERE id = 'p2'")
+        let found = try await Tool.run("init", b, "--recapture")
+        #expect(found.status == 0 && found.output.contains("2 changes found that had bypassed capture"), "\(found)")
+        #expect(try await Tool.run("sync", b, a).status == 0)
+        #expect(try name(a, "p1") == "again")
+        #expect(try name(a, "p2") == nil)
+        let none = try await Tool.run("init", b, "--recapture")
+        #expect(none.status == 0 && none.output.contains("up to date"), "\(none)")
+        #expect(try await Tool.run("verify", a, b, "--from-journal").status == 64)
     }
 
     @Test(

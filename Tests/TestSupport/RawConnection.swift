@@ -1,3 +1,4 @@
+import CSQLiteShim
 import GRDBSQLite
 import Journal
 
@@ -47,6 +48,12 @@ package final class RawConnection {
         var rows: [[Value]] = []
         while try statement.step() { rows.append((0..<statement.columnCount).map(statement.column)) }
         return rows
+    }
+
+    /// Lets triggers fire or not, as `sqlite3_db_config` does for programs.
+    package func enableTriggers(_ isOn: Bool) throws {
+        let code = tandem_enable_triggers(handle, isOn ? 1 : 0)
+        guard code == SQLITE_OK else { throw RawConnectionError(code: code, message: lastMessage) }
     }
 
     package var lastMessage: String { String(cString: sqlite3_errmsg(handle)) }

@@ -10,7 +10,7 @@ public struct CaptureReport: Sendable {
         public let adoptedRows: Int64
         /// The number of changes that were journalled because they had bypassed capture (a rebuilt table, a
         /// new column).
-        public let recoveredChanges: Int64
+        public internal(set) var recoveredChanges: Int64
         /// Warnings for the operator about the table, each a sentence with a remedy.
         public let warnings: [String]
         /// The warning, among ``warnings``, that the rows of other machines replace rows here; nil for none.
@@ -60,11 +60,13 @@ package enum Capture {
 
     /// As ``refresh(_:isMigration:)``, after the operator may have included or excluded tables.
     ///
-    /// - Parameter before: What was excluded before; nil when that has not changed. The rows of tables that
-    ///   are included again may be old copies.
+    /// - Parameters:
+    ///   - before: What was excluded before; nil when that has not changed. The rows of tables that are
+    ///     included again may be old copies.
+    ///   - recaptures: True to compare the rows of all tables with the journal.
     @discardableResult
     static func refresh(
-        _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false
+        _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false, recaptures: Bool = false
     ) throws -> CaptureReport {
         try JournalUpgrade.run(db)
         let last = try LastContact(db)
@@ -113,7 +115,20 @@ package enum Capture {
         try db.execute(
             sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?",
             arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version"), CaptureTriggers.generation])
+        if recaptures { try recapture(&report, tables, registry, db) }
         return report
+    }
+
+    /// Journals what programs wrote past the triggers of the tracked tables.
+    private static func recapture(
+        _ report: inout CaptureReport, _ tables: [TableInspection], _ registry: ShapeRegistry, _ db: Database
+    ) throws {
+        for index in report.tracked.indices where report.tracked[index].adoptedRows == 0 {
+            guard let table = tables.first(where: { $0.name == report.tracked[index].table }),
+                let entry = registry.tracked(table: table.name)
+            else { continue }
+            report.tracked[index].recoveredChanges += try Reconciliation(table, entry: entry, db).run().journalled
+        }
     }
 
     /// Excludes tables from capture in this file, so that they stay local. They need not exist yet.

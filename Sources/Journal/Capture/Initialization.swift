@@ -17,6 +17,9 @@ public struct InitializeRequest: Sendable {
     /// What merging does with rows whose parent is missing; nil for the rule that the file has, and for
     /// ``ForeignKeyRule/enforce`` in a new replica.
     public var foreignKeys: ForeignKeyRule?
+    /// True to compare the rows of a replica with its journal, and to take each difference as a change of this
+    /// replica: a program wrote it past capture. Such a change is concurrent with what came from peers since.
+    public var recaptures = false
     /// The rule of a new replica for which ``foreignKeys`` gives none.
     package var foreignKeysOfNew = ForeignKeyRule.enforce
 
@@ -77,7 +80,7 @@ enum Initialization {
             }
             _ = try TableNames.declare(renaming, db)
         }
-        return try Capture.refresh(db, after: before)
+        return try Capture.refresh(db, after: before, recaptures: before != nil && request.recaptures)
     }
 
     /// Checks the tables that a request names.

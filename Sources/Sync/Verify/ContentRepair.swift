@@ -2,8 +2,24 @@ import GRDB
 import Journal
 import Synchronization
 
+/// What a repair takes for right in a row that differs from its own file's journal.
+///
+/// Nothing in the file tells a write that bypassed capture from damage.
+public enum RepairRule: Sendable {
+    /// The row: a program wrote it past the triggers. It becomes a change of its machine.
+    case keepRows
+    /// The journal: the file is damaged. What the row held is lost.
+    case fromJournal
+}
+
 /// What a repair did with the rows that differ from a peer's.
 public struct RepairReport: Sendable {
+    /// Rows here that differed from the journal here, and became changes of this machine.
+    public var captured = 0
+    /// The same at the peer, whose file is on this machine.
+    public var capturedThere = 0
+    /// Rows that match the journal here, so that they differ from the journal at the peer, and were left alone.
+    public var leftThere = 0
     /// Rows here that differed from the journal here and were rebuilt from it. Nothing is journalled for
     /// them.
     public var rebuilt = 0
@@ -17,21 +33,26 @@ public struct RepairReport: Sendable {
     /// The comparison after the repair and an exchange.
     public var after: VerifyReport
 
-    var total: Int { rebuilt + announced + taken }
+    var total: Int { captured + capturedThere + rebuilt + announced + taken }
 }
 
 /// Repairs the rows in which two replicas differ although they know the same changes.
 ///
-/// The journal of this file is taken as the truth. The merged state of each such row is read from it:
-/// 1. A row that differs from the journal is rebuilt from it, by the merge connection; nothing is journalled.
-/// 2. A row that matches the journal is announced again in the columns that differ, so that the peer gets it
-///    with the next exchange.
+/// The merged state of each such row is read from the journal of this file. By the ``RepairRule``:
+/// 1. A row that differs from the journal becomes a change of this machine, or is rebuilt from the journal, by the
+///    merge connection; nothing is journalled then.
+/// 2. A row that matches the journal is left alone, or is announced again in the columns that differ, so that the
+///    peer gets it with the next exchange.
 /// 3. A row without journal entries, whose key was never deleted, is taken from the peer or, when only this
 ///    file has it, announced.
 struct ContentRepair {
     let db: Database
     let session: ApplySession
     let functions: ConflictFunctions
+    let rule: RepairRule
+    /// True for the file of a peer, whose repair is asked for from the other side: only rows that differ from the
+    /// journal are looked at.
+    var onlyCaptures = false
 
     /// What ``mend`` found.
     private enum Mending {
@@ -39,6 +60,8 @@ struct ContentRepair {
         case right
         /// The row differed from the journal, and was rebuilt from it.
         case rebuilt
+        /// The row differs from the journal. The change makes it what it is.
+        case captured(LocalEntry)
         /// The row is merged again by its policy. `visible` is what the table showed before.
         case contested(visible: [Value]?)
     }
@@ -66,12 +89,14 @@ struct ContentRepair {
             let visible = try session.writer(of: row.id.context, row.id.table).select(key: row.id.values)
             if try store.held[row.id.key] != nil {
                 outcome.held += 1
+            } else if visible != row.visible, rule == .keepRows {
+                work.entries.append(try putBack(row, store: store, instead: visible))
+                outcome.captured += 1
             } else if visible != row.visible {
                 outcome.rebuilt += 1
                 work.rebuilt.insert(row.entry.table)
             } else if visible != nil {
-                work.entries.append(try announcement(of: row.id, row.difference, isAlive: true, entry: row.entry))
-                outcome.announced += 1
+                try announce(row.id, row.difference, isAlive: true, entry: row.entry, &work, &outcome)
             }
         }
         // The journal has no entry for these rows, so a notice makes its followers read the whole tables
@@ -115,16 +140,19 @@ struct ContentRepair {
                 outcome.held += 1
             } else if let row = try merged[id.key] ?? deadRow(id.key, lives) {
                 if row.isAlive, !row.isWhole { continue }
-                switch try mend(id, row, store: store, contested: work.contested) {
+                switch try mend(id, row, entry, store: store, contested: work.contested) {
                 case .rebuilt:
                     outcome.rebuilt += 1
                     work.rebuilt.insert(entry.table)
-                case .right:
-                    work.entries.append(try announcement(of: id, difference, isAlive: row.isAlive, entry: entry))
-                    outcome.announced += 1
+                case .captured(let change):
+                    work.entries.append(change)
+                    outcome.captured += 1
+                case .right: try announce(id, difference, isAlive: row.isAlive, entry: entry, &work, &outcome)
                 case .contested(let visible):
                     work.undecided.append(Contested(id: id, difference: difference, entry: entry, visible: visible))
                 }
+            } else if onlyCaptures {
+                // The other side takes or announces it.
             } else if try session.writer(of: context, inspection).select(key: id.values) != nil {
                 work.entries.append(try announcement(of: id, difference, isAlive: true, entry: entry))
                 outcome.announced += 1
@@ -141,16 +169,19 @@ struct ContentRepair {
         return life.isMultiple(of: 2) ? MergedRow(base: .init(life: life, key: [], cells: [:])) : nil
     }
 
-    /// Rebuilds a row from the journal if it differs, or leaves that to `contested`.
+    /// Decides about a row that differs from the journal, or leaves that to `contested`.
     private func mend(
-        _ id: RowStore.RowID, _ merged: MergedRow<JournalCell>, store: RowStore, contested: PolicyResolver
+        _ id: RowStore.RowID, _ merged: MergedRow<JournalCell>, _ entry: ShapeRegistry.Entry, store: RowStore,
+        contested: PolicyResolver
     ) throws -> Mending {
         let visible = try session.writer(of: id.context, id.table).select(key: id.values)
         guard merged.isAlive else {
-            guard visible != nil else { return .right }
+            guard let visible else { return .right }
+            if rule == .keepRows { return .captured(.insert(visible, entry)) }
             try store.remove(id)
             return .rebuilt
         }
+        if rule == .keepRows, visible == nil { return .captured(.delete(id.values, entry)) }
         guard
             let (image, columns) = try merged.latestImage(
                 of: id.table, JournalValues(db), defaults: session.computedDefaults(of: id.context))
@@ -161,6 +192,12 @@ struct ContentRepair {
         switch session.policy(ofTable: id.table.name) {
         case .column:
             if isUndisturbed == true { return .right }
+            if rule == .keepRows, let visible {
+                let columns = (id.table.keyCount..<visible.count).filter { index in
+                    image[index].map { $0 != visible[index] } ?? false
+                }
+                return .captured(columns.isEmpty ? .insert(visible, entry) : .update(visible, columns: columns, entry))
+            }
             try store.write(columns, isWhole: true, row: id, image: image)
             return .rebuilt
         case .row, .custom:
@@ -169,6 +206,35 @@ struct ContentRepair {
             contested.add(id)
             return .contested(visible: visible)
         }
+    }
+
+    /// Writes a row again as it was before it was merged by its policy.
+    ///
+    /// - Returns: The change that makes it so.
+    private func putBack(_ row: Contested, store: RowStore, instead merged: [Value]?) throws -> LocalEntry {
+        guard let visible = row.visible else {
+            try store.remove(row.id)
+            return .delete(row.id.values, row.entry)
+        }
+        var columns = ColumnMask()
+        let all = row.id.table.keyCount..<visible.count
+        for index in all { columns.insert(index) }
+        try store.write(columns, isWhole: true, row: row.id, image: visible)
+        guard let merged else { return .insert(visible, row.entry) }
+        return .update(visible, columns: all.filter { merged[$0] != visible[$0] }, row.entry)
+    }
+
+    /// Announces a row that matches the journal here, if the rule says so.
+    private func announce(
+        _ id: RowStore.RowID, _ difference: VerifyReport.Difference, isAlive: Bool, entry: ShapeRegistry.Entry,
+        _ work: inout Work, _ outcome: inout RepairReport
+    ) throws {
+        guard rule == .fromJournal else {
+            outcome.leftThere += 1
+            return
+        }
+        work.entries.append(try announcement(of: id, difference, isAlive: isAlive, entry: entry))
+        outcome.announced += 1
     }
 
     /// The entry that announces the row as it is here again.
@@ -211,7 +277,9 @@ extension Inbox {
     ///
     /// - Throws: ``SyncError/Code/busy`` when the replica has learned of changes since; nothing is changed
     ///   then.
-    func repair(_ report: VerifyReport, into outcome: inout RepairReport) throws {
+    func repair(
+        _ report: VerifyReport, _ rule: RepairRule, onlyCaptures: Bool = false, into outcome: inout RepairReport
+    ) throws {
         try replica.refreshDerivedState()
         outcome = try session.withLock { box in
             try box.attempt { box in
@@ -221,8 +289,10 @@ extension Inbox {
                             .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
                     }
                     var outcome = outcome
-                    try ContentRepair(db: db, session: current(&box, db), functions: functions)
-                        .run(report, into: &outcome)
+                    try ContentRepair(
+                        db: db, session: current(&box, db), functions: functions, rule: rule,
+                        onlyCaptures: onlyCaptures
+                    ).run(report, into: &outcome)
                     return outcome
                 }
             }

@@ -66,6 +66,12 @@ struct InitCommand: AsyncParsableCommand {
 
     @OptionGroup var foreignKeys: ForeignKeyOption
 
+    @Flag(
+        help:
+            "Compare the rows of a replica with its journal, and take what programs wrote past capture as changes of this machine."
+    )
+    var recapture = false
+
     @Flag(help: "Go on although rows would not replicate, or would leave their tables; see `syncd check`.")
     var accept = false
 
@@ -83,10 +89,11 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         try checkNames()
-        let request = foreignKeys.request(
+        var request = foreignKeys.request(
             InitializeRequest(
                 tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
                 cluster: cluster))
+        request.recaptures = recapture
         let check = try await checked(request)
         let (replica, report) = try await journal(request)
         if !policies.isEmpty || !references.isEmpty || !secrets.isEmpty {

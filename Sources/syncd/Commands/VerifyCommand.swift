@@ -10,8 +10,9 @@ struct VerifyCommand: AsyncParsableCommand {
         abstract: "Compare the content of two replicas, table by table and row by row.",
         discussion: """
             Replicas that do not know the same changes count as different; run `syncd sync` first. Replicas that know the same \
-            changes and still differ are damaged: --repair rebuilds rows here from the journal, and sends the peer the rows \
-            that are right here.
+            changes and still differ have rows that their own journal does not explain: a program wrote past capture, or the \
+            disk is damaged. --repair keeps what programs wrote: it takes such rows here, and in a peer's file on this machine, \
+            as changes. With --from-journal they are rebuilt from the journal instead, here and at the peer.
 
             It also says what it did not compare: tables and columns that one side lacks, tables that do not replicate, and \
             rows that are held here.
@@ -24,13 +25,20 @@ struct VerifyCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("A daemon's URL, or the path of another replica's file.", valueName: "peer"))
     var peer: String
 
-    @Flag(help: "Repair the rows that differ, on both replicas, and compare again.")
+    @Flag(help: "Repair the rows that differ, and compare again. No row loses what it holds.")
     var repair = false
+
+    @Flag(help: "With --repair: the journal is right, and the rows that differ from it are damaged.")
+    var fromJournal = false
 
     @OptionGroup var connection: ConnectionOptions
 
     @Flag(help: "One JSON object; with --repair, about the last comparison.")
     var json = false
+
+    func validate() throws {
+        guard repair || !fromJournal else { throw ValidationError("--from-journal needs --repair.") }
+    }
 
     func run() async throws {
         let configuration = try connection.peer(peer)
@@ -42,8 +50,9 @@ struct VerifyCommand: AsyncParsableCommand {
             report = try await comparing { try await replicator.verify(configuration, onProgress: $0) }
             show(report)
             if repair, report.differs {
-                let outcome = try await comparing { try await replicator.repair(configuration, onProgress: $0) }
-                if !json { Console.line(outcome.summary) }
+                let rule: RepairRule = fromJournal ? .fromJournal : .keepRows
+                let outcome = try await comparing { try await replicator.repair(configuration, rule, onProgress: $0) }
+                if !json { for line in outcome.lines { Console.line(line) } }
                 show(outcome.after)
                 report = outcome.after
                 mended = outcome

@@ -131,6 +131,9 @@ extension VerifyReport.Difference.Kind {
 extension RepairReport {
     fileprivate var json: JSONValue {
         .object([
+            "captured": .integer(Int64(captured)),
+            "captured_at_peer": .integer(Int64(capturedThere)),
+            "left_at_peer": .integer(Int64(leftThere)),
             "rebuilt": .integer(Int64(rebuilt)),
             "announced": .integer(Int64(announced)),
             "taken": .integer(Int64(taken)),
@@ -138,13 +141,27 @@ extension RepairReport {
         ])
     }
 
-    var summary: String {
-        var parts = [
-            ConsoleText.count(rebuilt, "row") + " here rebuilt from the journal",
-            ConsoleText.count(announced, "row") + " sent to the peer again",
-        ]
-        if taken > 0 { parts.append(ConsoleText.count(taken, "row") + " taken from the peer") }
-        if held > 0 { parts.append(ConsoleText.count(held, "row") + " left alone because they are held here") }
-        return "Repaired: " + parts.joined(separator: ", ") + "."
+    /// One line, and one for each thing that the operator should know of it.
+    var lines: [String] {
+        let parts = [
+            (captured, " here taken as written by a program"),
+            (capturedThere, " at the peer taken as written by a program"),
+            (rebuilt, " here rebuilt from the journal"),
+            (announced, " sent to the peer again"),
+            (taken, " taken from the peer"),
+            (held, " left alone because they are held here"),
+        ].filter { $0.0 > 0 }.map { ConsoleText.count($0.0, "row") + $0.1 }
+        var lines = ["Repaired: " + (parts.isEmpty ? "nothing" : parts.joined(separator: ", ")) + "."]
+        if captured + capturedThere > 0 {
+            lines.append(
+                "Such rows differ from their own file's journal: a write bypassed capture, or the disk damaged them. They are "
+                    + "ordinary changes now; `syncd log` lists them, and `syncd restore` brings back what was before.")
+        }
+        if leftThere > 0 {
+            lines.append(
+                ConsoleText.count(leftThere, "row") + " at the peer differ from the journal there. Run `syncd verify "
+                    + "--repair` beside that file to keep them, or here with --from-journal to overwrite them.")
+        }
+        return lines
     }
 }

@@ -231,7 +231,7 @@ struct CompactionTests {
             let merge = try replica.openMergeConnection()
             try merge.write { try $0.execute(sql: "INSERT INTO person VALUES (1, 'back', 5, NULL)") }
             try merge.close()
-            #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+            #expect(try await pair.replicatorA.repair(pair.peerB, .fromJournal).after.isEqual)
             for replica in [pair.a, pair.b] {
                 #expect(try replica.read { try Int.fetchAll($0, sql: "SELECT id FROM person") } == [2, 3])
             }

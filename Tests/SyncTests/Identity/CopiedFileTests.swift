@@ -160,7 +160,7 @@ struct CopiedFileTests {
         let report = try await fleet.sync(1, 3)
         #expect(report.isLevel && report.mismatches.map(\.table) == ["note"])
         let replicator = try Replicator(replica: fleet[1].replica, limits: fleet.limits)
-        let repaired = try await replicator.repair(PeerConfiguration(fleet.path(3)))
+        let repaired = try await replicator.repair(PeerConfiguration(fleet.path(3)), .fromJournal)
         #expect(repaired.announced == 1 && repaired.taken == 1 && repaired.after.isEqual)
         for index in [1, 3] { #expect(try fleet[index].ids().isSuperset(of: [mine, its])) }
     }

@@ -107,7 +107,7 @@ struct ContentProofTests {
             DELETE FROM person WHERE id IN (7, 40);
             UPDATE note SET body = 'rotten' WHERE part = 2;
             """)
-        let report = try await pair.replicatorA.repair(pair.peerB)
+        let report = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(report.rebuilt == 4 && report.announced == 0 && report.taken == 0)
         #expect(report.after.isEqual)
         #expect(try row(pair.a, 3) == "somebody 3")
@@ -123,7 +123,7 @@ struct ContentProofTests {
         try await pair.sync()
         try damage(pair.a, "INSERT INTO person VALUES (5, 'zombie', 1, NULL)")
         try damage(pair.b, "INSERT INTO person VALUES (6, 'zombie', 1, NULL)")
-        let report = try await pair.replicatorA.repair(pair.peerB)
+        let report = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(report.rebuilt == 1 && report.announced == 1)
         #expect(report.after.isEqual)
         #expect(try pair.count(pair.a) == 38 && pair.count(pair.b) == 38)
@@ -135,7 +135,7 @@ struct ContentProofTests {
         try await pair.sync()
         try damage(
             pair.b, "UPDATE person SET name = 'rotten' WHERE id = 3; DELETE FROM person WHERE id = 4; DELETE FROM note")
-        let report = try await pair.replicatorA.repair(pair.peerB)
+        let report = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(report.rebuilt == 0 && report.announced == 4)
         #expect(report.after.isEqual)
         #expect(try row(pair.b, 3) == "somebody 3")
@@ -155,7 +155,7 @@ struct ContentProofTests {
         try await pair.sync()
         try damage(pair.a, "INSERT INTO person VALUES (900, 'only here', 1, NULL)")
         try damage(pair.b, "INSERT INTO person VALUES (901, 'only there', 2.5, x'01')")
-        let report = try await pair.replicatorA.repair(pair.peerB)
+        let report = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(report.taken == 1 && report.announced == 1)
         #expect(report.after.isEqual)
         for replica in [pair.a, pair.b] {
@@ -171,12 +171,14 @@ struct ContentProofTests {
         try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id = 3")
         for (behind, ids) in [(pair.b, 100..<101), (pair.a, 200..<201)] {
             try ReplicaPair.insert(behind, ids)
-            let error = await #expect(throws: SyncError.self) { _ = try await pair.replicatorA.repair(pair.peerB) }
+            let error = await #expect(throws: SyncError.self) {
+                _ = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
+            }
             #expect(error?.message.contains("do not know the same changes") == true)
             #expect(try row(pair.a, 3) == "rotten")
             try await pair.sync()
         }
-        #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+        #expect(try await pair.replicatorA.repair(pair.peerB, .fromJournal).after.isEqual)
     }
 
     @Test("more differences than one list has are repaired in rounds")
@@ -188,9 +190,47 @@ struct ContentProofTests {
         try ReplicaPair.insert(pair.a, 1..<61)
         try await pair.sync()
         try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id < 40")
-        let report = try await pair.replicatorA.repair(pair.peerB)
+        let report = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(report.rebuilt == 39)
         #expect(report.after.isEqual)
+    }
+
+    @Test(
+        "what a program wrote past capture is kept: it becomes a change of its machine, in tables of every policy",
+        arguments: [MergePolicy.column, .row])
+    func keepsRows(policy: MergePolicy) async throws {
+        let pair = try await pair()
+        for replica in [pair.a, pair.b] { try replica.write { try MergePolicy.set(policy, table: "person", $0) } }
+        try await pair.sync()
+        try damage(
+            pair.a,
+            """
+            UPDATE person SET name = 'past capture' WHERE id = 3;
+            DELETE FROM person WHERE id = 4;
+            INSERT INTO person VALUES (900, 'new', 1, NULL);
+            """)
+        try damage(pair.b, "UPDATE person SET score = 77 WHERE id = 5")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.after.isEqual)
+        #expect(report.captured == 2 && report.capturedThere == 1 && report.rebuilt == 0 && report.leftThere == 0)
+        for replica in [pair.a, pair.b] {
+            #expect(try row(replica, 3) == "past capture")
+            #expect(try row(replica, 4) == nil)
+            #expect(try row(replica, 900) == "new")
+            #expect(
+                try replica.read { try Double.fetchOne($0, sql: "SELECT score FROM person WHERE id = 5") } == 77)
+        }
+    }
+
+    @Test("rows that a program at a peer elsewhere wrote past capture are left alone, and counted")
+    func leavesPeers() async throws {
+        let pair = try await pair(.http)
+        try await pair.sync()
+        try damage(pair.b, "UPDATE person SET name = 'past capture' WHERE id = 3")
+        let report = try await pair.replicatorA.repair(pair.peerB)
+        #expect(report.after.differs && report.leftThere == 1 && report.announced == 0)
+        #expect(try row(pair.b, 3) == "past capture")
+        #expect(try row(pair.a, 3) == "somebody 3")
     }
 
     @Test("a table that merges by the row is published where the peer is damaged, and rebuilt where this file is")
@@ -205,13 +245,13 @@ struct ContentProofTests {
         try ReplicaPair.insert(pair.a, 1..<61)
         try await pair.sync()
         try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id < 40")
-        let announced = try await pair.replicatorA.repair(pair.peerB)
+        let announced = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(announced.rebuilt == 0 && announced.announced == 39)
         #expect(announced.after.isEqual)
         #expect(try row(pair.b, 3) == "somebody 3")
 
         try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id = 50; DELETE FROM person WHERE id = 51")
-        let rebuilt = try await pair.replicatorA.repair(pair.peerB)
+        let rebuilt = try await pair.replicatorA.repair(pair.peerB, .fromJournal)
         #expect(rebuilt.rebuilt == 2 && rebuilt.announced == 0)
         #expect(rebuilt.after.isEqual)
         #expect(try row(pair.a, 50) == "somebody 50")
@@ -235,7 +275,7 @@ struct ContentProofTests {
         try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id = 15")
         try await pair.sync()
         #expect(try record(pair).mismatches.count == 1)
-        #expect(try await pair.replicatorA.repair(pair.peerB).after.isEqual)
+        #expect(try await pair.replicatorA.repair(pair.peerB, .fromJournal).after.isEqual)
         #expect(try record(pair).mismatches.isEmpty)
     }
 

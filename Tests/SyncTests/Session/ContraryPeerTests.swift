@@ -118,7 +118,9 @@ struct ContraryPeerTests {
         let report = try await Verification(replica: pair.a, transport: transport, limits: pair.limits).run()
         try ReplicaPair.insert(pair.a, 100..<101)
         var outcome = RepairReport(after: report)
-        let error = #expect(throws: SyncError.self) { try pair.replicatorA.inbox.repair(report, into: &outcome) }
+        let error = #expect(throws: SyncError.self) {
+            try pair.replicatorA.inbox.repair(report, .fromJournal, into: &outcome)
+        }
         #expect(error?.code == .busy && outcome.total == 0)
     }
 }

@@ -30,7 +30,7 @@ struct KeylessRowsTests {
         let report = try await replicator.verify(peer)
         #expect(report.isEqual)
         #expect(report.tables.map(\.rows) == [1, 1])
-        let repair = try await replicator.repair(peer)
+        let repair = try await replicator.repair(peer, .fromJournal)
         #expect(repair.total == 0 && repair.after.isEqual)
         for table in ["t", "u"] {
             let count = "SELECT count(*) FROM \(table)"
@@ -54,7 +54,7 @@ struct KeylessRowsTests {
         ]
         report.tables = [table]
         var outcome = RepairReport(after: report)
-        try replicator.inbox.repair(report, into: &outcome)
+        try replicator.inbox.repair(report, .fromJournal, into: &outcome)
         #expect(outcome.total == 0)
         #expect(try a.read { try JournalReader($0).lastSeq } == seq)
     }

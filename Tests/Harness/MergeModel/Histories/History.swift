@@ -19,6 +19,8 @@ final class History {
         var conflicts = 0
         /// Entries that compaction removed.
         var removed = 0
+        /// Changes that were made past capture, and found.
+        var recaptured: Int64 = 0
 
         static func += (a: inout Counts, b: Counts) {
             a.histories += b.histories
@@ -28,6 +30,7 @@ final class History {
             a.held += b.held
             a.conflicts += b.conflicts
             a.removed += b.removed
+            a.recaptured += b.recaptured
         }
     }
 
@@ -135,6 +138,13 @@ final class History {
                         \(lines.joined(separator: "\n"))
                         """)
             }
+            try check(replicas[replica])
+        case .recapture(let replica, let statements):
+            let found = try replicas[replica].recapture(after: statements)
+            guard found == 0 || !statements.isEmpty else {
+                throw Failure(description: "\(now), replica \(replica): \(found) changes that nobody made")
+            }
+            counts.recaptured += found
             try check(replicas[replica])
         case .hear(let target, let source):
             try replicas[target].hear(replicas[source])

@@ -41,7 +41,7 @@ package enum HistoryCampaign {
             summary: """
                 \(counts.histories) histories, \(counts.steps) steps, \(counts.checks) checks, \
                 \(counts.changes) changes merged by the model, \(counts.held) rows held, \(counts.conflicts) conflicts, \
-                \(counts.removed) entries compacted
+                \(counts.removed) entries compacted, \(counts.recaptured) changes past capture found
                 """, failures: outcomes.compactMap(\.failure), isComplete: counts.histories == Int(count))
     }
 

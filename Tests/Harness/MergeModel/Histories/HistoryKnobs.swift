@@ -15,6 +15,8 @@ package struct HistoryKnobs: Sendable {
     var lateEvictions: Bool
     /// Replicas compact their journals at different times.
     var compaction: Bool
+    /// Programs write past capture, and rows are compared with the journal.
+    var recapture: Bool
 
     package static let all = HistoryKnobs(named: "all")
 
@@ -31,5 +33,6 @@ package struct HistoryKnobs: Sendable {
         keySpellings = holds("keySpellings")
         lateEvictions = holds("lateEvictions")
         compaction = holds("compaction")
+        recapture = holds("recapture")
     }
 }

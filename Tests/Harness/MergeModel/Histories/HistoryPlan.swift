@@ -13,6 +13,8 @@ struct HistoryPlan: Sendable {
         case add(replica: Int, addition: Int)
         /// The journal loses what every replica has and no row needs.
         case compact(Int)
+        /// The rows are compared with the journal. Before that, a program without triggers runs the statements.
+        case recapture(Int, [String])
         /// `target` hears what `source` has merged, and what that has heard of others, and gets no change.
         case hear(target: Int, source: Int)
     }
@@ -98,6 +100,7 @@ struct HistoryPlan: Sendable {
             }
         }
         if knobs.compaction { drawCompactions() }
+        if knobs.recapture { drawRecaptures() }
     }
 
     /// Everyone hears of everything, and `center` hears that everyone has.
@@ -134,6 +137,20 @@ struct HistoryPlan: Sendable {
     }
 }
 
+extension HistoryPlan {
+    /// Draws from a stream of its own, too.
+    private mutating func drawRecaptures() {
+        var random = SplitMix(seed: seed ^ 0x4E_CA97_04E5)
+        guard random.chance(30) else { return }
+        for _ in 0...random.below(3) {
+            let statements =
+                random.chance(50)
+                ? [] : (0...random.below(3)).map { _ in HistoryStatement.random(on: schema.reference, &random) }
+            steps.insert(.recapture(random.below(replicas), statements), at: random.below(steps.count + 1))
+        }
+    }
+}
+
 extension HistoryPlan: CustomStringConvertible {
     var description: String {
         (["replicas with the origins \(ranks.map { History.origin($0).short }.joined(separator: " "))"]
@@ -148,6 +165,9 @@ extension HistoryPlan: CustomStringConvertible {
                         + (order.shuffle == nil ? "" : ", shuffled") + (order.isRepeated ? ", twice" : "")
                 case .restart(let replica): "\(replica) restarts"
                 case .compact(let replica): "\(replica) compacts its journal"
+                case .recapture(let replica, let statements):
+                    "\(replica) compares its rows with its journal"
+                        + (statements.isEmpty ? "" : ", after, past capture: \(statements.joined(separator: "; "))")
                 case .hear(let target, let source): "\(target) hears what \(source) knows of all"
                 case .add(let replica, let addition):
                     "\(replica): \(HistorySchema.sql(of: schema.additions[addition]).joined(separator: "; "))"

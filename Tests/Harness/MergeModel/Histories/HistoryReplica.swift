@@ -85,6 +85,17 @@ package final class HistoryReplica {
         return true
     }
 
+    /// Compares the rows with the journal, after statements of a program that fire no trigger.
+    ///
+    /// - Returns: The number of changes that were found.
+    func recapture(after statements: [String]) throws -> Int64 {
+        try contact()
+        try writer.enableTriggers(false)
+        for statement in statements { _ = writer.execute(statement) }
+        try writer.enableTriggers(true)
+        return try replica.recapture()
+    }
+
     private func noteKnowledge() throws {
         let vector = try plainVector()
         let others = vector.entries.filter { $0.origin != origin }
