@@ -27,23 +27,27 @@ package enum NameList {
     ///
     /// Each journal reader decodes such lists for every shape, and a JSONDecoder would take most of its time.
     private static func unescaped(_ json: String) -> [String]? {
-        let bytes = json.utf8
-        guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]"),
-            bytes.allSatisfy({ $0 >= UInt8(ascii: " ") && $0 != UInt8(ascii: "\\") })
-        else { return nil }
-        // Each quote begins or ends a name, so the parts are `[`, a name, `,`, a name, …, `]`. The text is
-        // split as bytes, because a quote before a combining mark is not a Character of its own.
-        let parts = bytes.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
-        guard parts.count > 1 else { return bytes.elementsEqual("[]".utf8) ? [] : nil }
-        guard !parts.count.isMultiple(of: 2) else { return nil }
-        var names: [String] = []
-        for (index, part) in parts.enumerated() {
-            if !index.isMultiple(of: 2) {
-                names.append(String(Substring(part)))
-            } else if !part.elementsEqual((index == 0 ? "[" : index == parts.count - 1 ? "]" : ",").utf8) {
-                return nil
+        var json = json
+        return json.withUTF8 { bytes in
+            guard bytes.count > 1, bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else { return nil }
+            if bytes.count == 2 { return [] }
+            var names: [String] = []
+            // Behind the bracket, and later behind the comma: the quote that begins a name.
+            var at = 1
+            while at < bytes.count - 1, bytes[at] == UInt8(ascii: "\"") {
+                let start = at + 1
+                at = start
+                while at < bytes.count, bytes[at] != UInt8(ascii: "\"") {
+                    guard bytes[at] >= UInt8(ascii: " "), bytes[at] != UInt8(ascii: "\\") else { return nil }
+                    at += 1
+                }
+                guard at < bytes.count - 1 else { return nil }
+                names.append(String(decoding: bytes[start..<at], as: UTF8.self))
+                if at + 2 == bytes.count { return names }
+                guard bytes[at + 1] == UInt8(ascii: ",") else { return nil }
+                at += 2
             }
+            return nil
         }
-        return names
     }
 }

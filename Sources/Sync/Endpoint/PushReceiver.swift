@@ -4,7 +4,7 @@ import Journal
 /// arrived before a broken connection stays applied.
 public struct PushReceiver: Sendable {
     private let endpoint: Endpoint
-    private var parser: FrameParser
+    private var stream: FrameStream
     private let intake: FrameIntake
     private var isOpen = false
     private var isEnded = false
@@ -13,7 +13,7 @@ public struct PushReceiver: Sendable {
 
     init(_ endpoint: Endpoint) {
         self.endpoint = endpoint
-        parser = FrameParser(limits: endpoint.limits)
+        stream = FrameStream(limits: endpoint.limits)
         intake = FrameIntake(inbox: endpoint.inbox, limits: endpoint.limits)
     }
 
@@ -21,8 +21,8 @@ public struct PushReceiver: Sendable {
     ///
     /// - Throws: ``SyncError``; the rest of the push must not be read then.
     public mutating func receive(_ piece: some Collection<UInt8>) async throws {
-        parser.append(piece)
-        while let frame = try await nextFrame() { try await receive(frame) }
+        stream.append(piece)
+        while let frame = try await stream.next() { try await receive(frame) }
     }
 
     /// Takes one frame.
@@ -62,13 +62,5 @@ public struct PushReceiver: Sendable {
             return (try endpoint.inbox.durable(), try endpoint.inbox.deferred(from: theirs))
         }
         return PushReply(vector: have, applied: await intake.tally.applied, heldBack: heldBack)
-    }
-
-    private mutating func nextFrame() async throws -> Frame? {
-        do {
-            return try await parser.next(within: .receiving)
-        } catch let error as WireError {
-            throw SyncError(error)
-        }
     }
 }

@@ -2,13 +2,13 @@
 /// result.
 package struct PullAnswer {
     private let peer: String
-    private var parser: FrameParser
+    private var stream: FrameStream
     private var end: PullEnd?
 
     /// - Parameter peer: Its name, for errors.
     package init(peer: String, limits: Limits) {
         self.peer = peer
-        parser = FrameParser(limits: limits)
+        stream = FrameStream(limits: limits)
     }
 
     /// Takes the next piece.
@@ -17,8 +17,8 @@ package struct PullAnswer {
     package mutating func take(
         _ piece: some Collection<UInt8>, onFrame: @Sendable (Frame) async throws -> Void
     ) async throws {
-        parser.append(piece)
-        while let frame = try await nextFrame() {
+        stream.append(piece)
+        while let frame = try await stream.next() {
             switch frame.body {
             case .batch: try await onFrame(frame)
             case .end(let vector, let more, let heldBack):
@@ -32,16 +32,8 @@ package struct PullAnswer {
     ///
     /// - Throws: ``SyncError/Code/truncated`` when the answer was cut off.
     package func finish() throws(SyncError) -> PullEnd {
-        do { try parser.finish() } catch { throw SyncError(error) }
+        try stream.finish()
         guard let end else { throw SyncError(.truncated, "\(peer) did not finish its answer") }
         return end
-    }
-
-    private mutating func nextFrame() async throws -> Frame? {
-        do {
-            return try await parser.next(within: .receiving)
-        } catch let error as WireError {
-            throw SyncError(error)
-        }
     }
 }

@@ -6,11 +6,6 @@ public struct FrameParser: Sendable {
     private let limits: Limits
     private var buffer: [UInt8] = []
 
-    /// For the large frame that has begun, or was the last one.
-    private var reservation: MemoryBudget.Reservation?
-    /// True when ``reservation`` is that of the frame that was returned last.
-    private var isServed = false
-
     /// The bytes of the stream so far, and of them those of the largest frame.
     private var received = 0
     private var largest = 0
@@ -43,26 +38,24 @@ public struct FrameParser: Sendable {
         return try next(lacking: &lacking)
     }
 
-    /// As ``next()``; waits before it takes memory for a large frame. The memory counts as used until the next
-    /// call.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
-    mutating func next(within budget: MemoryBudget) async throws -> Frame? {
-        if isServed {
-            reservation = nil
-            isServed = false
-        }
-        while true {
-            var lacking = reservation == nil ? limits.largeFrameBytes : nil
-            if let frame = try next(lacking: &lacking) {
-                isServed = true
-                return frame
-            }
-            guard reservation == nil, let bytes = lacking, bytes > limits.largeFrameBytes else { return nil }
-            reservation = try await budget.reserve(bytes)
-            buffer.reserveCapacity(start + bytes + limits.frameHeaderBytes)
-        }
+    /// What comes next in a stream, for a caller that takes memory for large frames first.
+    enum Step {
+        case frame(Frame)
+        /// The next frame has so many bytes, before or after decompression: more than are taken.
+        case large(bytes: Int)
+        /// More bytes are needed.
+        case incomplete
     }
+
+    /// As ``next()``, for frames of at most so many bytes.
+    mutating func next(ofAtMost most: Int) throws(WireError) -> Step {
+        var lacking: Int? = most
+        if let frame = try next(lacking: &lacking) { return .frame(frame) }
+        return lacking.flatMap { $0 > most ? .large(bytes: $0) : nil } ?? .incomplete
+    }
+
+    /// Takes memory for a frame of so many bytes at once, and not in growing pieces.
+    mutating func reserve(_ bytes: Int) { buffer.reserveCapacity(start + bytes + limits.frameHeaderBytes) }
 
     /// - Parameter lacking: The size of the largest frame that is taken; nil for any. Afterwards that of the next
     ///   frame, if it is larger.

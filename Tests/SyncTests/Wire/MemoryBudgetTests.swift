@@ -69,16 +69,16 @@ struct MemoryBudgetTests {
         let end = Frame(body: .end(vector: VersionVector(), more: false))
         let bytes = try batch.encoded() + batch.encoded() + end.encoded()
         let budget = MemoryBudget(bytes: 100)
-        var parser = FrameParser(limits: limits)
+        var stream = FrameStream(limits: limits, budget: budget)
         var frames: [Frame] = []
         for piece in stride(from: 0, to: bytes.count, by: 700).map({ bytes[$0..<min($0 + 700, bytes.count)] }) {
-            parser.append(piece)
-            while let frame = try await parser.next(within: budget) {
+            stream.append(piece)
+            while let frame = try await stream.next() {
                 frames.append(frame)
                 #expect(budget.used == (frame == batch ? 5_000 : 0))
             }
         }
         #expect(frames == [batch, batch, end])
-        try parser.finish()
+        try stream.finish()
     }
 }
