@@ -119,18 +119,6 @@ package enum Capture {
         return report
     }
 
-    /// Journals what programs wrote past the triggers of the tracked tables.
-    private static func recapture(
-        _ report: inout CaptureReport, _ tables: [TableInspection], _ registry: ShapeRegistry, _ db: Database
-    ) throws {
-        for index in report.tracked.indices where report.tracked[index].adoptedRows == 0 {
-            guard let table = tables.first(where: { $0.name == report.tracked[index].table }),
-                let entry = registry.tracked(table: table.name)
-            else { continue }
-            report.tracked[index].recoveredChanges += try Reconciliation(table, entry: entry, db).run().journalled
-        }
-    }
-
     /// Excludes tables from capture in this file, so that they stay local. They need not exist yet.
     ///
     /// - Returns: True when one of them was not excluded before; ``refresh(_:)`` then removes its triggers.

@@ -22,6 +22,9 @@ struct Reconciliation {
         case freshColumns
         /// All columns, and which rows exist.
         case rows
+        /// As ``rows``, and rows that stand where the journal holds one: capture and the journal are up to date, so a
+        /// program inserted these.
+        case recapture
         /// All columns of a table that was not tracked, or had another primary key. Rows that only the
         /// journal has were not deleted here. The rows with the keys `besides` are those of another table;
         /// they are removed, unless the journal has rows with these keys.
@@ -35,21 +38,21 @@ struct Reconciliation {
         var isArrival: Bool {
             switch self {
             case .arrival, .news: true
-            case .freshColumns, .rows, .returned: false
+            case .freshColumns, .rows, .recapture, .returned: false
             }
         }
 
         /// True when rows that only the journal has were deleted here.
         var comparesRows: Bool {
             switch self {
-            case .rows, .returned: true
+            case .rows, .recapture, .returned: true
             case .freshColumns, .arrival, .news: false
             }
         }
 
         func contains(_ key: Key) -> Bool {
             switch self {
-            case .freshColumns, .rows: true
+            case .freshColumns, .rows, .recapture: true
             case .returned(_, let others), .arrival(let others): !others.contains(key)
             case .news(let keys): keys.contains(key)
             }
@@ -138,7 +141,10 @@ struct Reconciliation {
             missing[key] = nil
             fills.count(row)
             // The table does not show a held row, so a program inserted this one: see `HeldOverwrites`.
-            guard !held.hidden.contains(key) else { continue }
+            guard !held.hidden.contains(key) else {
+                if case .recapture = scope { found.inserts.append(.insert(row, entry)) }
+                continue
+            }
             compare(row, key, with: expected[key], defaults, substituted: held.substituted[key] ?? [], &found)
         }
         if scope.comparesRows {
