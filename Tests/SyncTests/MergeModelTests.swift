@@ -11,6 +11,14 @@ struct MergeModelTests {
         #expect(report.isComplete, "\(report.summary)")
     }
 
+    @Test(
+        "histories that once differed from the model",
+        arguments: [186_597_615, 199_133_291, 230_360_666, 411_001_830, 411_002_684] as [UInt64])
+    func regressions(seed: UInt64) async {
+        let report = await HistoryCampaign.run(seed: seed, count: 1, knobs: .all)
+        for failure in report.failures { Issue.record("\(failure)") }
+    }
+
     @Test("each subset of six random batches gives one state, that of the model, by every step that leads to it")
     func subsets() async {
         let report = await DeliveryCampaign.run(seed: 1, count: 2, whole: 0, knobs: .all)
