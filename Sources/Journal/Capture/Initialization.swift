@@ -18,7 +18,8 @@ public struct InitializeRequest: Sendable {
     /// ``ForeignKeyRule/enforce`` in a new replica.
     public var foreignKeys: ForeignKeyRule?
     /// True to compare the rows of a replica with its journal, and to take each difference as a change of this
-    /// replica: a program wrote it past capture. Such a change is concurrent with what came from peers since.
+    /// replica: a program wrote it past capture. Such a change is written now: it has seen what came from peers
+    /// before.
     public var recaptures = false
     /// The rule of a new replica for which ``foreignKeys`` gives none.
     package var foreignKeysOfNew = ForeignKeyRule.enforce

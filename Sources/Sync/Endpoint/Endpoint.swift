@@ -124,6 +124,8 @@ public struct Endpoint: Sendable {
         while true {
             let portion = try await source.portion(after: have, bytes: min(wanted - sent, limits.bytesPerPush))
             for frame in portion.frames { try await send(frame) }
+            // Their memory counts as used until they are sent.
+            withExtendedLifetime(portion.reservation) {}
             meter.sent(portion.changes)
             have = portion.have
             sent += portion.bytes

@@ -157,6 +157,8 @@ package struct SyncSession: Sendable {
             let reply = try await transport.push(
                 [Frame(body: .open(cluster: identity.cluster, origin: identity.origin))] + portion.frames
                     + [Frame(body: .end(vector: portion.vector, more: portion.more))])
+            // Their memory counts as used until they are sent.
+            withExtendedLifetime(portion.reservation) {}
             sent.changes += portion.changes
             meter.sent(portion.changes)
             sent.bytes += portion.bytes
