@@ -49,7 +49,7 @@ extension Database {
     ///   not accept; `argumentCount`; `unstorable` for a value that cannot be bound; `transactionControl`;
     ///   `readOnly` for a statement that writes, outside a transaction; `closed`.
     public func rows(_ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [SQLRow] {
-        try query(sql.binding(arguments)) { statement in
+        try query(sql.binding(arguments)) { statement, _ in
             let columns = statement.columnNames
             var rows: [SQLRow] = []
             while try statement.step() { rows.append(SQLRow(columns: columns, values: statement.values)) }
@@ -69,14 +69,16 @@ extension Database {
     }
 
     func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL) throws -> [Row] {
-        try query(sql.expanding(type.schema)) { statement in
+        try query(sql.expanding(type.schema)) { statement, context in
             let names = statement.columnNames.map { SQLText.foldedName($0) }
             let positions = type.schema.columns.map { column in
                 names.firstIndex(of: SQLText.foldedName(column.name)).map { Int32($0) } ?? -1
             }
             let row = NamedRow(row: statement.row, positions: positions, schema: type.schema)
             var rows: [Row] = []
-            while try statement.step() { rows.append(try Row(_row: row)) }
+            while try statement.step() {
+                do { rows.append(try Row(_row: row)) } catch { try context.skip(Row.self, error) }
+            }
             return rows
         }
     }
@@ -89,7 +91,7 @@ extension Database {
     }
 
     func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, operation: String, table: String? = nil) throws -> T? {
-        try query(sql, operation: operation, table: table) { statement in
+        try query(sql, operation: operation, table: table) { statement, _ in
             guard try statement.step() else { return nil }
             let value: T? = try statement.row.read(0)
             return value
@@ -101,7 +103,7 @@ extension Database {
     /// - Throws: ``StoreError/Code/undecodable`` for a value of another type, and for NULL unless `T` is
     ///   optional; what ``rows(_:_:)`` throws.
     public func values<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [T] {
-        try query(sql.binding(arguments)) { statement in
+        try query(sql.binding(arguments)) { statement, _ in
             var values: [T] = []
             while try statement.step() { values.append(try statement.row.read(0)) }
             return values
@@ -109,7 +111,8 @@ extension Database {
     }
 
     private func query<Result>(
-        _ sql: SQL, operation: String = "querying", table: String? = nil, _ body: (PreparedStatement) throws -> Result
+        _ sql: SQL, operation: String = "querying", table: String? = nil,
+        _ body: (PreparedStatement, AccessContext) throws -> Result
     ) throws -> Result {
         do {
             return try access(operation: operation, table: table) { context in
@@ -121,7 +124,7 @@ extension Database {
                     try StatementOwner.program.runs {
                         try statement.run { statement in
                             try statement.bind(sql.bindings)
-                            return try body(statement)
+                            return try body(statement, context)
                         }
                     }
                 }

@@ -28,9 +28,10 @@
 ///
 /// - Parameter table: The table's name; the name of the type by default.
 @attached(
-    member, names: named(Fields), named(ID), named(Columns), named(columns), named(schema), named(_storage),
+    member, conformances: Model, names: named(Fields), named(ID), named(Columns), named(columns), named(schema),
+    named(_storage),
     named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
-    named(_withState), named(_announce), named(_observeState), named(_observeValues),
+    named(_withState), named(_announce), named(_look), named(_observeState), named(_observeValues),
     named(_isObserved), named(database), named(id))
 @attached(memberAttribute)
 @attached(

@@ -18,7 +18,8 @@ struct LiveModelExpansion {
         var members: [DeclSyntax] = [DeclSyntax(stringLiteral: fields)]
         if model.keys.count > 1 { members.append(DeclSyntax(stringLiteral: compositeKey)) }
         members.append(DeclSyntax(stringLiteral: refusedInitializer))
-        members.append(contentsOf: model.columnDeclarations(place).map { DeclSyntax(stringLiteral: $0) })
+        members.append(
+            contentsOf: model.columnDeclarations(of: model.name, place).map { DeclSyntax(stringLiteral: $0) })
         members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
         return members
     }
@@ -68,6 +69,12 @@ struct LiveModelExpansion {
                 _storage.offer(other._storage, asOf: position)
             }
             """)
+        declarations.append(
+            """
+            private dynamic func _look(_ body: (Fields) -> Void) {
+                _storage.read(self, body)
+            }
+            """)
         declarations.append("\(access)var _exactKey: Store.ExactKey { _storage.key().exact }")
         declarations.append("\(access)var _status: Store.RowStatus { _storage.status() }")
         declarations.append(
@@ -81,7 +88,7 @@ struct LiveModelExpansion {
         declarations.append(
             """
             \(access)func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
-            \(lines(Array(model.columns.enumerated())) { "    if changes.contains(\($0.offset)) { _storage.announce(self, \\.\($0.element.name)) }" })
+                _storage.announce(self, changes, \(model.columns.map { "\\.\($0.name)" }.joined(separator: ", ")))
             \(lines(model.transients) { "    if transients { _storage.announce(self, \\.\($0.name)) }" })
                 if status { _storage.announce(self, \\.rowState) }
                 _storage.announce(self, \\.values)
@@ -169,7 +176,7 @@ struct LiveModelExpansion {
         return """
                 \(access)static var _columns: [any Store.FieldColumn] {
                     let columns = \(model.name).columns
-                    return [\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", "))]
+                    return _list(\(model.columns.map { "columns.\($0.name)" }.joined(separator: ", ")))
                 }\(keySource)
                 \(access)func _value(_ column: Int) throws -> Store.Value {
                     switch column {
@@ -298,12 +305,14 @@ extension ModelDeclaration {
     /// The struct `Columns`, whose key paths name columns in queries, and its only value.
     ///
     /// The declaration of a column is where the compiler reports a type that a column cannot store.
-    func columnDeclarations(_ place: PropertyPlace) -> [String] {
+    ///
+    /// - Parameter type: The model's name where the declarations are.
+    func columnDeclarations(of type: String, _ place: PropertyPlace) -> [String] {
         let codings = columns.compactMap { column in column.unknownCoding.map { declaration(of: $0, column, place) } }
         return [
             """
             nonisolated \(access)struct Columns: Sendable {
-            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(name), \(columnType($0.element))>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
+            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(type), \(columnType($0.element))>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
                 fileprivate init() {}\(codings.map { "\n\($0)" }.joined())
             }
             """, "\(access)static let columns = Columns()",

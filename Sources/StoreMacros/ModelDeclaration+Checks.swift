@@ -57,9 +57,10 @@ extension ModelMember {
     /// Reports a list of Store that is not static, so that it would be a column.
     static func checkShared(_ variable: VariableDeclSyntax, report: (Diagnostic) -> Void) -> Bool {
         let name = variable.firstName
-        guard ["indexes", "textIndexes", "foreignKeys", "cachePolicy"].contains(name),
+        guard
             let element = [
                 "indexes": "Index(", "textIndexes": "TextIndex(", "foreignKeys": "ForeignKey(", "cachePolicy": ".",
+                "unreadableRows": ".",
             ][name],
             variable.bindings.first?.initializer?.value.trimmedDescription.contains(element) == true
         else { return true }

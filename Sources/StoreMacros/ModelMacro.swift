@@ -16,6 +16,8 @@ extension ModelMacro: MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
+        // A class that inherits from a model is one already. The compiler refuses it, because models are final.
+        if declaration.is(ClassDeclSyntax.self), protocols.isEmpty { return placeholderInitializer(of: declaration) }
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { context.diagnose($0) })
@@ -72,13 +74,24 @@ extension ModelMacro: ExtensionMacro {
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in })
         else { return [] }
         switch model.kind {
+        case .liveClass where !protocols.contains(where: { $0.trimmedDescription.hasSuffix("Model") }):
+            return []
         case .liveClass:
             return [
                 try ExtensionDeclSyntax(
-                    "extension \(type.trimmed): nonisolated Store.TableModel, nonisolated Store.Model {}")
+                    "extension \(type.trimmed): nonisolated Store.TableModel, nonisolated Store.Model {}"),
+                // The compiler (6.3) expects each protocol that the macro may add, and aborts at a class that inherits
+                // from one without it.
+                try ExtensionDeclSyntax(
+                    """
+                    @available(*, unavailable, message: "a class is a live model: read its objects with queries")
+                    extension \(type.trimmed): nonisolated Store.ValueModel {}
+                    """),
             ]
         case .value:
-            let body = ValueModelExpansion(model: model, place: PropertyPlace(in: context)).body
+            let body = ValueModelExpansion(
+                model: model, type: type.trimmedDescription, place: PropertyPlace(in: context)
+            ).body
             return [
                 try ExtensionDeclSyntax(
                     "extension \(type.trimmed): Store.TableModel, Store.ValueModel {\n\(raw: body)\n}")

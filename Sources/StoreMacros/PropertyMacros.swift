@@ -13,13 +13,17 @@ public struct ModelPropertyMacro: AccessorMacro {
         in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] {
         guard let variable = declaration.as(VariableDeclSyntax.self),
-            let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.trimmed
+            let property = ModelProperty.parse(variable, kind: .liveClass, report: { _ in })
         else { return [] }
+        let name = property.name
+        // One function of the model takes the lock for all of its properties, so that each has little code.
         return [
             """
-            get {
-                _storage.observe(self, \\.\(name))
-                return _storage.read(self) { $0.\(name) }
+            @inline(never) get {
+                _storage.observe(self, \\.\(raw: name))
+                var _value: Optional<\(raw: property.type)> = nil
+                _look { _value = $0.\(raw: name) }
+                return _value.unsafelyUnwrapped
             }
             """
         ]

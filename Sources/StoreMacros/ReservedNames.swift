@@ -35,7 +35,7 @@ enum ReservedNames {
         "exportJSON", "insertStatement", "updateStatement", "upsertStatement", "deleteStatement",
         "willInsert", "willUpdate", "willDelete", "didInsert", "didUpdate", "didDelete",
         "_storage", "_make", "_read", "_offer", "_exactKey", "_status", "_withState", "_announce", "_observeState",
-        "_observeValues", "_isObserved",
+        "_observeValues", "_isObserved", "_look",
     ]
 
     /// Members that `Fields` declares in addition to a property for each property of the class.

@@ -1,13 +1,15 @@
 /// Generates the members that `@Model` adds to a struct: an initializer that reads a row by column names.
 struct ValueModelExpansion {
     let model: ModelDeclaration
+    /// The struct's name with those of the types around it, which an extension does not see.
+    let type: String
     let place: PropertyPlace
 
     var body: String {
         """
         \(model.schemaDeclaration)
 
-        \(model.columnDeclarations(place).joined(separator: "\n\n"))
+        \(model.columnDeclarations(of: type, place).joined(separator: "\n\n"))
 
         \(model.access)init(_row row: Store.NamedRow) throws {
         \(lines(Array(model.columns.enumerated())) { "    \(read($0.element, at: $0.offset))" })

@@ -13,6 +13,7 @@ struct OptionTests {
         ("Exchange/JSONExchange.swift", "public enum ExistingRows", "case "),
         ("FullText/TextIndex.swift", "public struct Tokenizer", "public static let "),
         ("Model/CachePolicy.swift", "public enum CachePolicy", "case "),
+        ("Model/UnreadableRows.swift", "public enum UnreadableRows", "case "),
         ("Model/ConflictPolicy.swift", "public struct ConflictPolicy", "public static "),
         ("Schema/AutomaticSchema.swift", "public struct DestructiveSteps", "public static let "),
         ("Schema/AutomaticSchema.swift", "public enum InvalidRows", "case "),

@@ -22,51 +22,63 @@ struct LiveExpansionTests {
     private static let expanded = #"""
         public final class Person {
             public var id: Int64 {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.id)
-                    return _storage.read(self) {
-                        $0.id
+                    var _value: Optional<Int64> = nil
+                    _look {
+                        _value = $0.id
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             public var name: String {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.name)
-                    return _storage.read(self) {
-                        $0.name
+                    var _value: Optional<String> = nil
+                    _look {
+                        _value = $0.name
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             var created: Date {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.created)
-                    return _storage.read(self) {
-                        $0.created
+                    var _value: Optional<Date> = nil
+                    _look {
+                        _value = $0.created
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             var tags: [String]? {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.tags)
-                    return _storage.read(self) {
-                        $0.tags
+                    var _value: Optional<[String]?> = nil
+                    _look {
+                        _value = $0.tags
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             var column: Int {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.column)
-                    return _storage.read(self) {
-                        $0.column
+                    var _value: Optional<Int> = nil
+                    _look {
+                        _value = $0.column
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             var isOpen: Bool {
-                get {
+                @inline(never) get {
                     _storage.observe(self, \.isOpen)
-                    return _storage.read(self) {
-                        $0.isOpen
+                    var _value: Optional<Bool> = nil
+                    _look {
+                        _value = $0.isOpen
                     }
+                    return _value.unsafelyUnwrapped
                 }
             }
             var title: String { name }
@@ -183,7 +195,7 @@ struct LiveExpansionTests {
                 }
                 public static var _columns: [any Store.FieldColumn] {
                     let columns = Person.columns
-                    return [columns.id, columns.name, columns.created, columns.tags, columns.column]
+                    return _list(columns.id, columns.name, columns.created, columns.tags, columns.column)
                 }
                 public func _value(_ column: Int) throws -> Store.Value {
                     switch column {
@@ -269,6 +281,10 @@ struct LiveExpansionTests {
                 _storage.offer(other._storage, asOf: position)
             }
 
+            private dynamic func _look(_ body: (Fields) -> Void) {
+                _storage.read(self, body)
+            }
+
             public var _exactKey: Store.ExactKey {
                 _storage.key().exact
             }
@@ -284,21 +300,7 @@ struct LiveExpansionTests {
             }
 
             public func _announce(_ changes: Store.ColumnSet, transients: Bool, status: Bool) {
-                if changes.contains(0) {
-                    _storage.announce(self, \.id)
-                }
-                if changes.contains(1) {
-                    _storage.announce(self, \.name)
-                }
-                if changes.contains(2) {
-                    _storage.announce(self, \.created)
-                }
-                if changes.contains(3) {
-                    _storage.announce(self, \.tags)
-                }
-                if changes.contains(4) {
-                    _storage.announce(self, \.column)
-                }
+                _storage.announce(self, changes, \.id, \.name, \.created, \.tags, \.column)
                 if transients {
                     _storage.announce(self, \.isOpen)
                 }
@@ -326,6 +328,10 @@ struct LiveExpansionTests {
         }
 
         extension Person: nonisolated Store.TableModel, nonisolated Store.Model {
+        }
+
+        @available(*, unavailable, message: "a class is a live model: read its objects with queries")
+        extension Person: nonisolated Store.ValueModel {
         }
         """#
 

@@ -78,6 +78,8 @@ struct QueryFormTests {
         #expect(try ids(\.sold == \.seats) == [1] && ids(\.sold != \.seats) == [2, 3])
         #expect(try ids(\.sold < \.seats) == [2] && ids(\.sold <= \.seats) == [1, 2])
         #expect(try ids(\.sold > \.seats) == [3] && ids(\.sold >= \.seats) == [1, 3])
+        #expect(try ids(\.sold < \.seats - 6) == [] && ids(\.sold <= \.seats - 6) == [2])
+        #expect(try ids(\.sold > \.seats + 2) == [] && ids(\.sold >= \.seats + 2) == [3])
         #expect(try ids(\.sold >= \.limit) == [2, 3] && ids(\.limit < \.sold) == [3])
         #expect(try ids(\.sold == \.limit) == [2] && ids(\.limit != \.sold) == [1, 3])
         #expect(try ids(\.subtitle == \.subtitle && \.limit == \.limit) == [1, 2, 3])

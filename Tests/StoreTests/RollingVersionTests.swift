@@ -1,3 +1,4 @@
+import Foundation
 import Journal
 import Store
 import Sync
@@ -15,7 +16,9 @@ struct RollingVersionTests {
         init(_ path: String) { self.path = path }
 
         /// Starts the release that knows the first `count` of `versions`.
-        func start(_ versions: [String], _ count: Int) throws {
+        func start(
+            _ versions: [String], _ count: Int, _ models: (inout SchemaBuilder) -> Void = { _ in }
+        ) throws {
             try stop()
             db = try Store.Database(path: path, options: TestDatabase.options) { schema in
                 for (index, sql) in versions.prefix(count).enumerated() {
@@ -23,6 +26,7 @@ struct RollingVersionTests {
                         for statement in sql.split(separator: ";") { try step.execute(SQL(raw: String(statement))) }
                     }
                 }
+                models(&schema)
             }
             fixture = try ReplicaFixture(.open(at: path))
         }
@@ -127,5 +131,40 @@ struct RollingVersionTests {
             try exchange()
             for machine in [a, b] { #expect(try machine.rows("SELECT id || ' ' || name FROM team") == ["1 edited"]) }
         }
+    }
+
+    @Model(table: "account") final class Account {
+        var id: UUID
+        var email: String = ""
+        var name: String = "nobody"
+    }
+
+    @Test("an automatic schema after versions gives an upgraded and a new machine one schema, and they become equal")
+    func automaticAfterVersions() throws {
+        let account = """
+            CREATE TABLE account (id TEXT PRIMARY KEY NOT NULL, email TEXT NOT NULL COLLATE NOCASE UNIQUE,
+              name TEXT NOT NULL DEFAULT 'nobody' CHECK (name <> ''), boss TEXT REFERENCES account (id))
+            """
+        let directory = TemporaryDirectory()
+        let (upgraded, new) = (Machine(directory.file("a.sqlite")), Machine(directory.file("b.sqlite")))
+        try upgraded.start([account], 1)
+        try upgraded.run("INSERT INTO account (id, email) VALUES ('0', 'old@x')")
+        for machine in [upgraded, new] { try machine.start([account], 1) { $0.automatic(Account.self) } }
+        let schemas = try [upgraded, new].map {
+            try $0.rows("SELECT name || coalesce(sql, '') FROM sqlite_master WHERE tbl_name = 'account' ORDER BY name")
+        }
+        #expect(schemas[0] == schemas[1])
+        #expect(schemas[0].contains { $0.hasSuffix(account) })
+        try upgraded.run("INSERT INTO account (id, email, name) VALUES ('1', 'ann@x', 'Ann')")
+        try new.run("INSERT INTO account (id, email, name) VALUES ('2', 'ANN@x', 'Anna')")
+        for _ in 0..<2 {
+            try upgraded.pull(from: new)
+            try new.pull(from: upgraded)
+        }
+        let rows = try [upgraded, new].map { try $0.rows("SELECT id || email || name FROM account ORDER BY id") }
+        #expect(rows[0] == rows[1])
+        #expect(rows[0].count == 2 && rows[0].contains("0old@xnobody"))
+        for machine in [upgraded, new] { #expect(try machine.rows("SELECT count(*) FROM _journal_held") == ["1"]) }
+        for machine in [upgraded, new] { try machine.stop() }
     }
 }

@@ -41,7 +41,9 @@ class AccessContext {
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
                 while rows.count < limit, try statement.step() {
-                    rows.append(try statement.decode(M.self) { try M.Fields(_row: $0) })
+                    do {
+                        rows.append(try statement.decode(M.self) { try M.Fields(_row: $0) })
+                    } catch { try skip(M.self, error) }
                 }
                 return rows
             }
@@ -105,7 +107,9 @@ final class ReadContext: AccessContext {
                 try statement.bind(sql.bindings)
                 var objects: [M] = []
                 while objects.count < limit, try statement.step() {
-                    objects.append(try statement.decode(M.self) { try M._read($0, start) })
+                    do {
+                        objects.append(try statement.decode(M.self) { try M._read($0, start) })
+                    } catch { try skip(M.self, error) }
                 }
                 return objects
             }

@@ -146,7 +146,9 @@ extension Model {
                         let values = statement.values.dropFirst(schema.columns.count)
                         let texts = values.dropFirst().map { (try? String(columnValue: $0)) ?? "" }
                         let rank = try values.first.map { try Double(columnValue: $0) } ?? 0
-                        rows.append((try Fields(_row: statement.row), rank, texts))
+                        do {
+                            rows.append((try statement.decode(Self.self) { try Fields(_row: $0) }, rank, texts))
+                        } catch { try context.skip(Self.self, error) }
                     }
                     return rows
                 }

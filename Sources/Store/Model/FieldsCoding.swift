@@ -98,12 +98,23 @@ public protocol FieldColumn: Sendable {
     func _decode(from container: KeyedDecodingContainer<PropertyKey>) throws -> Value
 }
 
+extension ModelFields {
+    /// The columns as a list. Only the macro's code calls this.
+    public static func _list<M: TableModel, each Property>(
+        _ column: repeat Column<M, each Property>
+    ) -> [any FieldColumn] {
+        var list: [any FieldColumn] = []
+        for column in repeat each column { list.append(column) }
+        return list
+    }
+}
+
 extension Column: FieldColumn {
     public var _model: String { "\(M.self)" }
     public var _property: String { M.schema.columns[position].property }
     public var _isKey: Bool { M.schema.key.contains(position) }
 
-    public var _storage: ColumnStorage { storage() }
+    public var _storage: ColumnStorage { storage }
 
     public var _isReference: Bool { Value.self is any Reference.Type }
 

@@ -13,19 +13,32 @@ public struct StoreMetrics: Sendable, Equatable {
     public let cacheMisses: Int
     /// The number of SELECTs run so far, including those by key.
     public let queries: Int
+    /// The number of times a list left out a row that it could not read (``UnreadableRows/skip``).
+    public let skippedRows: Int
 }
 
-/// Lock-free counters.
+/// Counters without a lock, except for the rare rows that are skipped.
 final class Counters: Sendable {
     private let queries = Atomic<Int>(0)
     private let hits = Atomic<Int>(0)
     private let misses = Atomic<Int>(0)
+    private let skipped = Mutex<[String: Int]>([:])
 
     func countQuery() { queries.add(1, ordering: .relaxed) }
 
     func countLookup(hit: Bool) {
         if hit { hits.add(1, ordering: .relaxed) } else { misses.add(1, ordering: .relaxed) }
     }
+
+    /// Counts a row that a list left out; true for the first one of its table.
+    func countSkippedRow(of table: String) -> Bool {
+        skipped.withLock { counts in
+            counts[table, default: 0] += 1
+            return counts[table] == 1
+        }
+    }
+
+    var skippedRows: Int { skipped.withLock { $0.values.reduce(0, +) } }
 
     var values: (queries: Int, hits: Int, misses: Int) {
         (queries.load(ordering: .relaxed), hits.load(ordering: .relaxed), misses.load(ordering: .relaxed))
@@ -40,7 +53,7 @@ extension Database {
         for registry in allInstances() { live[registry.modelName, default: 0] += registry.heldCount }
         return StoreMetrics(
             liveObjects: live, cachedResults: cache.count, cacheHits: counts.hits, cacheMisses: counts.misses,
-            queries: counts.queries)
+            queries: counts.queries, skippedRows: counters.skippedRows)
     }
 
     /// Releases everything that the database keeps in memory beyond what the program holds: objects that a

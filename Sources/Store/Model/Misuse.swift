@@ -29,6 +29,18 @@ extension Model {
     public static func delete<Key>(_ id: Key, in database: Database) throws -> Bool { false }
 }
 
+extension Model {
+    /// Refuses a database for an object that has one.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "an object knows its database: 'delete()'")
+    public func delete(in database: Database) throws {}
+
+    /// Refuses a database for an object that has one.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "an object knows its database: 'save { $0.… = … }'")
+    public func save(in database: Database) throws {}
+}
+
 extension Ref {
     /// Refuses an object of another model.
     @_disfavoredOverload

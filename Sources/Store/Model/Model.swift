@@ -224,6 +224,8 @@ public protocol TableModel: Sendable {
     static var schema: ModelSchema { get }
     /// The columns, for raw SQL: `"\(Person.columns.name) LIKE 'A%'"`.
     static var columns: Columns { get }
+    /// What lists do with rows that cannot be read; ``UnreadableRows/fail`` by default.
+    static var unreadableRows: UnreadableRows { get }
 }
 
 /// A value that is decoded from a row by column names. ``Model(table:)`` on a struct writes the conformance.
@@ -233,4 +235,12 @@ public protocol ValueModel: TableModel {
     /// - Throws: ``StoreError``: `missingColumn` for a property whose column is missing and that is not
     ///   optional and has no default value; `undecodable` for a value that its property's type cannot decode.
     init(_row row: NamedRow) throws
+}
+
+extension ValueModel where Self: Model {
+    /// Never runs: a live model conforms to ``ValueModel`` only as an unavailable type.
+    ///
+    /// - Throws: ``StoreError/Code/invalidSchema``.
+    @available(*, unavailable)
+    public init(_row row: NamedRow) throws { preconditionFailure("unavailable") }
 }

@@ -11,7 +11,9 @@ public struct ColumnDescription: Hashable, Sendable {
     /// True when the property is optional; NULL decodes as nil.
     public let isOptional: Bool
 
-    /// Only the macro's code calls this.
+    /// Only the macro's code calls this. It is inlinable so that the compiler makes the list of a model's columns a
+    /// constant.
+    @inlinable
     public init(_ name: String, property: String, type: String, isOptional: Bool) {
         self.name = name
         self.property = property

@@ -87,7 +87,6 @@ public struct ModelState<Fields: ModelFields>: Sendable {
     }
 
     /// Takes over a committed row that was read at `position`; an older row than the current one is ignored.
-    @inlinable
     mutating func offer(_ row: Fields, asOf position: Int64) {
         // An object that was made again after a delete must not take over the row from before the delete.
         guard position >= asOf || status == .unknown else { return }

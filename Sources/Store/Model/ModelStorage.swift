@@ -25,7 +25,6 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
     /// Values that are older than the current ones are ignored.
     ///
     /// - Returns: True when the row exists afterwards, as seen by the calling thread.
-    @inlinable
     public borrowing func offer(_ other: borrowing ModelStorage, asOf position: Int64) -> Bool {
         let row = other.state.withLock { $0.fields }
         return state.withLock { state in
@@ -86,6 +85,18 @@ public struct ModelStorage<Fields: ModelFields>: ~Copyable, Sendable {
         box._withUnsafeGuaranteedRef {
             $0.registrar.willSet(object, keyPath: path)
             $0.registrar.didSet(object, keyPath: path)
+        }
+    }
+
+    /// Notifies observers of a change of those of the first properties of a model whose columns are in `changes`.
+    public borrowing func announce<M: Observable, each Value>(
+        _ object: M, _ changes: ColumnSet, _ path: repeat KeyPath<M, each Value>
+    ) {
+        if observers.load(ordering: .relaxed) == 0 { return }
+        var position = 0
+        for path in repeat each path {
+            if changes.contains(position) { announce(object, path) }
+            position += 1
         }
     }
 

@@ -11,39 +11,65 @@ import Journal
 public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.
     public let position: Int
-    let form: StoredForm
-    // Not computed at once: a reference to another model asks for that model's columns, which may be these.
-    let storage: @Sendable () -> ColumnStorage
-    let encode: @Sendable (Value) throws -> Journal.Value
-    let decode: @Sendable (Journal.Value) throws -> Value
-    let read: @Sendable (RowCursor, Int) throws -> Value
+    // One word for all that depends on the coding: a model has a column for each property, and each of its programs
+    // the code that makes them.
+    private let access: any ColumnAccess<Value>.Type
 
     /// Creates the column at `position` of the schema, stored as its type stores itself. Only the macro's
     /// code calls this.
     public init(_ position: Int) where Value: ColumnValue {
         self.position = position
-        form = StoredForm(of: Value.self)
-        storage = { Value.columnStorage }
-        encode = { try $0.columnValue }
-        decode = { try Value(columnValue: $0) }
-        read = { try $0.read($1) }
+        access = AccessOfType<Value>.self
     }
 
     /// Creates the column at `position` of the schema, stored by `coding`. Only the macro's code calls this.
     public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) where Coding.Property == Value {
         self.position = position
-        form = StoredForm(of: Coding.self)
-        storage = { Coding.columnStorage }
-        encode = { try Coding.encode($0) }
-        decode = { try Coding.decode($0) }
-        read = { try $0.read($1, as: Coding.self) }
+        access = AccessByCoding<Coding>.self
     }
+
+    var form: StoredForm { access.form }
+    var storage: ColumnStorage { access.storage }
+
+    func encode(_ property: Value) throws -> Journal.Value { try access.encode(property) }
+    func decode(_ stored: Journal.Value) throws -> Value { try access.decode(stored) }
+    func read(_ row: RowCursor, _ position: Int) throws -> Value { try access.read(row, position) }
 
     /// The column's name in the table.
     public var name: String { M.schema.columns[position].name }
 
     /// True when the values are decimal numbers: as text, they sort in another order than the numbers.
     var isDecimal: Bool { Value.self == Decimal.self || Value.self == Decimal?.self }
+}
+
+/// How a column's values are stored and read.
+private protocol ColumnAccess<Property>: SendableMetatype {
+    associatedtype Property
+    static var form: StoredForm { get }
+    static var storage: ColumnStorage { get }
+    static func encode(_ property: Property) throws -> Value
+    static func decode(_ stored: Value) throws -> Property
+    static func read(_ row: RowCursor, _ position: Int) throws -> Property
+}
+
+/// A property whose type stores itself.
+private enum AccessOfType<Property: ColumnValue>: ColumnAccess {
+    static var form: StoredForm { StoredForm(of: Property.self) }
+    static var storage: ColumnStorage { Property.columnStorage }
+    static func encode(_ property: Property) throws -> Value { try property.columnValue }
+    static func decode(_ stored: Value) throws -> Property { try Property(columnValue: stored) }
+    static func read(_ row: RowCursor, _ position: Int) throws -> Property { try row.read(position) }
+}
+
+/// A property that a coding stores.
+private enum AccessByCoding<Coding: ColumnCoding>: ColumnAccess {
+    static var form: StoredForm { StoredForm(of: Coding.self) }
+    static var storage: ColumnStorage { Coding.columnStorage }
+    static func encode(_ property: Coding.Property) throws -> Value { try Coding.encode(property) }
+    static func decode(_ stored: Value) throws -> Coding.Property { try Coding.decode(stored) }
+    static func read(_ row: RowCursor, _ position: Int) throws -> Coding.Property {
+        try row.read(position, as: Coding.self)
+    }
 }
 
 /// Names a column of a model: `\.name`.

@@ -168,7 +168,15 @@ public func != <M, V>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> 
 public func < <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, "<", value.template)
 }
+/// The column is less than or equal to the expression; false when one of them is NULL.
+public func <= <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
+    .order(path, "<=", value.template)
+}
 /// The column is greater than the expression; false when one of them is NULL.
 public func > <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
     .order(path, ">", value.template)
+}
+/// The column is greater than or equal to the expression; false when one of them is NULL.
+public func >= <M, V: Comparable>(path: ColumnPath<M, V>, value: ColumnExpression<M, V>) -> Condition<M> {
+    .order(path, ">=", value.template)
 }

@@ -41,12 +41,15 @@ struct Keyset<M: Model>: Sendable {
             return try context.prepare(sql.text).run { statement in
                 try statement.bind(sql.bindings)
                 var rows: [M.Fields] = []
-                var last: PageCursor?
+                var (count, last) = (0, nil as PageCursor?)
                 while try statement.step() {
                     // There is one row more than the page holds.
-                    if rows.count == size { return (rows, last) }
-                    rows.append(try M.Fields(_row: statement.row))
-                    if rows.count == size { last = PageCursor(Array(statement.values[columns...])) }
+                    if count == size { return (rows, last) }
+                    do {
+                        rows.append(try statement.decode(M.self) { try M.Fields(_row: $0) })
+                    } catch { try context.skip(M.self, error) }
+                    count += 1
+                    if count == size { last = PageCursor(Array(statement.values[columns...])) }
                 }
                 return (rows, nil)
             }

@@ -16,7 +16,11 @@ extension Query where M: Model {
     /// Returns the live object of the first row; nil when there is none.
     ///
     /// - Throws: ``StoreError``, as described at ``Query``; further rows are not read.
-    public func first(in database: Database) throws -> M? { try firstRow.all(in: database).first }
+    public func first(in database: Database) throws -> M? {
+        guard M.unreadableRows == .skip else { return try firstRow.all(in: database).first }
+        let sql = try select(Query.selection)
+        return try database.access { try $0.fetchObjects(M.self, sql, limit: 1).first }
+    }
 
     /// Returns the live objects by key.
     ///
@@ -63,5 +67,7 @@ extension Query where M: ValueModel {
     /// Returns the first row; nil when there is none.
     ///
     /// - Throws: What `all(in:)` throws; further rows are not read.
-    public func first(in database: Database) throws -> M? { try firstRow.all(in: database).first }
+    public func first(in database: Database) throws -> M? {
+        try (M.unreadableRows == .skip ? self : firstRow).all(in: database).first
+    }
 }

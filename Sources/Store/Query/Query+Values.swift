@@ -43,7 +43,7 @@ extension Query {
     /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` when the property's type cannot
     ///   decode the result.
     public func min<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
-        try aggregate("min", path, in: database, read: M.columns[keyPath: path].read)
+        try aggregate("min", path, in: database, read: M.columns[keyPath: path].read(_:_:))
     }
 
     /// Returns the greatest value in SQLite's order, with decimals by value; nil when there is no row, or
@@ -52,7 +52,7 @@ extension Query {
     /// - Throws: ``StoreError``, as described at ``Query``; `undecodable` when the property's type cannot
     ///   decode the result.
     public func max<V>(_ path: ColumnPath<M, V>, in database: Database) throws -> V? {
-        try aggregate("max", path, in: database, read: M.columns[keyPath: path].read)
+        try aggregate("max", path, in: database, read: M.columns[keyPath: path].read(_:_:))
     }
 
     /// Returns the sum; 0 without a row.

@@ -42,6 +42,21 @@ func deleteByKey(_ db: Database) throws {
     try Person.delete(1)
 }
 
+func deleteByText(_ db: Database) throws {
+    // error: the key has another type: 'delete' takes the model's 'ID', or objects of the model
+    try Person.delete("7", in: db)
+}
+
+func deleteObjectInDatabase(_ db: Database) throws {
+    // error: an object knows its database: 'delete()'
+    try Person.create(in: db).delete(in: db)
+}
+
+func saveInDatabase(_ db: Database) throws {
+    // error: an object knows its database: 'save { $0.… = … }'
+    try Person.create(in: db).save(in: db)
+}
+
 func createWithoutDatabase(_ db: Database) throws {
     // error: missing argument for parameter 'in' in call
     try Person.create { $0.name = "x" }

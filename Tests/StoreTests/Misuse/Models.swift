@@ -18,3 +18,12 @@ final class Pet {
     var name: String = ""
     var owner: Ref<Person>?
 }
+
+// error: inheritance from a final class 'Person'
+final class Child: Person {}
+
+@Model
+// error: inheritance from a final class 'Place'
+final class Village: Place {
+    var size: Int = 0
+}
