@@ -105,7 +105,7 @@ store-test: system-packages ## object stores against a real S3 server, which is 
 
 ##@ Documentation and housekeeping
 
-docs: system-packages ## build the documentation of Store; a warning fails
+docs: system-packages ## build the documentation of Store, Journal and Sync; a warning fails
 	scripts/docs
 
 system-packages: ## install the system packages that the build needs, if any is missing

@@ -99,7 +99,11 @@ extension Replica {
     ///
     /// Existing rows become versions 1… of this origin. All changes are one transaction.
     ///
-    /// - Parameter mayCreate: True to create the file when it is missing.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - request: What is captured.
+    ///   - mayCreate: True to create the file when it is missing.
+    ///   - options: How the file is opened.
     /// - Throws: ``JournalError``; the file is then unchanged, except that an empty file may have been
     ///   created.
     public static func create(

@@ -7,7 +7,10 @@ extension Replica {
     ///
     /// Nothing else may serve the file. Programs that have it open go on, and their log stays in use.
     ///
-    /// - Parameter discarding: True to discard open conflicts and held rows, which are in the journal only.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - discarding: True to discard open conflicts and held rows, which are in the journal only.
+    ///   - options: How the file is opened.
     /// - Throws: ``JournalError``: `notFound`, `notADatabase`, `notAReplica`, `unsupportedFormat`, `busy`,
     ///   `readOnly`; `refused` for open conflicts and held rows. The file is then unchanged.
     public static func remove(

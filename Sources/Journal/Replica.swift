@@ -137,9 +137,11 @@ public final class Replica: Sendable {
     /// The transaction takes the write lock at its start, so `body` never fails half-way because another
     /// process has written.
     ///
-    /// - Parameter enforcingForeignKeys: False disables the checks and actions of foreign keys, which the
-    ///   rebuild of a table needs (https://sqlite.org/lang_altertable.html#otheralter, step 1). `body` must
-    ///   then check the keys at its end.
+    /// - Parameters:
+    ///   - enforcingForeignKeys: False disables the checks and actions of foreign keys, which the
+    ///     rebuild of a table needs (https://sqlite.org/lang_altertable.html#otheralter, step 1). `body` must
+    ///     then check the keys at its end.
+    ///   - body: Writes; its transaction is marked in the journal.
     /// - Throws: What `body` throws, after a rollback; ``JournalError``: `busy` when another process holds
     ///   the write lock for longer than ``Options/busyTimeout``, `displaced` when the file is not at its
     ///   path.

@@ -11,7 +11,7 @@ public struct Limits: Sendable, Hashable {
     /// Target: changes after which a sender closes a batch.
     public var changesPerBatch = 8_192
 
-    /// Target: summed ``Value/weight`` in bytes, plus 24 bytes for each entry of a run's causal context,
+    /// Target: summed `Value/weight` in bytes, plus 24 bytes for each entry of a run's causal context,
     /// after which a sender closes a batch. A single heavier change travels in a batch of its own.
     public var bytesPerBatch = 1 << 20
 

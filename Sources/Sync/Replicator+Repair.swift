@@ -2,11 +2,12 @@ import Journal
 
 extension Replicator {
     /// Repairs the rows in which this replica and `peer` differ although both know the same changes; see
-    /// ``ContentRepair``.
+    /// `ContentRepair`.
     ///
     /// Where the peer's file is on this machine, it is repaired by the same rule.
     ///
     /// - Parameters:
+    ///   - peer: The peer to compare with.
     ///   - rule: What is right where a row differs from its own file's journal.
     ///   - onProgress: Called at the start of each table and after each range of rows that was compared.
     /// - Throws: ``SyncError/Code/failed`` when the two do not know the same changes, so that a difference is

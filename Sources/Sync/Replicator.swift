@@ -29,8 +29,13 @@ public final class Replicator: Sendable {
     /// Creates a replicator for `replica`, which follows `peers` once ``run()`` is called.
     ///
     /// - Parameters:
-    ///   - functions: The functions of tables with the policy ``MergePolicy/custom(_:)``. A row whose
+    ///   - replica: The replica, which the caller closes.
+    ///   - peers: The peers that ``run()`` follows.
+    ///   - limits: The sizes, counts and times of replication.
+    ///   - functions: The functions of tables with the policy `MergePolicy/custom(_:)`. A row whose
     ///     conflict needs a function that is not among them is held.
+    ///   - clock: The clock by which it waits.
+    ///   - logger: Receives warnings; nil for none.
     ///   - entropy: 64 random bits at each call, for the jitter of retries.
     /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of the file.
     public convenience init(
@@ -286,8 +291,10 @@ public final class Replicator: Sendable {
 
     /// Compares the rows of this replica with those of `peer`. Changes no rows.
     ///
-    /// - Parameter onProgress: Called at the start of each table and after each range of rows that was
-    ///   compared.
+    /// - Parameters:
+    ///   - peer: The peer to exchange with.
+    ///   - onProgress: Called at the start of each table and after each range of rows that was
+    ///     compared.
     /// - Throws: ``SyncError`` when the comparison cannot be finished.
     public func verify(
         _ peer: PeerConfiguration, onProgress: @escaping @Sendable (VerifyProgress) -> Void = { _ in }

@@ -20,7 +20,10 @@ struct ProductPagesTests {
     func examplesAreRun() throws {
         let tests = URL(fileURLWithPath: #filePath)
         let sources = tests.deletingLastPathComponent().appendingPathComponent("../../Sources")
-        let pages = ["Journal/Journal.docc/Journal.md", "Sync/Sync.docc/Sync.md"].map {
+        let pages = [
+            "Journal/Journal.docc/Journal.md", "Journal/Journal.docc/Options.md", "Sync/Sync.docc/Sync.md",
+            "Sync/Sync.docc/Options.md",
+        ].map {
             sources.appendingPathComponent($0)
         }
         #expect(try ArticleExamples.linesNotRun(of: pages, in: [tests]) == [])
@@ -48,6 +51,35 @@ struct ProductPagesTests {
         #expect(position == 2)
         watch.stop()
         try reader.close()
+        try replica.close()
+    }
+
+    @Test("a file becomes and is opened as a replica with other options")
+    func journalOptions() throws {
+        let path = try file("a.sqlite")
+        try RawConnection(path: path).run("CREATE TABLE session (id INTEGER PRIMARY KEY)")
+        let request = InitializeRequest(excluding: ["session"], cluster: "shop")
+        let (replica, report) = try Replica.create(at: path, request)
+        #expect(report.tracked.map(\.table) == ["person"])
+        #expect(try replica.identity().cluster == "shop")
+        try replica.close()
+        var options = Replica.Options()
+        options.durability = .normal
+        let opened = try Replica.open(at: path, options: options)
+        #expect(try opened.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 1)
+        try opened.close()
+    }
+
+    @Test("a peer and a replicator have options")
+    func syncOptions() throws {
+        let path = try file("a.sqlite")
+        let (replica, _) = try Replica.create(at: path, InitializeRequest())
+        var peer = try PeerConfiguration("https://first:7707", tls: TLSFiles(authorities: path))
+        peer.direction = .pull
+        var limits = Limits.standard
+        limits.longPollSeconds = 5
+        let replicator = try Replicator(replica: replica, peers: [peer], limits: limits)
+        withExtendedLifetime(replicator) {}
         try replica.close()
     }
 

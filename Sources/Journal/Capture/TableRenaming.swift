@@ -5,7 +5,7 @@ import GRDB
 
 extension TableNames {
     /// Declares that two names denote one table, before or after the table is renamed in this file. Call
-    /// ``Capture/refresh(_:)`` afterwards, in the same transaction. Repeating a declaration changes nothing.
+    /// `Capture/refresh(_:)` afterwards, in the same transaction. Repeating a declaration changes nothing.
     ///
     /// - Returns: True when the declaration is new.
     /// - Throws: ``JournalError/Code/refused`` when it contradicts an earlier declaration, when both are

@@ -172,9 +172,10 @@ extension ConflictEntry {
     /// Returns the open entries, oldest first.
     ///
     /// - Parameters:
+    ///   - db: A connection to the replica.
     ///   - table: The table whose entries to return; nil for all tables.
     ///   - limit: The number of entries to return, newest first; 0 or less returns none. nil returns all.
-    /// - Throws: As ``ConflictLedger/init(_:)`` and ``ConflictLedger/entries(_:newest:)``.
+    /// - Throws: As `ConflictLedger/init(_:)` and `ConflictLedger/entries(_:newest:)`.
     public static func all(
         _ db: Database, table: String? = nil, newest limit: Int? = nil
     ) throws -> [ConflictEntry] {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 extension Replica {
-    /// Restores entries of the conflict ledger, all of them or none; see ``ConflictLedger/restore(_:time:)``.
+    /// Restores entries of the conflict ledger, all of them or none; see `ConflictLedger/restore(_:time:)`.
     ///
     /// - Parameters:
     ///   - ids: The ids of the entries (``ConflictEntry/id``).
@@ -14,7 +14,7 @@ extension Replica {
     }
 
     /// Restores entries of the conflict ledger as rows of their own, all of them or none; see
-    /// ``ConflictLedger/restoreAsNewRows(_:time:)``.
+    /// `ConflictLedger/restoreAsNewRows(_:time:)`.
     ///
     /// - Parameters:
     ///   - ids: The ids of the entries (``ConflictEntry/id``).
@@ -39,7 +39,7 @@ extension Replica {
     }
 
     /// Dismisses entries of the conflict ledger, all of them or none; see
-    /// ``ConflictLedger/dismiss(_:time:)``.
+    /// `ConflictLedger/dismiss(_:time:)`.
     ///
     /// - Parameters:
     ///   - ids: The ids of the entries (``ConflictEntry/id``).

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// It watches the file and its write-ahead log with inotify, so an idle file causes no wake-ups. SQLite
 /// writes the log before it publishes the commit in shared memory, which inotify cannot watch. So a few more
-/// signals at growing intervals (``echoes``) follow each burst of writes. A signal is a hint: the receiver
+/// signals at growing intervals (`echoes`) follow each burst of writes. A signal is a hint: the receiver
 /// compares `PRAGMA data_version` or the journal's last position, and finds nothing new after a spurious
 /// signal.
 public final class FileWatch: Sendable {

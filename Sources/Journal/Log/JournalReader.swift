@@ -109,7 +109,9 @@ public struct JournalReader {
 
     /// Returns the entries after position `seq`, oldest first.
     ///
-    /// - Parameter limit: The most entries to return, 1 or more.
+    /// - Parameters:
+    ///   - seq: The position after which to read; 0 for all entries.
+    ///   - limit: The most entries to return, 1 or more.
     /// - Returns: An empty array when there is nothing newer.
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func entries(after seq: Int64, limit: Int) throws -> [JournalEntry] {
@@ -139,11 +141,13 @@ public struct JournalReader {
     /// each change after those that its writer had seen, as far as this replica knew them.
     ///
     /// - Parameters:
-    ///   - changes: The most changes in a batch, 1 or more.
+    ///   - have: The versions that the reader of the changes knows.
     ///   - bytes: The weight at which a batch is complete: the weight of its values (``Value/weight``), plus
     ///     24 for each entry of a run's causal context.
     ///   - ends: Where transactions of this replica end whose writers mark no end; nil when only the end of the
     ///     journal is one.
+    ///   - body: Receives each batch, or entry, in turn.
+    ///   - limit: The most changes in a batch, 1 or more.
     /// - Throws: What `body` throws; ``JournalError/Code/corrupt`` for a malformed entry or run, without
     ///   passing it to `body`; errors of SQLite.
     public func forEachBatch(
@@ -177,7 +181,9 @@ public struct JournalReader {
 
     /// Returns the first position of the journal that `have` does not cover; nil when it covers everything.
     ///
-    /// - Parameter ignored: An origin whose changes are skipped.
+    /// - Parameters:
+    ///   - have: The versions that the reader of the changes knows.
+    ///   - ignored: An origin whose changes are skipped.
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     public func firstPosition(beyond have: VersionVector, ignoring ignored: OriginID? = nil) throws -> Int64? {
         try vector().entries.compactMap { entry -> Int64? in

@@ -7,12 +7,12 @@ import GRDB
 public struct VersionSample: Hashable, Sendable {
     /// 1 or more.
     public let version: Int64
-    /// The ``ChangeDigest`` of the change.
+    /// The `ChangeDigest` of the change.
     public let digest: UInt64
 
     /// - Parameters:
     ///   - version: 1 or more.
-    ///   - digest: The ``ChangeDigest`` of that version.
+    ///   - digest: The `ChangeDigest` of that version.
     public init(version: Int64, digest: UInt64) {
         self.version = version
         self.digest = digest

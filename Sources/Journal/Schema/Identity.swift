@@ -3,7 +3,7 @@ import GRDB
 
 /// A replica's identity, and how far its derived state is materialized: the row of `_journal_replica`.
 public struct Identity: Sendable, Hashable {
-    /// The replica's origin. ``NewIdentity`` and ``ClockRepair`` replace it.
+    /// The replica's origin. `NewIdentity` and `ClockRepair` replace it.
     public let origin: OriginID
     /// The name of the cluster. Replicas of different clusters refuse each other.
     public let cluster: String

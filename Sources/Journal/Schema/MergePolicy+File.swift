@@ -21,6 +21,7 @@ extension MergePolicy {
     /// Sets the policy of a table in this file. Rows that were merged before stay as they are.
     ///
     /// - Parameters:
+    ///   - policy: The policy from now on.
     ///   - table: The table's name in this file; names compare as SQLite compares them. The table need not
     ///     exist yet.
     ///   - db: A connection inside a write transaction.

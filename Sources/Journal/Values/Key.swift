@@ -21,10 +21,14 @@ public struct Key: Hashable, Sendable {
     /// - Parameter bytes: The ``bytes`` of another key; they are not checked.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter collations: One for each value; missing ones count as BINARY.
+    /// - Parameters:
+    ///   - values: The values of the key, in its order.
+    ///   - collations: One for each value; missing ones count as BINARY.
     public init(_ values: [Value], collations: [KeyCollation] = []) { self.init(values[...], collations: collations) }
 
-    /// - Parameter collations: One for each value; missing ones count as BINARY.
+    /// - Parameters:
+    ///   - values: The values of the key, in its order.
+    ///   - collations: One for each value; missing ones count as BINARY.
     public init(_ values: ArraySlice<Value>, collations: [KeyCollation] = []) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)

@@ -90,8 +90,10 @@ public struct Endpoint: Sendable {
     /// Sends the changes that the request does not have. If there are none and the request allows it, waits
     /// for news.
     ///
-    /// - Parameter send: Receives frames of changes, one after another. The caller sends the last frame of
-    ///   the stream.
+    /// - Parameters:
+    ///   - request: The request of a peer.
+    ///   - send: Receives frames of changes, one after another. The caller sends the last frame of
+    ///     the stream.
     /// - Throws: ``SyncError``, and what `send` throws.
     public func pull(
         _ request: PullRequest, send: (Frame) async throws -> Void

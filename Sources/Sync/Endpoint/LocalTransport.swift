@@ -10,8 +10,10 @@ public struct LocalTransport: Transport {
     /// peer reads or compares them.
     private let looks: Bool
 
-    /// - Parameter endpoint: The endpoint of a replica that this process keeps up to date; see
-    ///   ``Replicator``.
+    /// - Parameters:
+    ///   - endpoint: The endpoint of a replica that this process keeps up to date; see
+    ///     ``Replicator``.
+    ///   - name: The name of the peer in errors and logs.
     public init(_ endpoint: Endpoint, name: String) {
         self.init(endpoint, name: name, looks: false)
     }
@@ -24,7 +26,11 @@ public struct LocalTransport: Transport {
 
     /// Opens the replica at `path`, which must exist.
     ///
-    /// - Parameter functions: The functions of tables with the policy ``MergePolicy/custom(_:)``.
+    /// - Parameters:
+    ///   - path: The path of the peer's file.
+    ///   - limits: The sizes, counts and times of replication.
+    ///   - functions: The functions of tables with the policy `MergePolicy/custom(_:)`.
+    ///   - clock: The clock by which it waits.
     /// - Throws: ``SyncError`` when the file cannot be opened, or is not a replica.
     public static func open(
         path: String, limits: Limits, functions: ConflictFunctions = ConflictFunctions(), clock: any SyncClock

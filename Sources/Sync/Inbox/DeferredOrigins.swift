@@ -13,7 +13,7 @@ public struct DeferredOrigin: Sendable, Hashable {
     /// The last version that was seen.
     public var lastVersion: Int64
     /// The first stamp that lies too far ahead; nil when the changes wait only for those of ``cause``;
-    /// ``never`` when they contradict the changes before them, and ``behind`` when they are from behind the
+    /// `never` when they contradict the changes before them, and `behind` when they are from behind the
     /// horizon, so that no clock can help.
     public var stamp: Stamp?
     /// The origin whose deferred changes the writer had merged.

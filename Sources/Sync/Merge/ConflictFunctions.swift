@@ -19,10 +19,10 @@ public struct ConflictFunctions: Sendable {
 
     private var functions: [String: Function] = [:]
 
-    /// Creates an empty set. Rows whose conflict needs a function are held (``HoldReason/policy``).
+    /// Creates an empty set. Rows whose conflict needs a function are held (`HoldReason/policy`).
     public init() {}
 
-    /// The function of this name (``MergePolicy/custom(_:)``); names are compared exactly. nil when none is
+    /// The function of this name (`MergePolicy/custom(_:)`); names are compared exactly. nil when none is
     /// registered.
     public subscript(name: String) -> Function? {
         get { functions[name] }

@@ -75,7 +75,9 @@ public final class CurlTransport: Transport {
     /// Returns the answer to a `GET` of one of the routes for people and programs besides the protocol, such
     /// as `/v1/status`.
     ///
-    /// - Parameter type: The media type that the answer must have.
+    /// - Parameters:
+    ///   - path: The path of the request.
+    ///   - type: The media type that the answer must have.
     /// - Throws: As ``hello(_:)``; an answer of another type is `notAPeer`.
     public func get(_ path: String, type: String) async throws -> [UInt8] {
         try await answer(path, body: nil, type: type)

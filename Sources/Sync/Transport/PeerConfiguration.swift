@@ -24,8 +24,10 @@ public struct PeerConfiguration: Sendable, Hashable {
 
     /// - Parameters:
     ///   - peer: An `http://` or `https://` address without user info, path, query and fragment; the
-    ///   path of a file; or the address of an archive, `file:///directory` or
-    ///   `s3://bucket/prefix`.
+    ///     path of a file; or the address of an archive, `file:///directory` or
+    ///     `s3://bucket/prefix`.
+    ///   - token: The token for the peer; nil for none.
+    ///   - tls: The TLS files, for `https://`.
     ///   - environment: The variables of the process, of which an address of S3 uses some.
     /// - Throws: ``SyncError/Code/configuration``; the message never repeats user info.
     public init(

@@ -16,8 +16,10 @@ public protocol Transport: Sendable {
 
     /// Requests the changes that the request does not have.
     ///
-    /// - Parameter onFrame: Receives the frames with changes, one after another. The next frame is read only
-    ///   after it has returned, so memory stays bounded. What it throws ends the pull.
+    /// - Parameters:
+    ///   - request: The request, with its body.
+    ///   - onFrame: Receives the frames with changes, one after another. The next frame is read only
+    ///     after it has returned, so memory stays bounded. What it throws ends the pull.
     /// - Throws: ``SyncError``: the peer's error, a failure of the connection, or `truncated` for an answer
     ///   without its end; and what `onFrame` throws. Frames that were passed on stay so.
     func pull(_ request: PullRequest, onFrame: @Sendable (Frame) async throws -> Void) async throws -> PullEnd

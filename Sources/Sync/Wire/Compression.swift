@@ -17,7 +17,9 @@ public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
 
     /// Compresses `bytes`; the result needs no other data to be decompressed.
     ///
-    /// - Parameter isFast: True to spend half of the time, for a somewhat longer result.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - isFast: True to spend half of the time, for a somewhat longer result.
     /// - Throws: ``WireError/Code/malformed`` only when the library is out of memory.
     public func compress(_ bytes: [UInt8], isFast: Bool = false) throws(WireError) -> [UInt8] {
         switch self {
@@ -27,12 +29,15 @@ public enum PayloadEncoding: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reverses ``compress(_:)``, for untrusted bytes.
+    /// Reverses `compress(_:)`, for untrusted bytes.
     ///
     /// It decompresses in blocks and never allocates by a declared size: memory is at most `limit` and one
     /// block for any input.
     ///
-    /// - Parameter limit: The most bytes to return.
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - limit: The most bytes to return.
+    ///   - limits: The limits, of which the window counts.
     /// - Throws: ``WireError`` for a damaged, unfinished or too large input, for one that asks for a large
     ///   window, and for bytes after its end.
     public func decompress(_ bytes: [UInt8], limit: Int, limits: Limits) throws(WireError) -> [UInt8] {

@@ -36,8 +36,11 @@ extension SyncError {
     /// Creates the error for an HTTP answer of a peer that is not a success.
     ///
     /// - Parameters:
+    ///   - status: The HTTP status of the answer.
+    ///   - body: The body of the answer.
     ///   - peer: The peer's name in the message; without user info.
     ///   - retryAfter: The value of the `Retry-After` header.
+    ///   - limits: The limits, of which the size of an error body counts.
     public init(httpStatus status: Int, body: [UInt8], peer: String, retryAfter: String?, limits: Limits) {
         let delay = SyncError.retryAfterSeconds(retryAfter, limits: limits)
         if let said = SyncError.decodingJSONBody(body, limits: limits) {

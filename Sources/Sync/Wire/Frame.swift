@@ -64,8 +64,10 @@ public struct Frame: Sendable, Hashable {
 
     /// Creates a frame with the changes of `batch`.
     ///
-    /// - Parameter encoding: How to compress the payload. A payload that compression does not shrink travels
-    ///   uncompressed.
+    /// - Parameters:
+    ///   - batch: The batch, which becomes the payload.
+    ///   - encoding: How to compress the payload. A payload that compression does not shrink travels
+    ///     uncompressed.
     /// - Throws: ``WireError``: `malformed` when the batch breaks an invariant, or there is no memory to
     ///   compress it; `tooLarge` for a value of 4 GiB.
     public init(_ batch: ChangeBatch, encoding: PayloadEncoding) throws(WireError) {

@@ -7,7 +7,7 @@ public struct Hello: Sendable, Hashable {
     public var cluster: String
     /// The sender's origin.
     public var origin: OriginID
-    /// The format of the sender's journal, as in ``Identity/format``. It is informative; no decision depends
+    /// The format of the sender's journal, as in `Identity/format`. It is informative; no decision depends
     /// on it.
     public var formatVersion: Int
     /// What the sender knows, its own changes included.
