@@ -39,7 +39,7 @@ struct InvariantTests {
             #expect(context.invariantViolation() == "3: 0 unconfirmed entries after -1")
             context.position = position
 
-            context.undo.append(OverlayUndo(object: person, previous: overlay))
+            context.undo.append(OverlayRestoring(object: person, previous: overlay))
             #expect(context.invariantViolation() == "4: the first undo step of an object restores an overlay")
             #expect(context.invariantViolation(checkingUndo: false) == nil)
             context.undo = []
@@ -81,7 +81,7 @@ struct InvariantTests {
         }
         #expect(ended.isFinished)
         #expect(ended.invariantViolation() == nil)
-        ended.undo.append(OverlayUndo(object: person, previous: nil))
+        ended.undo.append(OverlayRemoval(object: person))
         #expect(ended.invariantViolation() == "12: 1 undo steps are left at the end")
         ended.undo = []
         db.pipeline.clock.writer.store(ended.epoch, ordering: .sequentiallyConsistent)

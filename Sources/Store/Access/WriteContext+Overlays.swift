@@ -74,6 +74,16 @@ extension WriteContext {
         return true
     }
 
+    /// Like ``publishLater(_:_:)``, for an object that this transaction has made and that has no overlay.
+    func publishFirst<M: Model>(_ object: M, _ fields: M.Fields) {
+        let overlay = Overlay(owner: owner, epoch: epoch, fields: fields, status: .present, isSaved: true)
+        object._withState { state in
+            state.overlays = [overlay]
+            state.checkInvariants()
+        }
+        undo.append(OverlayRemoval(object: object))
+    }
+
     private func put<M: Model>(_ overlay: Overlay<M.Fields>, on object: M) {
         let previous = object._withState { state -> Overlay<M.Fields>? in
             let previous = state.overlays.first.flatMap { $0.epoch == overlay.epoch ? $0 : nil }
@@ -85,6 +95,10 @@ extension WriteContext {
     }
 
     private func note<M: Model>(_ object: M, _ previous: Overlay<M.Fields>?) {
-        if previous == nil || savepointDepth > 0 { undo.append(OverlayUndo(object: object, previous: previous)) }
+        if let previous {
+            if savepointDepth > 0 { undo.append(OverlayRestoring(object: object, previous: previous)) }
+        } else {
+            undo.append(OverlayRemoval(object: object))
+        }
     }
 }

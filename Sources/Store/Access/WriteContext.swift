@@ -114,7 +114,7 @@ final class WriteContext: AccessContext, @unchecked Sendable {
             return instances.adopt(rows.map { M._make($0, start) }, start, notices: nil, byWriter: true).objects
         }
         return rows.map { row in
-            let object: M = instances.provisional(for: row, in: database)
+            let object = instances.provisional(for: row, in: database).object
             let isSeen = object._withState { state in
                 let visible = state.visible
                 return visible.status == .present && row._changes(from: visible.fields).isEmpty

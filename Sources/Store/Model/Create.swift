@@ -32,15 +32,34 @@ extension Model {
     /// - Throws: What ``create(in:_:)`` throws, for the first row that cannot be created; no row is created
     ///   then.
     @discardableResult
+    @inlinable
     public static func create<Elements: Sequence>(
         from elements: Elements, in database: Database, _ fill: (inout Fields, Elements.Element) throws -> Void
     ) throws -> [Self] {
-        try database.transaction {
-            try database.write { context in
-                try elements.map { element in
-                    try context.create(Self.self, nil) { try fill(&$0, element) }
-                }
+        // Inlined for the reason given in `insertRows(from:in:_:)`.
+        var iterator = elements.makeIterator()
+        return try create(elements.underestimatedCount, in: database) { fields in
+            guard let element = iterator.next() else { return false }
+            try fill(&fields, element)
+            return true
+        }
+    }
+
+    /// Creates rows with their objects until there are no more.
+    ///
+    /// - Parameters:
+    ///   - count: At least so many rows.
+    ///   - fillNext: Fills the next row; returns false when there is none.
+    @usableFromInline
+    static func create(
+        _ count: Int, in database: Database, _ fillNext: (inout Fields) throws -> Bool
+    ) throws -> [Self] {
+        do {
+            return try database.transaction(operation: "creating", table: schema.table) {
+                try database.write { try $0.create(Self.self, count, fillNext) }
             }
+        } catch let error as StoreError {
+            throw error.during("creating", table: schema.table)
         }
     }
 
@@ -118,6 +137,25 @@ extension WriteContext {
         }
     }
 
+    fileprivate func create<M: Model>(
+        _ type: M.Type, _ count: Int, _ fillNext: (inout M.Fields) throws -> Bool
+    ) throws -> [M] {
+        let instances = database.instances(of: type)
+        instances.reserve(count)
+        var inserter = try RowInserter<M>(self)
+        defer { inserter.finish() }
+        var objects: [M] = []
+        objects.reserveCapacity(count)
+        undo.reserveCapacity(undo.count + count)
+        afterCommit.reserveCapacity(afterCommit.count + count)
+        while true {
+            var fields = M.Fields()
+            guard try fillNext(&fields) else { return objects }
+            try inserter.insert(&fields)
+            objects.append(created(fields, instances))
+        }
+    }
+
     fileprivate func insert<M: Model>(_ type: M.Type, _ fillNext: (inout M.Fields) throws -> Bool) throws -> Int {
         let instances = database.instances(of: type)
         var inserter = try RowInserter<M>(self)
@@ -136,8 +174,13 @@ extension WriteContext {
         var inserter = try RowInserter<M>(self)
         defer { inserter.finish() }
         try inserter.insert(&fields)
-        let object: M = database.instances(of: type).provisional(for: fields, in: database)
-        publishLater(object, fields)
+        return created(fields, database.instances(of: type))
+    }
+
+    /// The object of a row that was just inserted.
+    private func created<M: Model>(_ fields: M.Fields, _ instances: LiveInstances<M>) -> M {
+        let (object, isNew) = instances.provisional(for: fields, in: database)
+        if isNew { publishFirst(object, fields) } else { publishLater(object, fields) }
         afterCommit.append(HookCall(object: object, kind: .inserted))
         return object
     }

@@ -148,10 +148,15 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
         return (objects, stale)
     }
 
+    /// Makes room for `count` more objects.
+    func reserve(_ count: Int) { table.withLock { $0.reserve(count) } }
+
     /// Returns the object for a row that a transaction made or read and that may not be committed. The
     /// transaction knows the object, so it need not be marked as stale at the end.
-    func provisional(for row: M.Fields, in database: Database) -> M {
-        find(row, .unknown, isRecent: false, in: database).object
+    ///
+    /// - Returns: The object, and false when it was in memory already.
+    func provisional(for row: M.Fields, in database: Database) -> (object: M, isNew: Bool) {
+        find(row, .unknown, isRecent: false, in: database)
     }
 
     /// Returns the object for a row that does not exist yet, with unsaved values; an existing object of this

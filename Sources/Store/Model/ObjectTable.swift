@@ -47,10 +47,21 @@ struct ObjectTable {
         objects[key] = Weak(object: object)
         if isRecent { recent.append(Weak(object: object)) }
         if objects.count >= sweepAt {
-            objects = objects.filter { $0.value.object != nil }
+            removeReleased()
             sweepAt = max(64, objects.count * 2)
         }
         return kept.append(object)
+    }
+
+    /// Removes the entries of released objects. Values are read in place, as in the subscript.
+    private mutating func removeReleased() {
+        var released: [ExactKey] = []
+        var index = objects.startIndex
+        while index != objects.endIndex {
+            if objects.values[index].load() == nil { released.append(objects.keys[index]) }
+            objects.formIndex(after: &index)
+        }
+        for key in released { objects[key] = nil }
     }
 
     /// Removes the object of a key, and returns it.
@@ -72,7 +83,7 @@ struct ObjectTable {
     /// Reserves capacity for `count` more objects.
     mutating func reserve(_ count: Int) {
         guard objects.count + count >= sweepAt else { return }
-        objects = objects.filter { $0.value.object != nil }
+        removeReleased()
         objects.reserveCapacity(objects.count + count)
         sweepAt = max(64, (objects.count + count) * 2)
     }
