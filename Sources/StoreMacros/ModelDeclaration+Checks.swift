@@ -19,9 +19,22 @@ extension ModelDeclaration {
         for inherited in type.inheritanceClause?.inheritedTypes ?? [] {
             let name = inherited.type.trimmedDescription
             if ["Codable", "Encodable", "Decodable"].contains(name) {
-                report(ModelProblem.codable(name).at(inherited.type))
+                report(ModelProblem.codable(name).at(inherited.type, fixIts: [removing(inherited, of: type)]))
             }
         }
+    }
+
+    private static func removing(_ inherited: InheritedTypeSyntax, of type: ClassDeclSyntax) -> FixIt {
+        let title = "remove '\(inherited.type.trimmedDescription)'"
+        guard let clause = type.inheritanceClause, clause.inheritedTypes.count > 1 else {
+            let range = type.name.endPositionBeforeTrailingTrivia..<inherited.endPositionBeforeTrailingTrivia
+            return ModelFix.changing(title, [.replaceText(range: range, with: "", in: Syntax(type))])
+        }
+        var others = clause.inheritedTypes.filter { $0.id != inherited.id }
+        if let last = others.indices.last { others[last].trailingComma = nil }
+        let list = others.map(\.trimmedDescription).joined(separator: " ")
+        let range = clause.inheritedTypes.trimmedRange
+        return ModelFix.changing(title, [.replaceText(range: range, with: list, in: Syntax(clause))])
     }
 
     /// Reports hooks and lists that Store would not see.
@@ -74,7 +87,8 @@ extension ModelProperty {
     /// Reports a type that no column can ever hold, as far as its syntax shows it. All others are left to the
     /// compiler.
     static func checkType(
-        _ type: TypeSyntax?, of name: String, at identifier: TokenSyntax, report: (Diagnostic) -> Void
+        _ type: TypeSyntax?, of variable: VariableDeclSyntax, at identifier: TokenSyntax,
+        report: (Diagnostic) -> Void
     ) {
         guard let type else { return }
         let plain = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
@@ -90,7 +104,11 @@ extension ModelProperty {
         } else {
             return
         }
-        report(ModelProblem.notAColumn(name, kind).at(identifier))
+        // Without a value, a transient property would be the next mistake.
+        let hasValue = variable.bindings.first?.initializer != nil || type.is(OptionalTypeSyntax.self)
+        let fixIt = ModelFix.changing("mark it '@Transient'", [.inserting("@Transient ", before: variable)])
+        let problem = ModelProblem.notAColumn(variable.firstName, kind)
+        report(problem.at(identifier, fixIts: hasValue ? [fixIt] : []))
     }
 
     /// Reports a type of which the macro knows that it is no key.

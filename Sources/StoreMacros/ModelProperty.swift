@@ -96,7 +96,7 @@ struct ModelProperty {
             fail(ModelProblem.transientWithoutDefault(name.unquoted).at(identifier, fixIts: [fixIt]))
         }
         if !markers.isTransient, !markers.isJSON, markers.coding == nil {
-            checkType(annotation, of: name.unquoted, at: identifier, report: fail)
+            checkType(annotation, of: variable, at: identifier, report: fail)
         }
         guard sound else { return nil }
         let wrapped = annotation?.as(OptionalTypeSyntax.self)?.wrappedType.trimmedDescription ?? type

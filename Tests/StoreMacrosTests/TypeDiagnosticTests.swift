@@ -82,6 +82,52 @@ struct TypeDiagnosticTests {
                 """)
     }
 
+    @Test(
+        "a property of a type that no column stores can be made transient when it has a value",
+        arguments: [
+            Misuse(
+                "var pair: (Int, Int) = (0, 0)",
+                "'pair' cannot hold a tuple: no column stores it; declare a Codable struct and mark the property '@JSON', or mark it '@Transient'",
+                column: 9, fixIt: "mark it '@Transient'", fixed: "@Transient var pair: (Int, Int) = (0, 0)"),
+            Misuse(
+                "var value: Any?",
+                "'value' cannot hold a value of any type: no column stores it; declare a Codable struct and mark the property '@JSON', or mark it '@Transient'",
+                column: 9, fixIt: "mark it '@Transient'", fixed: "@Transient var value: Any?"),
+        ])
+    func notAColumn(_ misuse: Misuse) {
+        misuse.expect()
+    }
+
+    @Test("a model is not Codable, and the fix-it keeps its other protocols")
+    func codable() {
+        for (clause, fixed) in [(": Codable", ""), (": Named, Codable", ": Named"), (": Codable, Named", ": Named")] {
+            expectProblem(
+                "a model cannot be 'Codable': its rows are made by 'create'; encode and decode its 'Fields' instead",
+                in: """
+                    @Model
+                    final class Person\(clause) {
+                        var id: Int64
+                    }
+                    """, line: 2, column: clause.hasSuffix("Codable") ? 21 + clause.count - 9 : 21,
+                fixIt: "remove 'Codable'",
+                fixed: """
+                    @Model
+                    final class Person\(fixed) {
+                        var id: Int64
+                    }
+                    """,
+                expanded: """
+                    final class Person\(clause) {
+                        var id: Int64
+
+                        private init() {
+                            preconditionFailure()
+                        }
+                    }
+                    """)
+        }
+    }
+
     @Test("a key is added with the indentation of the members")
     func keyInNestedType() {
         expectProblem(
