@@ -141,6 +141,8 @@ extension WriteContext {
         _ type: M.Type, _ count: Int, _ fillNext: (inout M.Fields) throws -> Bool
     ) throws -> [M] {
         let instances = database.instances(of: type)
+        // A sequence may have any number of elements, and end early.
+        let count = min(count, 100_000)
         instances.reserve(count)
         var inserter = try RowInserter<M>(self)
         defer { inserter.finish() }

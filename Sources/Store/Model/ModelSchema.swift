@@ -11,9 +11,7 @@ public struct ColumnDescription: Hashable, Sendable {
     /// True when the property is optional; NULL decodes as nil.
     public let isOptional: Bool
 
-    /// Only the macro's code calls this. It is inlinable so that the compiler makes the list of a model's columns a
-    /// constant.
-    @inlinable
+    /// Only the macro's code calls this.
     public init(_ name: String, property: String, type: String, isOptional: Bool) {
         self.name = name
         self.property = property

@@ -11,8 +11,7 @@ import Journal
 public struct Column<M: TableModel, Value: Sendable>: Sendable {
     /// The position in the model's schema.
     public let position: Int
-    // One word for all that depends on the coding: a model has a column for each property, and each of its programs
-    // the code that makes them.
+    // A type and not closures: each model holds the code that makes and copies a column for each of its properties.
     private let access: any ColumnAccess<Value>.Type
 
     /// Creates the column at `position` of the schema, stored as its type stores itself. Only the macro's
