@@ -13,7 +13,7 @@ struct MergeModelTests {
 
     @Test(
         "histories that once differed from the model",
-        arguments: [186_597_615, 230_360_666, 266_195_600, 411_001_830, 411_002_684] as [UInt64])
+        arguments: [186_597_615, 199_133_291, 230_360_666, 266_195_600, 411_001_830, 411_002_684] as [UInt64])
     func regressions(seed: UInt64) async {
         let report = await HistoryCampaign.run(seed: seed, count: 1, knobs: .all)
         for failure in report.failures { Issue.record("\(failure)") }

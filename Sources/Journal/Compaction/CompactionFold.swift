@@ -30,28 +30,12 @@ struct CompactionFold {
         var isPinned = false
         /// True when other entries of the row stay, so that the row needs the entry that says that it is dead.
         var isReferred = false
-        /// The insert that made the row: the last for which SQLite chose the key, else the first. An insert with a
-        /// given key goes on with the row that its writer had seen, also after a deletion, and the row is known by
-        /// the insert that made it.
-        var root: (isMinted: Bool, order: WriteOrder, seq: Int64)?
-
-        mutating func note(insert cursor: JournalCursor, _ order: WriteOrder) {
-            guard let root else {
-                root = (cursor.isMinted, order, cursor.seq)
-                return
-            }
-            let isLater = root.order < order
-            if cursor.isMinted ? !root.isMinted || isLater : !root.isMinted && !isLater {
-                self.root = (cursor.isMinted, order, cursor.seq)
-            }
-        }
 
         /// The entries that the row needs.
         var needed: Set<Int64> {
-            guard merged.isAlive || isReferred else { return [] }
-            var needed = Set(merged.key.map(\.seq))
-            if let root { needed.insert(root.seq) }
-            guard merged.isAlive else { return needed }
+            let spelling = Set(merged.key.map(\.seq))
+            guard merged.isAlive else { return isReferred ? spelling : [] }
+            var needed = spelling
             for winner in merged.winners { if let winner { needed.insert(winner.cell.seq) } }
             return needed
         }
@@ -97,9 +81,6 @@ struct CompactionFold {
                     life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
                     key: key.key, known: run.known)
                 if let change = change.rowChange(in: translation, cell: { $0 }) { row.merged.add(change) }
-                if cursor.operation == .insert, cursor.mayHaveContestedKey {
-                    row.note(insert: cursor, WriteOrder(stamp: cursor.stamp, origin: run.origin))
-                }
             }
         }
         return rows

@@ -138,9 +138,6 @@ final class JournalCursor {
         return true
     }
 
-    /// True when the key is one number, which SQLite may choose for several rows.
-    var mayHaveContestedKey: Bool { entry.shape.keyCount == 1 && statement.type(6 + maskWords) == SQLITE_INTEGER }
-
     /// The columns that the row carries. For an insert they include the key columns.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a column that the row's shape does not have.

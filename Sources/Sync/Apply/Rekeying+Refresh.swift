@@ -90,15 +90,16 @@ extension JournalEntry {
 
 extension KeyMeanings.Insert {
     /// True for two concurrent inserts of one key, unless both keys were given, and when one took the key of
-    /// the other while that was held.
+    /// the other while that was held. The life of such an insert goes on with that of the held row: rows that had
+    /// the key in earlier lives are gone, and have left the journal where it was compacted.
     func contests(_ other: KeyMeanings.Insert) -> Bool {
         guard claim.seq != other.claim.seq, claim.key == other.claim.key, isMinted || other.isMinted else {
             return false
         }
         switch (writer.saw(other.writer), other.writer.saw(writer)) {
         case (false, false): return true
-        case (true, _): return isCovering
-        case (false, true): return other.isCovering
+        case (true, _): return isCovering && other.life >= life
+        case (false, true): return other.isCovering && life >= other.life
         }
     }
 }

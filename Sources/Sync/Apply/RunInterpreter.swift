@@ -67,7 +67,7 @@ final class RunInterpreter {
             let isReached = isReached[change.shape]
             let insert = KeyMeanings.Insert(
                 claim: .init(seq: part.seq(at: index), table: entry.table, key: key, moved: nil),
-                writer: part.writer(at: index), stamp: change.stamp, isMinted: change.isMinted,
+                writer: part.writer(at: index), stamp: change.stamp, life: change.life, isMinted: change.isMinted,
                 isCovering: change.isCovering, shape: entry,
                 columns: columns(of: change, batch, keyCount: entry.shape.keyCount))
             var rivals = (held[name] ?? []).filter { other in !known.contains { $0.claim.seq == other.claim.seq } }

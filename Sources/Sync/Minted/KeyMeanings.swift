@@ -16,6 +16,8 @@ final class KeyMeanings {
         fileprivate(set) var claim: MintedClaims.Claim
         let writer: ChangeWriter
         let stamp: Stamp
+        /// The life of the key after the insert.
+        let life: Int64
         let isMinted: Bool
         let isCovering: Bool
         /// Of the writer's shape, named as this file names the table.
@@ -246,7 +248,7 @@ extension KeyMeanings.Insert {
         }
         self.init(
             claim: claim, writer: ChangeWriter(entry, own: reader.identity.origin), stamp: entry.stamp,
-            isMinted: entry.isMinted, isCovering: entry.isCovering, shape: shape, columns: columns)
+            life: entry.life, isMinted: entry.isMinted, isCovering: entry.isCovering, shape: shape, columns: columns)
     }
 }
 

@@ -49,28 +49,6 @@ struct CompactionTests {
         #expect(try cluster.ledger(0).isEmpty)
     }
 
-    @Test("the insert that made a row stays while a later one under its number goes on with the row")
-    func madeAgain() throws {
-        let cluster = try Cluster(2, schema: Self.schema)
-        try cluster.execute(0, "INSERT INTO note (text) VALUES ('chosen'); INSERT INTO person (id) VALUES ('a')")
-        try cluster.execute(0, "DELETE FROM note; DELETE FROM person")
-        for text in ["given", "again"] {
-            try cluster.execute(0, "INSERT INTO note VALUES (1, NULL, '\(text)'); INSERT INTO person (id) VALUES ('a')")
-            if text == "given" { try cluster.execute(0, "DELETE FROM note; DELETE FROM person") }
-        }
-        try cluster.execute(1, "INSERT INTO note VALUES (7, NULL, 'newest')")
-        try cluster.converge()
-        #expect(try cluster.members[0].compact() > 0)
-        let inserts = try cluster[0].read { try JournalReader($0).entries(after: 0, limit: 100) }
-            .filter { $0.operation == .insert && $0.values.first != .integer(7) }
-        // Of the numbered row the one that made it and the last, of the other row the last alone.
-        #expect(inserts.map(\.shape.table) == ["note", "note", "person"])
-        #expect(inserts.map(\.isMinted) == [true, false, false])
-        #expect(inserts.first?.version == 1)
-        try cluster.converge()
-        try cluster.expectEqual()
-    }
-
     @Test("stamps and versions of local entries stay as they were, however many entries before them went")
     func stamps() throws {
         let cluster = try Cluster(2, schema: Self.schema)

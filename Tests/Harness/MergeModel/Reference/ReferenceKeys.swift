@@ -44,8 +44,9 @@ package final class ReferenceKeys {
             guard domain(of: row.table, column: 0) == row.table else { continue }
             let contesting = inserts.filter { a in
                 inserts.contains { b in
-                    (a.isMinted || b.isMinted) && a.isConcurrent(with: b) || a.isCovering && a.saw(b)
-                        || b.isCovering && b.saw(a)
+                    (a.isMinted || b.isMinted) && a.isConcurrent(with: b)
+                        || a.isCovering && a.saw(b) && b.life >= a.life
+                        || b.isCovering && b.saw(a) && a.life >= b.life
                 }
             }
             guard !contesting.isEmpty, let key = ReferenceKeys.number(row.key) else { continue }
