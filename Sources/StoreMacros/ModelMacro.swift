@@ -74,7 +74,9 @@ extension ModelMacro: ExtensionMacro {
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { _ in })
         else { return [] }
         switch model.kind {
-        case .liveClass where !protocols.contains(where: { $0.trimmedDescription.hasSuffix("Model") }):
+        // As above: a class that inherits from a model conforms already.
+        case .liveClass
+        where !protocols.contains(where: { $0.trimmedDescription.split(separator: ".").last == "Model" }):
             return []
         case .liveClass:
             return [

@@ -67,7 +67,12 @@ public struct RowCursor {
     /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode
     ///   the stored value.
     @inlinable
-    public func read<T: ColumnValue>(_ position: Int) throws -> T {
+    public func read<T: ColumnValue>(_ position: Int) throws -> T { try decoded(position) }
+
+    /// The body of the generic read and of those of the standard types.
+    @inlinable
+    @inline(__always)
+    func decoded<T: ColumnValue>(_ position: Int) throws -> T {
         do {
             return try T(
                 column: ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: offset + position)))

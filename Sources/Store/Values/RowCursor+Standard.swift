@@ -99,14 +99,4 @@ extension RowCursor {
     /// - Throws: ``StoreError/Code/undecodable``, with the column's name, when the wanted type cannot decode
     ///   the stored value.
     public func read(_ position: Int) throws -> UUID? { try decoded(position) }
-
-    @inline(__always)
-    private func decoded<T: ColumnValue>(_ position: Int) throws -> T {
-        do {
-            return try T(
-                column: ColumnCursor(statement: statement, index: Int32(truncatingIfNeeded: offset + position)))
-        } catch {
-            throw undecodable(position, error)
-        }
-    }
 }
