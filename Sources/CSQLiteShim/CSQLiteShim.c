@@ -1,5 +1,7 @@
 #include "CSQLiteShim.h"
 #include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
 
 int tandem_enable_triggers(sqlite3 *connection, int on) {
   return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, on, (int *)0);
@@ -49,4 +51,44 @@ int tandem_log_position(sqlite3 *connection, unsigned *written, unsigned *moved,
   unsigned page = ((const volatile unsigned short *)index)[7];
   *page_bytes = page == 1 ? 65536 : page;
   return SQLITE_OK;
+}
+
+static char **extension_paths;
+static int extension_count;
+
+int tandem_load_extension(sqlite3 *connection, const char *path, char **message) {
+  /* On for the C function only, and only here. */
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, (int *)0);
+  int code = sqlite3_load_extension(connection, path, 0, message);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, (int *)0);
+  return code;
+}
+
+static int load_extensions(sqlite3 *connection, char **message, const struct sqlite3_api_routines *api) {
+  (void)api;
+  for (int i = 0; i < extension_count; i++) {
+    int code = tandem_load_extension(connection, extension_paths[i], message);
+    if (code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
+}
+
+int tandem_load_extensions(const char *const *paths, int count) {
+  /* The call below takes a mutex that only an initialized library has. */
+  int code = sqlite3_initialize();
+  if (code != SQLITE_OK) return code;
+  sqlite3_cancel_auto_extension((void (*)(void))load_extensions);
+  for (int i = 0; i < extension_count; i++) free(extension_paths[i]);
+  free(extension_paths);
+  extension_paths = 0;
+  extension_count = 0;
+  if (count == 0) return SQLITE_OK;
+  extension_paths = calloc((size_t)count, sizeof(char *));
+  if (!extension_paths) return SQLITE_NOMEM;
+  for (int i = 0; i < count; i++) {
+    extension_paths[i] = strdup(paths[i]);
+    if (!extension_paths[i]) return SQLITE_NOMEM;
+    extension_count++;
+  }
+  return sqlite3_auto_extension((void (*)(void))load_extensions);
 }

@@ -118,9 +118,11 @@ extension Replica {
         do {
             // A DatabaseQueue keeps the file's own journal mode, so a failure leaves the file's header
             // unchanged.
-            var configuration = Replica.configuration(options)
+            let own = options.ofOneFile(mapping: request.collations)
+            var configuration = Replica.configuration(own)
             configuration.readonly = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.read(own.collations.reload)
             let (report, isNew) = try queue.writeWithoutTransaction { db in
                 let wasInWAL = try JournalMode.isWAL(db)
                 return try Replica.transaction(db) { db, _ in

@@ -44,6 +44,18 @@ public final class Replica: Sendable {
         /// The defaults.
         public init() {}
 
+        /// These options for one more file, whose collations are its own.
+        ///
+        /// - Parameter collations: Mapped besides those of the file.
+        func ofOneFile(mapping collations: [(name: String, target: KeyCollation?)] = []) -> Options {
+            var options = self
+            options.collations = ProgramCollations(collations)
+            return options
+        }
+
+        /// The collations of programs that the connections have; see ``CollationMap``.
+        var collations = ProgramCollations()
+
         var busySeconds: TimeInterval {
             let parts = busyTimeout.components
             return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
@@ -70,11 +82,13 @@ public final class Replica: Sendable {
     private let gate = ClosingGate()
 
     init(path: String, options: Options) throws {
+        let options = options.ofOneFile()
         self.path = path
         self.options = options
         isReadOnly = false
         hasJournal = true
         connections = try Replica.connections(path, options)
+        try connections.read(options.collations.reload)
         // The guard notes the log, so it comes after the log was opened.
         let place = FileGuard(path: path, files: options.files)
         self.place = place
@@ -86,6 +100,7 @@ public final class Replica: Sendable {
     }
 
     init(readOnly path: String, hasJournal: Bool, options: Options) throws {
+        let options = options.ofOneFile()
         self.path = path
         self.options = options
         self.hasJournal = hasJournal
@@ -95,6 +110,7 @@ public final class Replica: Sendable {
         var configuration = Replica.configuration(options)
         configuration.readonly = true
         connections = try DatabasePool(path: path, configuration: configuration)
+        if hasJournal { try connections.read(options.collations.reload) }
     }
 
     init(inMemory queue: DatabaseQueue, options: Options) {
@@ -192,7 +208,11 @@ public final class Replica: Sendable {
     @discardableResult
     public func refreshDerivedState() throws -> CaptureReport? {
         if isReadOnly { return nil }
-        let due = try read { db in (isCapture: try Capture.isStale(db), seal: try DerivedState.staleness(db)) }
+        let due = try read { db in
+            // Another process may have mapped a collation, which a table of the new schema needs.
+            try options.collations.reload(db)
+            return (isCapture: try Capture.isStale(db), seal: try DerivedState.staleness(db))
+        }
         guard !due.isCapture else { return try refreshCapture() }
         switch due.seal {
         case nil: break
@@ -335,6 +355,7 @@ public final class Replica: Sendable {
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             try db.execute(sql: "PRAGMA mmap_size = 0")
             if let connection = db.sqliteConnection { _ = tandem_no_checkpoint_on_close(connection, 1) }
+            options.collations.install(on: db)
             try options.prepare?(db)
         }
         return configuration

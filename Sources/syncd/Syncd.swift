@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Journal
 
 /// The command line. Each command has a file in `Commands`. docs/CLI.md is the contract that scripts rely on.
 struct Syncd: AsyncParsableCommand {
@@ -30,6 +31,9 @@ struct Syncd: AsyncParsableCommand {
         do {
             try ProcessSetup.reserveFiles(ProcessSetup.filesOfCommand)
             var command = try parseAsRoot()
+            if let command = command as? any ExtensionLoading {
+                try SQLiteExtensions.load(named: command.extensions.paths)
+            }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

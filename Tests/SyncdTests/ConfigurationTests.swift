@@ -47,6 +47,11 @@ struct ConfigurationTests {
             on-conflict: cat > /dev/null; echo 1
             on-held: /bin/held --now
             on-mismatch: 'exit 1'
+            extension: [./program.so, /usr/lib/spatial.so, mod_spatialite]
+            secret:
+              - user.password
+              - "a.b.c"
+            after-merge: DELETE FROM cache
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -73,6 +78,10 @@ struct ConfigurationTests {
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(configuration.keep == TimeSpan("12h") && configuration.lease == TimeSpan("90d"))
         #expect(configuration.collect == TimeSpan("400d"))
+        #expect(configuration.extensions == ["\(directory)/./program.so", "/usr/lib/spatial.so", "mod_spatialite"])
+        #expect(configuration.secrets.map(\.table) == ["user", "a.b"])
+        #expect(configuration.secrets.map(\.column) == ["password", "c"])
+        #expect(configuration.afterMerge == "DELETE FROM cache")
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
     }
@@ -97,6 +106,8 @@ struct ConfigurationTests {
             tls-ca: [a]
             log-format: xml
             on-held:
+            secret: [user]
+            extension:
             """)
         #expect(check.settings == nil)
         let mistakes = try #require(ConfigurationMistakes(check.mistakes, in: "shop.yaml")).all
@@ -104,7 +115,7 @@ struct ConfigurationTests {
             mistakes.map { "\($0.place?.line ?? 0) \($0.key ?? "")" } == [
                 "1 listen", "2 tokn-file", "5 peer", "6 frob", "7 url", "8 peer", "9 log-level",
                 "10 conflict-days", "11 conflicts-per-row", "12 tls-cert", "13 database", "14 tls-ca",
-                "15 log-format", "16 on-held",
+                "15 log-format", "16 on-held", "17 secret", "18 extension",
             ])
         #expect(mistakes.allSatisfy { !$0.message.isEmpty && !$0.hint.isEmpty })
     }

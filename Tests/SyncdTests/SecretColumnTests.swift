@@ -72,4 +72,24 @@ struct SecretColumnTests {
         #expect(try await Tool.run("init", path, "--secret", "password").status == 64)
         #expect(try workspace.snapshot() == before)
     }
+
+    @Test("a daemon declares those of its configuration, once, and refuses names that are none")
+    func configured() async throws {
+        let path = try await workspace.makeReplica("a.sqlite")
+        func configure(_ column: String) throws -> String {
+            try workspace.write("database: a.sqlite\nlisten: 127.0.0.1:0\nsecret: [\(column)]\n", to: "a.yaml")
+        }
+        for (column, words) in [("person.nothing", "no column"), ("person.id", "part of the key")] {
+            let outcome = try await Tool.run("run", "--config", try configure(column))
+            #expect(outcome.status == 1 && outcome.errors.contains(words), "\(outcome)")
+        }
+        let config = try configure("Person.NAME")
+        for _ in 0..<2 {
+            let daemon = try await DaemonProcess.start(configuration: config, environment: [:])
+            #expect(await daemon.stop().status == 0)
+        }
+        #expect(try await Tool.run("log", path).output.contains("name='(secret)'"))
+        #expect(
+            try workspace.value(path, "SELECT secrets FROM _journal_replica", as: String.self) == #"["Person","NAME"]"#)
+    }
 }

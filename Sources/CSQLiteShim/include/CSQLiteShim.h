@@ -26,4 +26,13 @@ int tandem_forgo_memory_statistics(void);
    WAL mode. Returns a SQLite result code; SQLITE_NOTFOUND when there is no shared memory. */
 int tandem_log_position(struct sqlite3 *connection, unsigned *written, unsigned *moved, unsigned *page_bytes);
 
+/* Loads an extension on one connection. Returns a SQLite result code; for other ones than SQLITE_OK, `message` gets
+   a text for sqlite3_free(). https://sqlite.org/c3ref/load_extension.html */
+int tandem_load_extension(struct sqlite3 *connection, const char *path, char **message);
+
+/* Makes each connection that is opened from now on load these extensions, in their order; `count` is 0 for
+   none. Opening fails when one cannot be loaded. Call it while no other thread opens a connection. Returns a
+   SQLite result code. https://sqlite.org/c3ref/auto_extension.html */
+int tandem_load_extensions(const char *const *paths, int count);
+
 #endif

@@ -15,10 +15,13 @@ enum CopyConnection {
     static func prepare(_ configuration: inout Configuration, unlock: (@Sendable (Database) throws -> Void)? = nil) {
         configuration.foreignKeysEnabled = false
         if let unlock { configuration.prepareDatabase(unlock) }
+        let collations = ProgramCollations()
         configuration.prepareDatabase { db in
             guard let connection = db.sqliteConnection, tandem_enable_triggers(connection, 0) == SQLITE_OK else {
                 throw JournalError(.sqlite, "SQLite refuses the settings of a connection that prepares a copy")
             }
+            collations.install(on: db)
+            try collations.reload(db)
         }
     }
 }

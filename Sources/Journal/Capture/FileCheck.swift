@@ -87,6 +87,7 @@ package struct FileCheck: Sendable {
         let rule = try request.foreignKeys ?? (isReplica ? ForeignKeyRule.of(db) : request.foreignKeysOfNew)
         let tables = try TableInspection.all(db)
         try Initialization.checkNames(of: request, among: tables, db)
+        _ = try CollationDeclaration(request.collations, among: tables, db)
         let refusals = try TableRefusals(tables, policy: policy, names: TableNames(db), db)
         var found: [Kind: [Table]] = [:]
         for table in tables {
@@ -150,6 +151,7 @@ extension Replica {
     ) throws -> FileCheck {
         do {
             _ = try hasJournal(path, options, mayRollBack: true)
+            let options = options.ofOneFile(mapping: request.collations)
             var configuration = Replica.configuration(options)
             configuration.foreignKeysEnabled = false
             configuration.prepareDatabase { db in
@@ -159,7 +161,10 @@ extension Replica {
             // A read-only connection would leave CHECK constraints out of the schema.
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? queue.close() }
-            return try queue.read { try FileCheck(request, $0) }
+            return try queue.read { db in
+                try options.collations.reload(db)
+                return try FileCheck(request, db)
+            }
         } catch {
             throw JournalError(error, operation: "Checking \(path)")
         }

@@ -23,6 +23,9 @@ public struct InitializeRequest: Sendable {
     public var recaptures = false
     /// The rule of a new replica for which ``foreignKeys`` gives none.
     package var foreignKeysOfNew = ForeignKeyRule.enforce
+    /// The program's collations that are mapped to known ones from now on; those without a target are mapped no
+    /// more. See ``CollationMap``.
+    package var collations: [(name: String, target: KeyCollation?)] = []
 
     /// Tracks all ordinary tables in the default cluster with a random origin, except for what is given.
     public init(
@@ -69,6 +72,7 @@ enum Initialization {
             try request.foreignKeysOfNew.set(db)
         }
         try request.foreignKeys?.set(db)
+        try CollationDeclaration(request.collations, among: tables, db).run(db)
         for renaming in request.renamed {
             let registry = try ShapeRegistry(db)
             let isKnown = [renaming.old, renaming.new].contains { name in

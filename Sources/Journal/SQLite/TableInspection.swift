@@ -14,6 +14,10 @@ package struct TableInspection: Sendable, Hashable {
         /// The collation by which the primary key compares the column, where that is another one:
         /// `PRIMARY KEY (k COLLATE NOCASE)`. nil otherwise.
         package let keyCollation: String?
+        /// How ``collation`` compares text; see ``CollationMap``.
+        package let comparison: KeyCollation
+        /// How the primary key compares the column.
+        package let keyComparison: KeyCollation
         /// The position in the key (``KeyIndex``), from 1 on; 0 for a column that is not part of it.
         package let keyPosition: Int
         /// True when the column is declared NOT NULL.
@@ -106,12 +110,9 @@ package struct TableInspection: Sendable, Hashable {
         return values.count == keyCount ? values : nil
     }
 
-    /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY.
-    package var keyCollations: [KeyCollation] {
-        stored.prefix(keyCount).map {
-            KeyCollation(rawValue: ($0.keyCollation ?? $0.collation).uppercased()) ?? .binary
-        }
-    }
+    /// The collations of the key columns, in key order. A collation that a program defined counts as BINARY,
+    /// unless the file maps it to another one.
+    package var keyCollations: [KeyCollation] { stored.prefix(keyCount).map(\.keyComparison) }
 
     /// The key columns in SQL, in key order, as the primary key compares them.
     package var keyTerms: [String] {
@@ -145,7 +146,8 @@ extension TableInspection {
     ///
     /// - Throws: Errors of SQLite.
     package static func all(_ db: Database) throws -> [TableInspection] {
-        try Row.fetchAll(
+        let map = try CollationMap(db)
+        return try Row.fetchAll(
             db,
             sql: """
                 SELECT name, wr, strict FROM pragma_table_list
@@ -154,7 +156,7 @@ extension TableInspection {
                 ORDER BY name
                 """
         ).map { row in
-            try TableInspection(db, name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
+            try TableInspection(db, map, name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
         }
     }
 
@@ -171,11 +173,12 @@ extension TableInspection {
                 """,
             arguments: [name]
         ).map { row in
-            try TableInspection(db, name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
+            try TableInspection(
+                db, CollationMap(db), name: row["name"], isWithoutRowid: row["wr"], isStrict: row["strict"])
         }
     }
 
-    private init(_ db: Database, name: String, isWithoutRowid: Bool, isStrict: Bool) throws {
+    private init(_ db: Database, _ map: CollationMap, name: String, isWithoutRowid: Bool, isStrict: Bool) throws {
         let rows = try Row.fetchAll(db, sql: TableInspection.columnsSQL, arguments: [name])
         let index = try KeyIndex(db, table: name, columns: rows)
         let columns = try rows.map { row in
@@ -188,6 +191,7 @@ extension TableInspection {
             return Column(
                 name: column, declaredType: row["type"], collation: collation,
                 keyCollation: keyCollation?.uppercased() == collation.uppercased() ? nil : keyCollation,
+                comparison: map.comparison(collation), keyComparison: map.comparison(keyCollation ?? collation),
                 keyPosition: position.map { $0 + 1 } ?? 0,
                 isNotNull: row["notnull"], isGenerated: hidden == 2 || hidden == 3, defaultSQL: row["dflt_value"])
         }

@@ -43,7 +43,8 @@ package enum JournalSchema {
           compacted_seq INTEGER NOT NULL DEFAULT 0,
           compacted_rows INTEGER NOT NULL DEFAULT 0,
           foreign_keys TEXT,
-          secrets TEXT
+          secrets TEXT,
+          collations TEXT
         ) STRICT
         """,
         "_journal": """

@@ -58,6 +58,11 @@ package struct SecretColumns: Sendable, Hashable {
             arguments: [NameList.encode((known.all + new).flatMap { [$0.table, $0.column] })])
     }
 
+    /// True when all these columns are declared.
+    package func covers(_ columns: [Column]) -> Bool {
+        columns.allSatisfy { folded.contains(SecretColumns.folded($0)) }
+    }
+
     /// Returns the value to show for one of a column.
     package func shown(_ value: Value, of column: String, in table: String) -> Value {
         guard !folded.isEmpty else { return value }

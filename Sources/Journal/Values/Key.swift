@@ -1,11 +1,15 @@
-/// How SQLite compares the text of a key column. The journal knows SQLite's built-in collations.
-public enum KeyCollation: String, Sendable {
+/// How the text of a key column is compared: by one of SQLite's built-in collations, or by case folding. The raw
+/// values are the names of collations on Tandem's connections.
+public enum KeyCollation: String, Sendable, CaseIterable {
     /// Compares the bytes.
     case binary = "BINARY"
     /// Ignores the case of the 26 ASCII letters, up to the first NUL.
     case nocase = "NOCASE"
     /// Ignores spaces at the end.
     case rtrim = "RTRIM"
+    /// Ignores the case of all letters, by the full case folding of Unicode, and then compares code points. It is
+    /// no collation of SQLite: a program's own collation may be mapped to it (`syncd init --collation`).
+    case unicode = "TANDEM_UNICODE"
 }
 
 /// The canonical bytes of a primary key: equal exactly when SQLite considers two keys the same row.
@@ -86,6 +90,10 @@ public struct Key: Hashable, Sendable {
             let trimmed = text[..<((text.lastIndex { $0 != 0x20 }).map { $0 + 1 } ?? text.startIndex)]
             append(UInt64(trimmed.count), to: &bytes)
             bytes.append(contentsOf: trimmed)
+        case .unicode:
+            let folded = CaseFolding.folded(text)
+            append(UInt64(folded.count), to: &bytes)
+            bytes.append(contentsOf: folded)
         }
     }
 

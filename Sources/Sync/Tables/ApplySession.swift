@@ -19,6 +19,7 @@ final class ApplySession {
     private let schemaVersion: Int64
     private let origin: OriginID
     private let names: TableNames
+    private let collations: CollationMap
     private let inspections: [String: TableInspection]
     private var contexts: [Int64: TableContext] = [:]
     private var writers: [Int64: RowWriter] = [:]
@@ -49,6 +50,7 @@ final class ApplySession {
         self.db = db
         claims = ClaimReader(db)
         try IndexTriggers.drop(db)
+        collations = try CollationMap(db)
         schemaVersion = try ApplySession.schemaVersion(db)
         origin = try Identity(db).origin
         let registry = try ShapeRegistry(db)
@@ -67,6 +69,7 @@ final class ApplySession {
         rule = try ForeignKeyRule.of(db)
         foreignKeys = rule == .enforce ? references : try ForeignKeyMap(db, tables: [])
         indexTriggers = try IndexTriggers(db, tables: tables)
+        try CollationGuards.renew(db, tables: tables, collations)
         policyRows = try ApplySession.policyRows(db)
         claimState = try MintedClaims.State(db)
         let policies = try MergePolicies(db, names: names)
@@ -109,7 +112,10 @@ final class ApplySession {
 
     /// What determines besides the changes which rows are held: the constraints, the rule for foreign keys,
     /// and the origin of claims.
-    private var heldBasis: String { "\(schemaVersion) \(origin)" + (rule == .keep ? " keep" : "") }
+    private var heldBasis: String {
+        let mapped = collations.all.map { " \($0.name)=\($0.target.word)" }.joined()
+        return "\(schemaVersion) \(origin)" + (rule == .keep ? " keep" : "") + mapped
+    }
 
     /// False after a schema change, when a table got another name or another policy, when foreign keys got
     /// another rule, and when another process
@@ -117,7 +123,7 @@ final class ApplySession {
     func isCurrent(in db: Database) throws -> Bool {
         try ApplySession.schemaVersion(db) == schemaVersion && Identity(db).origin == origin && TableNames(db) == names
             && ApplySession.policyRows(db) == policyRows && ForeignKeyRule.of(db) == rule
-            && MintedClaims.State(db) == claimState
+            && MintedClaims.State(db) == claimState && CollationMap(db) == collations
     }
 
     func context(of entry: ShapeRegistry.Entry) -> TableContext {

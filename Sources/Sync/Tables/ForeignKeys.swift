@@ -157,9 +157,7 @@ extension DeclaredForeignKey {
         let parentColumns = parentColumns(of: parentTable)
         guard childColumns.count == from.count, parentColumns.count == from.count else { return nil }
         let collations = parentColumns.map { name in
-            parentTable.position(of: name).flatMap {
-                KeyCollation(rawValue: parentTable.stored[$0].collation.uppercased())
-            } ?? .binary
+            parentTable.position(of: name).map { parentTable.stored[$0].comparison } ?? .binary
         }
         return ForeignKey(
             id: id, child: child.name, childColumns: childColumns, parent: parentTable.name,

@@ -43,11 +43,7 @@ final class IndexTriggers {
     ///
     /// - Throws: Errors of SQLite; the transaction must then be rolled back.
     static func drop(_ db: Database) throws {
-        let names = try String.fetchAll(
-            db,
-            sql: "SELECT name FROM temp.sqlite_master WHERE type = 'trigger' AND substr(name, 1, length(?1)) = ?1",
-            arguments: [prefix])
-        for name in names { try db.execute(sql: "DROP TRIGGER temp.\(SQLText.quote(identifier: name))") }
+        try TemporaryTriggers.drop(db, prefix: prefix)
     }
 
     /// Builds the full-text indexes of a table again from its rows.

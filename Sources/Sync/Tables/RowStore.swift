@@ -352,7 +352,7 @@ extension HoldReason {
     init(_ code: Int32) {
         switch ResultCode(rawValue: code) {
         case .SQLITE_CONSTRAINT_NOTNULL: self = .notNull
-        case .SQLITE_CONSTRAINT_CHECK: self = .check
+        case .SQLITE_CONSTRAINT_CHECK, .SQLITE_CONSTRAINT_TRIGGER: self = .check
         case HoldReason.wrongDatatype, .SQLITE_MISMATCH: self = .datatype
         default: self = .unique
         }

@@ -18,6 +18,8 @@ final class TrialTable {
             db, sql: "SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?", arguments: [table.name])
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        let collations = try ProgramCollations(CollationMap(db))
+        configuration.prepareDatabase { collations.install(on: $0) }
         guard let sql, let queue = try? DatabaseQueue(configuration: configuration),
             (try? queue.inDatabase { try $0.execute(sql: sql) }) != nil
         else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 import Journal
 import Sync
 
-struct BackupCommand: AsyncParsableCommand {
+struct BackupCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
         abstract: "Copy a replica to a file, while programs write to it.",

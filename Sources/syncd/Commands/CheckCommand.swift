@@ -2,7 +2,7 @@ import ArgumentParser
 import Journal
 import Sync
 
-struct CheckCommand: AsyncParsableCommand {
+struct CheckCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Say what of a SQLite file would not replicate, and what to do about it.",
@@ -22,11 +22,13 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var foreignKeys: ForeignKeyOption
 
+    @OptionGroup var collations: CollationOption
+
     @Flag(help: "One JSON object.")
     var json = false
 
     func run() async throws {
-        let request = foreignKeys.request(InitializeRequest(excluding: excluded))
+        let request = collations.request(foreignKeys.request(InitializeRequest(excluding: excluded)))
         let path = database.path
         let check = try await blocking { try Replica.check(at: path, request) }
         if json {

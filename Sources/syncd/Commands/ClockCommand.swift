@@ -3,7 +3,7 @@ import Foundation
 import Journal
 import Sync
 
-struct ClockCommand: AsyncParsableCommand {
+struct ClockCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "clock",
         abstract: "Show whose clock is ahead, and decide about changes that are held back because of it.",

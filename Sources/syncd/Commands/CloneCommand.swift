@@ -4,7 +4,7 @@ import Journal
 import Logging
 import Sync
 
-struct CloneCommand: AsyncParsableCommand {
+struct CloneCommand: AsyncParsableCommand, ExtensionLoading {
     static let configuration = CommandConfiguration(
         commandName: "clone",
         abstract: "Make a new replica from a peer: a copy of its file with an identity of its own.",
@@ -26,6 +26,8 @@ struct CloneCommand: AsyncParsableCommand {
     var database: String
 
     @OptionGroup var connection: ConnectionOptions
+
+    @OptionGroup var extensions: ExtensionOption
 
     @Option(help: ArgumentHelp("The cluster that the peer must belong to.", valueName: "name"))
     var cluster: String?

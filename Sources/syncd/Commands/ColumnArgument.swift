@@ -3,7 +3,7 @@ import GRDB
 import Journal
 
 /// `TABLE.COLUMN` on the command line.
-struct ColumnArgument: ExpressibleByArgument {
+struct ColumnArgument: ExpressibleByArgument, Hashable, Sendable {
     let table: String
     let column: String
 

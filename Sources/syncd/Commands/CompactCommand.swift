@@ -5,7 +5,7 @@ import Logging
 import Sync
 import Synchronization
 
-struct CompactCommand: AsyncParsableCommand {
+struct CompactCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
         abstract: "Remove from the journal what no replica needs any more.",

@@ -3,7 +3,7 @@ import Foundation
 import Journal
 import Sync
 
-struct ConflictsCommand: AsyncParsableCommand {
+struct ConflictsCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
         abstract: "Show, restore or dismiss values that lost against a concurrent change.",

@@ -4,7 +4,7 @@ import Journal
 import Logging
 import Sync
 
-struct ForgetCommand: AsyncParsableCommand {
+struct ForgetCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Say that a replica will not come back, so that compaction no longer waits for it.",

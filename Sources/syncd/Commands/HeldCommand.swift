@@ -3,7 +3,7 @@ import Foundation
 import Journal
 import Sync
 
-struct HeldCommand: AsyncParsableCommand {
+struct HeldCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "held",
         abstract: "Show which received changes their tables do not show, and why; decide about held rows.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Journal
 import Sync
 
-struct InitCommand: AsyncParsableCommand {
+struct InitCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make a SQLite file a replica: capture every write of every program from now on.",
@@ -66,6 +66,8 @@ struct InitCommand: AsyncParsableCommand {
 
     @OptionGroup var foreignKeys: ForeignKeyOption
 
+    @OptionGroup var collations: CollationOption
+
     @Flag(
         help:
             "Compare the rows of a replica with its journal, and take what programs wrote past capture as changes of this machine."
@@ -93,6 +95,7 @@ struct InitCommand: AsyncParsableCommand {
             InitializeRequest(
                 tables: tables.isEmpty ? nil : tables, excluding: excluded, renamed: renamed.map(\.renaming),
                 cluster: cluster))
+        request = collations.request(request)
         request.recaptures = recapture
         let check = try await checked(request)
         let (replica, report) = try await journal(request)
@@ -108,7 +111,7 @@ struct InitCommand: AsyncParsableCommand {
                 path: database.path, identity: Identity(db), tracked: report.tracked,
                 untracked: report.untracked + TableInspection.untrackable(db), policies: MergePolicy.all(db),
                 references: DeclaredReference.all(db), foreignKeys: ForeignKeyRule.of(db),
-                secrets: SecretColumns(db), setsWAL: report.setsWAL, check: check)
+                secrets: SecretColumns(db), collations: CollationMap(db), setsWAL: report.setsWAL, check: check)
         }
         try replica.close()
         if json {

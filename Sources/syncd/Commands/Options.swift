@@ -7,6 +7,8 @@ import Sync
 struct DatabaseArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"), completion: .file())
     var path: String
+
+    @OptionGroup var extensions: ExtensionOption
 }
 
 /// The token and the TLS authorities for a peer.

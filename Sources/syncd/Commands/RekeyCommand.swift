@@ -4,7 +4,7 @@ import Journal
 import Logging
 import Sync
 
-struct RekeyCommand: AsyncParsableCommand {
+struct RekeyCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
         abstract: "Give a replica a new identity, because its file was copied or restored.",

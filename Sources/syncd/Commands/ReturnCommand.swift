@@ -4,7 +4,7 @@ import Journal
 import Logging
 import Sync
 
-struct ReturnCommand: AsyncParsableCommand {
+struct ReturnCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "return",
         abstract: "Bring a replica back that was away for longer than its lease.",

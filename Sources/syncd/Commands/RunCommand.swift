@@ -123,6 +123,14 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The same when the content differs from that of a peer.", valueName: "command"))
     var onMismatch: String?
 
+    @OptionGroup var extensions: ExtensionOption
+
+    @Option(
+        help: ArgumentHelp(
+            "SQL to run after changes of peers were merged, and at the start, for example to build an index again that the program keeps by functions of its own.",
+            valueName: "sql"))
+    var afterMerge: String?
+
     func validate() throws {
         guard database != nil || config != nil else { throw ValidationError("Name the database, or give --config.") }
         for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
@@ -130,6 +138,7 @@ struct RunCommand: AsyncParsableCommand {
                 throw ValidationError("\(name) is a number from 1 to 1000000.")
             }
         }
+        guard afterMerge?.isEmpty != true else { throw ValidationError("--after-merge is SQL.") }
         for (name, command) in [("--on-conflict", onConflict), ("--on-held", onHeld), ("--on-mismatch", onMismatch)]
         where command?.isEmpty == true {
             throw ValidationError("\(name) is a command.")
@@ -156,6 +165,8 @@ struct RunCommand: AsyncParsableCommand {
         flags.onConflict = onConflict
         flags.onHeld = onHeld
         flags.onMismatch = onMismatch
+        flags.extensions = extensions.paths
+        flags.afterMerge = afterMerge
         let source = ConfigurationSource(flags: flags, file: config)
         if let cloneFrom { try await clone(from: cloneFrom, source) }
         let daemon = try Daemon(source)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Journal
 import Sync
 
-struct StatusCommand: AsyncParsableCommand {
+struct StatusCommand: AsyncParsableCommand, ExtensionLoading {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show what a replica is and knows: identity, versions, tables, peers, conflicts.",
@@ -16,6 +16,8 @@ struct StatusCommand: AsyncParsableCommand {
     var target: String
 
     @OptionGroup var connection: ConnectionOptions
+
+    @OptionGroup var extensions: ExtensionOption
 
     @Flag(help: "One JSON object.")
     var json = false

@@ -100,7 +100,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
     }
 }
 
-struct StoreSnapshotCommand: AsyncParsableCommand {
+struct StoreSnapshotCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "snapshot",
         abstract: "Put a copy of a replica into an archive, for new replicas and for restores.",

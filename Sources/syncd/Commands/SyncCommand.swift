@@ -3,7 +3,7 @@ import Journal
 import Logging
 import Sync
 
-struct SyncCommand: AsyncParsableCommand {
+struct SyncCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Exchange changes with peers once, both ways, and exit.",
@@ -21,6 +21,12 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "SQL to run when changes of peers were merged, for example to build an index again that the program keeps by functions of its own.",
+            valueName: "sql"))
+    var afterMerge: String?
+
     @Flag(help: "One JSON object for each peer.")
     var json = false
 
@@ -31,6 +37,7 @@ struct SyncCommand: AsyncParsableCommand {
         limits.pendingBytes = Limits.pendingBytesOfOneExchange
         let replicator = try Replicator(
             replica: replica, limits: limits, logger: Logger.standardError(level: .warning))
+        let merged = try MergedChanges.vector(replica)
         var failed = 0
         for peer in configurations {
             do {
@@ -42,6 +49,9 @@ struct SyncCommand: AsyncParsableCommand {
                 Console.error(failure.message, hint: failure.hint)
                 failed += 1
             }
+        }
+        if let afterMerge, try MergedChanges.vector(replica) != merged {
+            try MergedChanges.follow(by: afterMerge, replica)
         }
         try replicator.inbox.close()
         try replica.close()

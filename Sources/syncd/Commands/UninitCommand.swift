@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Journal
 
-struct UninitCommand: ParsableCommand {
+struct UninitCommand: ParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "uninit",
         abstract: "Take Tandem out of a file, which then is the program's own database again.",

@@ -4,7 +4,7 @@ import Logging
 import Sync
 import Synchronization
 
-struct VerifyCommand: AsyncParsableCommand {
+struct VerifyCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Compare the content of two replicas, table by table and row by row.",

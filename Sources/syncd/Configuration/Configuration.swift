@@ -6,6 +6,9 @@ import Sync
 /// Paths are absolute or relative to the working directory, or begin with ``Credentials/prefix``.
 struct Configuration: Sendable, Hashable {
     var database: String?
+    /// The libraries of SQLite's extensions.
+    var extensions: [String] = []
+    var secrets: [ColumnArgument] = []
     var listen: ListenAddress?
     var peers: [PeerSettings] = []
     var tokenFile: String?
@@ -29,6 +32,8 @@ struct Configuration: Sendable, Hashable {
     var onConflict: String?
     var onHeld: String?
     var onMismatch: String?
+    /// SQL to run after changes were merged.
+    var afterMerge: String?
 
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
@@ -79,6 +84,8 @@ extension Configuration {
         override(.onConflict, \.onConflict)
         override(.onHeld, \.onHeld)
         override(.onMismatch, \.onMismatch)
+        override(.afterMerge, \.afterMerge)
+        result.extensions += flags.extensions
         result.peers += flags.peers
         return result
     }

@@ -1,6 +1,8 @@
 /// The keys of a configuration file. Each has the name of the flag that means the same.
 enum ConfigurationKey: String, Sendable, CaseIterable {
     case database
+    case extensions = "extension"
+    case secrets = "secret"
     case listen
     case tokenFile = "token-file"
     case tokens
@@ -18,11 +20,16 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case onConflict = "on-conflict"
     case onHeld = "on-held"
     case onMismatch = "on-mismatch"
+    case afterMerge = "after-merge"
 
     /// What the key means, for the example file.
     var sentence: String {
         switch self {
         case .database: "The SQLite file to serve. Relative paths in this file begin at its own directory."
+        case .extensions:
+            "Extensions of SQLite with the functions and collations that the program adds to its own connections. They "
+                + "are code that the daemon runs."
+        case .secrets: "Columns whose values no log, listing or page shows: TABLE.COLUMN each."
         case .listen: "Where to listen. An address that other machines can reach needs a token."
         case .tokenFile:
             "The file with the token that peers must send, and that is sent to them. "
@@ -51,6 +58,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
             "A shell command that is run when a conflict comes; it gets a line of JSON on its standard input."
         case .onHeld: "The same for rows that constraints keep out of their tables, when there are more than before."
         case .onMismatch: "The same when the content differs from that of a peer."
+        case .afterMerge:
+            "SQL that is run after changes of peers were merged, and at the start, for example to build an index again "
+                + "that the program keeps by functions of its own."
         }
     }
 
@@ -58,6 +68,8 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     var example: [String] {
         switch self {
         case .database: ["database: /var/lib/syncd/shop.sqlite"]
+        case .extensions: ["extension:", "  - /usr/lib/x86_64-linux-gnu/mod_spatialite.so"]
+        case .secrets: ["secret:", "  - user.password"]
         case .listen: ["listen: 127.0.0.1:7707"]
         case .tokenFile: ["token-file: \(Credentials.prefix)token"]
         case .tokens: ["tokens: \(Credentials.prefix)tokens"]
@@ -80,6 +92,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
         case .onHeld: ["on-held: logger -t shop"]
         case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]
+        case .afterMerge: ["after-merge: INSERT INTO note_index(note_index) VALUES ('rebuild')"]
         }
     }
 

@@ -27,6 +27,8 @@ struct ConfigurationReader {
         let name = key.rawValue
         switch key {
         case .database: configuration.database = path(value, name)
+        case .extensions: configuration.extensions = list(value, name).map { resolved($0, isLibrary: true) }
+        case .secrets: readSecrets(value)
         case .listen: configuration.listen = address(value, name)
         case .tokenFile: configuration.tokenFile = path(value, name)
         case .tokens: configuration.tokens = path(value, name)
@@ -44,6 +46,16 @@ struct ConfigurationReader {
         case .onConflict: configuration.onConflict = text(value, name)
         case .onHeld: configuration.onHeld = text(value, name)
         case .onMismatch: configuration.onMismatch = text(value, name)
+        case .afterMerge: configuration.afterMerge = text(value, name)
+        }
+    }
+
+    private mutating func readSecrets(_ value: Node) {
+        let name = ConfigurationKey.secrets.rawValue
+        configuration.secrets = list(value, name).compactMap { text in
+            let column = ColumnArgument(argument: text)
+            if column == nil { mistake("\"\(text)\" is not TABLE.COLUMN", hint: "Give user.password", name, value) }
+            return column
         }
     }
 
@@ -102,10 +114,19 @@ extension ConfigurationReader {
         return scalar.string
     }
 
-    private mutating func path(_ node: Node, _ key: String) -> String? { text(node, key).map(resolved) }
+    /// The texts of a list, or one text.
+    private mutating func list(_ node: Node, _ key: String) -> [String] {
+        guard let sequence = node.sequence else { return text(node, key).map { [$0] } ?? [] }
+        return sequence.compactMap { text($0, key) }
+    }
+
+    private mutating func path(_ node: Node, _ key: String) -> String? { text(node, key).map { resolved($0) } }
 
     /// Returns `path` so that it begins at the directory of the file.
-    private func resolved(_ path: String) -> String {
+    ///
+    /// - Parameter isLibrary: True for a library, which the system finds when it is a name without a directory.
+    private func resolved(_ path: String, isLibrary: Bool = false) -> String {
+        if isLibrary, !path.contains("/") { return path }
         guard !directory.isEmpty, !path.hasPrefix("/"), !path.hasPrefix(Credentials.prefix) else { return path }
         return directory + "/" + path
     }

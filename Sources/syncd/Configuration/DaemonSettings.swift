@@ -5,6 +5,10 @@ import Sync
 /// What a daemon works with: a configuration without mistakes, and the content of the files that it names.
 struct DaemonSettings: Sendable, Equatable {
     let database: String
+    /// The libraries of SQLite's extensions.
+    var extensions: [String] = []
+    /// The columns that are declared secret, besides those that the file has.
+    var secrets: [ColumnArgument] = []
     let address: ListenAddress
     /// The token that is sent to peers, and accepted from them; nil when there is none.
     let token: Token?
@@ -23,6 +27,8 @@ struct DaemonSettings: Sendable, Equatable {
     var collect: TimeSpan?
     /// The commands of hooks.
     var hooks: [HookKind: String] = [:]
+    /// SQL to run after changes were merged; nil for none.
+    var afterMerge: String?
 
     /// All tokens that are accepted.
     var accessTokens: AccessTokens { AccessTokens(tokens.entries + (token.map { [$0.entry] } ?? [])) }

@@ -31,6 +31,8 @@ struct ReloadPlan: Sendable, Equatable {
         // A listener cannot change between HTTP and HTTPS.
         let keepsScheme = (running.certificate == nil) == (wanted.certificate == nil)
         compare(\.database, .database, isLive: false)
+        compare(\.extensions, .extensions, isLive: false)
+        compare(\.secrets, .secrets, isLive: false)
         compare(\.address, .listen, isLive: false)
         compare(\.token, .tokenFile, isLive: true)
         compare(\.tokens, .tokens, isLive: true)
@@ -44,15 +46,17 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.lease, .lease, isLive: false)
         compare(\.collect, .collect, isLive: false)
         for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
+        compare(\.afterMerge, .afterMerge, isLive: true)
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
-            database: running.database, address: running.address, token: wanted.token, tokens: wanted.tokens,
+            database: running.database, extensions: running.extensions, secrets: running.secrets,
+            address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
             logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
             conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
             collect: running.collect,
-            hooks: wanted.hooks)
+            hooks: wanted.hooks, afterMerge: wanted.afterMerge)
     }
 
     var json: JSONValue {

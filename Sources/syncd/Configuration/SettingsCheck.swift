@@ -63,14 +63,15 @@ struct SettingsCheck {
         let peers = peers(token: token, authorities: authorities)
         guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
         settings = DaemonSettings(
-            database: database, address: address, token: token, tokens: tokens ?? AccessTokens(),
+            database: database, extensions: configuration.extensions, secrets: configuration.secrets, address: address,
+            token: token, tokens: tokens ?? AccessTokens(),
             certificate: certificate, peers: peers,
             logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
             lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
-            collect: configuration.collect, hooks: configuration.hooks)
+            collect: configuration.collect, hooks: configuration.hooks, afterMerge: configuration.afterMerge)
     }
 
     private mutating func certificate() -> ListenerCertificate? {

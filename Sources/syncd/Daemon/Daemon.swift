@@ -41,10 +41,26 @@ struct Daemon {
         self.limits = limits
         peersAtMost = capacity.peers
         logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
+        try SQLiteExtensions.load(named: settings.extensions)
         replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
         lock = try FileLock(database: settings.database)
+        try Daemon.declare(settings.secrets, in: replica)
         replicator = try Replicator(
             replica: replica, peers: settings.peers, limits: settings.limits, clock: DrainingClock(), logger: logger)
+    }
+
+    /// Declares the secret columns of the configuration in the file, where every command finds them.
+    ///
+    /// - Throws: ``Failure`` for a name that is no column, and for a column of a key; errors of the file.
+    private static func declare(_ secrets: [ColumnArgument], in replica: Replica) throws {
+        let columns = secrets.map { SecretColumns.Column(table: $0.table, column: $0.column) }
+        guard
+            try replica.read({ db in
+                for secret in secrets { try secret.checkSecret(replica.path, db) }
+                return try !SecretColumns(db).covers(columns)
+            })
+        else { return }
+        try replica.write { try SecretColumns.declare(columns, $0) }
     }
 
     private static func options(_ logger: Logger) -> Replica.Options {
@@ -73,6 +89,7 @@ struct Daemon {
         let reports = ReportSource(replica: replica, replicator: replicator, reloader: reloader)
         let updates = LiveUpdates(feed: live, reports: reports)
         let hooks = try await Hooks(reports, logger: logger) { current.value.hooks }
+        let followUp = AfterMerge(replica, logger: logger) { current.value.afterMerge }
         let listener = Listener(
             address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
             gate: gate,
@@ -94,7 +111,8 @@ struct Daemon {
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, application,
+                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, followUp,
+                application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime

@@ -12,8 +12,6 @@ final class Hooks: Service {
     static let limit: TimeInterval = 60
     /// The least time from one look at the file to the next.
     static let pause: Duration = .seconds(1)
-    /// Comparisons with peers write nothing to the file, so it is looked at so often.
-    static let tick: Duration = .seconds(10)
 
     private let reports: ReportSource
     private let commands: @Sendable () -> [HookKind: String]
@@ -52,7 +50,9 @@ final class Hooks: Service {
         let (looks, wanted) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
-                group.addTask { await self.follow(wanted) }
+                group.addTask {
+                    await FileLooks(self.reports.replica.path) { !self.commands().isEmpty }.run { wanted.yield() }
+                }
                 let busy = BusyHooks()
                 for await _ in looks {
                     for (kind, command, line) in await self.news(except: busy.kinds) {
@@ -71,25 +71,6 @@ final class Hooks: Service {
         }
         // A service that returns ends the daemon.
         try? await gracefulShutdown()
-    }
-
-    /// Asks for a look after each change of the file while there are commands, and at each tick. A watch of the
-    /// file costs the programs that write it, so there is none without a command.
-    private func follow(_ wanted: AsyncStream<Void>.Continuation) async {
-        while !Task.isCancelled {
-            let hasCommands = !commands().isEmpty
-            // Without a watch, when the system's limit is reached, the ticks are left.
-            let watch = hasCommands ? try? FileWatch(path: reports.replica.path) : nil
-            await withDiscardingTaskGroup { group in
-                if let watch { group.addTask { for await _ in watch.changes { wanted.yield() } } }
-                // Until a reload brings the first command, or takes the last one away.
-                while commands().isEmpty != hasCommands, (try? await Task.sleep(for: Hooks.tick)) != nil {
-                    wanted.yield()
-                }
-                group.cancelAll()
-            }
-            watch?.stop()
-        }
     }
 
     /// What has to be told, and to which command.

@@ -112,7 +112,8 @@ extension FileCheck.Finding {
         switch kind {
         case .untracked(.noPrimaryKey): "Give them one, or leave them local with --exclude"
         case .untracked(.tooManyColumns): "Split them, or leave them local with --exclude"
-        case .untracked(.needsProgram): "Replace what the schema uses, or leave them local with --exclude"
+        case .untracked(.needsProgram):
+            "Map a collation with --collation, load what is missing with --extension, or leave them local with --exclude"
         case .untracked(.virtualTable): "--exclude says that they may stay local, as an index that each machine builds"
         case .untracked(.ambiguousNames), .untracked(.reservedName): "Rename them, or leave them local with --exclude"
         case .untracked(.migrationNotes): "Migrate each machine on its own"

@@ -16,14 +16,16 @@ enum DaemonEvent: String, Sendable, CaseIterable {
     case hookDone = "hook.done"
     case hookFailed = "hook.failed"
     case hookOutput = "hook.output"
+    case mergeFollowed = "after_merge.done"
+    case mergeNotFollowed = "after_merge.failed"
 
     /// How serious it is.
     var level: Logger.Level {
         switch self {
         case .configurationRefused, .requestBroken: .error
-        case .logKept, .requestFailed, .hookFailed: .warning
+        case .logKept, .requestFailed, .hookFailed, .mergeNotFollowed: .warning
         case .stopped, .cutShort, .configurationApplied: .notice
-        case .hookDone, .hookOutput: .info
+        case .hookDone, .hookOutput, .mergeFollowed: .info
         case .request, .clientGone: .debug
         }
     }

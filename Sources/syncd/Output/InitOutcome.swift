@@ -16,6 +16,8 @@ struct InitOutcome: Sendable {
     let foreignKeys: ForeignKeyRule
     /// The columns whose values are not shown.
     let secrets: SecretColumns
+    /// The program's collations that are mapped to known ones.
+    let collations: CollationMap
     /// True when this run has put the file into WAL mode.
     let setsWAL: Bool
     /// What was found in the file before.
@@ -46,6 +48,8 @@ struct InitOutcome: Sendable {
                 }),
             "secrets": .array(
                 secrets.all.map { .object(["table": .string($0.table), "column": .string($0.column)]) }),
+            "collations": .array(
+                collations.all.map { .object(["name": .string($0.name), "as": .string($0.target.word)]) }),
             "foreign_keys": .string(foreignKeys.rawValue),
             "sets_wal": .bool(setsWAL),
             "findings": .array(check.findings.map(\.json)),
@@ -69,6 +73,10 @@ struct InitOutcome: Sendable {
         if !secrets.all.isEmpty {
             let list = secrets.all.map { "\($0.table).\($0.column)" }.joined(separator: ", ")
             lines.append(ConsoleText.printable("Secret columns: \(list)."))
+        }
+        if !collations.isEmpty {
+            let list = collations.all.map { "\($0.name) as \($0.target.word)" }.joined(separator: ", ")
+            lines.append(ConsoleText.printable("Collations of the program: \(list)."))
         }
         lines += foreignKeys.lines(for: check.tablesWithReferences)
         for table in tracked {
