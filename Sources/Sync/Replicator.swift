@@ -106,6 +106,7 @@ public final class Replicator: Sendable {
         await warnOfOwnClock()
         endpoint.snapshots.removeLeftovers()
         await keepRecords { try $0.beginFollowing() }
+        inbox.ends.startKeeping(in: EndsFile(of: replica))
         await withDiscardingTaskGroup { group in
             group.addTask { await self.followed.run() }
             group.addTask { await self.sweep() }
@@ -116,7 +117,10 @@ public final class Replicator: Sendable {
             group.cancelAll()
         }
         await keepRecords { [followed] in try $0.endFollowing(with: followed.all.map(\.currentStatus)) }
-        await keepRecords { [inbox] _ in inbox.keepAcknowledgements() }
+        await keepRecords { [inbox] _ in
+            inbox.keepAcknowledgements()
+            inbox.ends.keep()
+        }
     }
 
     private func keepRecords(_ step: @escaping @Sendable (PeerRecords) throws -> Void) async {
@@ -271,7 +275,12 @@ public final class Replicator: Sendable {
     /// Makes what keeps the log short. A file that cannot be checkpointed now is tried again later.
     private func trimmer() -> LogTrimmer {
         LogTrimmer(
-            trim: { [replica] in (try? await blocking { try replica.tendLog(isQuiet: true) }) ?? false },
+            trim: { [replica, inbox] in
+                (try? await blocking {
+                    inbox.ends.keep()
+                    return try replica.tendLog(isQuiet: true)
+                }) ?? false
+            },
             clock: clock, limits: limits)
     }
 

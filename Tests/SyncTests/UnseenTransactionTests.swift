@@ -88,13 +88,94 @@ struct UnseenTransactionTests {
             position.origin = Data([origin])
             return position
         }
-        for seq in [3, 3, 7] as [Int64] { ends.note(position(seq, 1)) }
+        for seq in [3, 3, 7] as [Int64] { ends.note(position(seq, 1), code: 0) }
         #expect(ends.positions(upTo: position(9, 1)) == [3, 7])
         // Another snapshot has ended later than this one.
         #expect(ends.positions(upTo: position(5, 1)) == [3])
-        ends.note(position(4, 2))
+        ends.note(position(4, 2), code: 0)
         #expect(ends.positions(upTo: position(9, 2)) == [4])
-        for seq in 5...Int64(SeenEnds.most + 5) { ends.note(position(seq, 2)) }
+        for seq in 5...Int64(SeenEnds.most + 5) { ends.note(position(seq, 2), code: 0) }
         #expect(ends.positions(upTo: position(.max, 2)).count <= SeenEnds.most)
+    }
+
+    // MARK: - Beside the database
+
+    /// What a process knows that begins to look at the file now.
+    private func loaded(_ fixture: ReplicaFixture) throws -> [Int64] {
+        let ends = SeenEnds()
+        try ends.load(EndsFile(of: fixture.replica), of: fixture.replica)
+        return try fixture.replica.read { ends.positions(upTo: try FrameSource.Position($0)) }
+    }
+
+    /// Writes and looks, `count` times.
+    private func look(_ ends: SeenEnds, _ fixture: ReplicaFixture, from first: Int, _ count: Int) throws {
+        for row in first..<(first + count) {
+            try fixture.executeForeign(insert(row...row))
+            try fixture.replica.read { try ends.note(try FrameSource.Position($0), $0) }
+        }
+    }
+
+    @Test("a daemon's ends are there after a restart; when it is killed, the last ones are missing")
+    func kept() throws {
+        let fixture = try replica("kept")
+        #expect(try loaded(fixture) == [])
+        let ends = SeenEnds()
+        ends.startKeeping(in: EndsFile(of: fixture.replica))
+        try look(ends, fixture, from: 1, 3)
+        #expect(try loaded(fixture) == [])
+        ends.keep()
+        #expect(try loaded(fixture) == [1, 2, 3])
+        try look(ends, fixture, from: 4, SeenEnds.mostUnkept + 5)
+        #expect(try loaded(fixture).count == 3 + SeenEnds.mostUnkept)
+        ends.keep()
+        // The next daemon goes on where this one has ended.
+        let next = SeenEnds()
+        try next.load(EndsFile(of: fixture.replica), of: fixture.replica)
+        next.startKeeping(in: EndsFile(of: fixture.replica))
+        try look(next, fixture, from: 100, 2)
+        next.keep()
+        #expect(try loaded(fixture) == Array(1...Int64(SeenEnds.mostUnkept + 10)))
+    }
+
+    @Test("ends of another history, of entries that are gone, and of a damaged file are not taken")
+    func foreign() throws {
+        let fixture = try replica("foreign")
+        let path = fixture.replica.path + "-ends"
+        let ends = SeenEnds()
+        ends.startKeeping(in: EndsFile(of: fixture.replica))
+        try look(ends, fixture, from: 1, 9)
+        ends.keep()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        func isLoaded(_ bytes: Data) throws -> [Int64] {
+            try bytes.write(to: URL(fileURLWithPath: path))
+            return try loaded(fixture)
+        }
+        #expect(try isLoaded(whole) == Array(1...9))
+        // Cut off in the middle of an end, and torn by a loss of power.
+        #expect(try isLoaded(whole.prefix(30 + 4 * 16 + 7)) == [1, 2, 3, 4])
+        #expect(try isLoaded(whole.prefix(30 + 4 * 16) + Data(repeating: 0, count: 400)) == [1, 2, 3, 4])
+        #expect(try isLoaded(whole.prefix(20)) == [] && isLoaded(Data()) == [])
+        var other = whole
+        other[20] ^= 1
+        #expect(try isLoaded(other) == [])
+        // The file goes back, and its program writes one transaction over the positions that were ends.
+        try fixture.executeForeign("DELETE FROM note WHERE id > 'n4'; DELETE FROM _journal WHERE seq > 4")
+        #expect(try isLoaded(whole) == [1, 2, 3, 4])
+        try fixture.executeForeign(insert(50...60))
+        #expect(try isLoaded(whole) == [])
+    }
+
+    @Test("more ends than are remembered are written anew, and the rest of the longer list is no end")
+    func most() throws {
+        let fixture = try replica("most")
+        let file = EndsFile(of: fixture.replica)
+        let origin = try fixture.replica.read { try FrameSource.Position($0).origin }
+        let ends = (1...9).map { EndsFile.End(seq: $0 * 10, code: UInt64($0)) }
+        #expect(file.write(ends, after: nil, of: origin))
+        #expect(file.write(ends.filter { $0.seq % 20 == 0 }, after: nil, of: origin))
+        #expect(file.read()?.ends.map(\.seq) == [20, 40, 60, 80])
+        #expect(file.write(ends, after: 9, of: origin))
+        #expect(file.read()?.ends.map(\.seq) == [20, 40, 60, 80])
+        #expect(!EndsFile(of: fixture.replica).write(ends, after: nil, of: Data([1])))
     }
 }

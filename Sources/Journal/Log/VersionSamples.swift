@@ -143,6 +143,13 @@ package struct EntryWitness: Sendable {
         try EntryWitness.stamp(at: seq, db) == stamp || seq <= Horizon(db).position
     }
 
+    /// A number that tells the entry at a position from another one that may come to be there; 0 without an entry.
+    ///
+    /// - Throws: Errors of SQLite.
+    package static func code(at seq: Int64, _ db: Database) throws -> UInt64 {
+        try stamp(at: seq, db).map { Checksum.fnv1a(Key([$0]).bytes) } ?? 0
+    }
+
     fileprivate static func stamp(at seq: Int64, _ db: Database) throws -> Value? {
         let statement = try RawStatement(db, "SELECT stamp FROM _journal WHERE seq = ?")
         try statement.bind(seq, at: 1)

@@ -49,7 +49,7 @@ package struct ArchiveCopy: Sendable {
     /// Removes the file, and all that was made beside it.
     package func remove() {
         DatabaseCopy.remove(path)
-        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-partial"] {
+        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-ends", "-partial"] {
             try? FileManager.default.removeItem(atPath: path + suffix)
         }
     }

@@ -16,7 +16,7 @@ package final class Inbox: Sendable {
     let logger: Logger?
     /// Checks that this file alone publishes changes under its origin.
     let keeper: IdentityKeeper
-    /// Where the snapshots of this process have ended.
+    /// Where snapshots have ended.
     let ends = SeenEnds()
     /// What this process found too large for every peer.
     let unsendable = UnsendableChanges()
@@ -94,6 +94,7 @@ package final class Inbox: Sendable {
         connection = try replica.openMergeConnection()
         try replica.syncLog()
         try ensureOwnIdentity()
+        try ends.load(EndsFile(of: replica), of: replica)
     }
 
     /// Applies the complete transactions of `batch` that are new here, and stages the beginning of an

@@ -9,7 +9,7 @@ struct FrameSource: Sendable {
     let encoding: PayloadEncoding
     /// Keeps the publication record; nil when nothing leaves the process.
     var keeper: IdentityKeeper?
-    /// Where the snapshots of this process have ended.
+    /// Where snapshots have ended.
     let ends: SeenEnds
     /// Takes note of what cannot be sent; nil when nobody asks.
     var unsendable: UnsendableChanges?
@@ -68,9 +68,11 @@ struct FrameSource: Sendable {
     func position() async throws -> Position {
         try await blocking {
             try replica.refreshDerivedState()
-            let position = try replica.read { db in try Position(db) }
-            ends.note(position)
-            return position
+            return try replica.read { db in
+                let position = try Position(db)
+                try ends.note(position, db)
+                return position
+            }
         }
     }
 
@@ -114,7 +116,7 @@ struct FrameSource: Sendable {
                 guard portion.more else { return (portion, lacking) }
                 try FrameSource.checkHorizon(have, db)
                 let seen = ends.positions(upTo: portion.position)
-                ends.note(portion.position)
+                try ends.note(portion.position, db)
                 var isRefused: Bool
                 repeat {
                     isRefused = false

@@ -30,7 +30,7 @@ struct UninitCommand: ParsableCommand, DatabaseCommand {
         let lock = try FileLock(database: database.path, for: .maintenance)
         let removal = try Replica.remove(from: database.path, discarding: force)
         let file = SystemFiles().resolved(database.path)
-        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-syncd"] {
+        for suffix in ["-identity", "-checkpoint", "-peers", "-acks", "-archives", "-ends", "-syncd"] {
             _ = unlink(file + suffix)
         }
         withExtendedLifetime(lock) {}

@@ -16,7 +16,7 @@ static bool ends_with(const char *name, const char *suffix) {
 int role_of(const char *name) {
   if (ends_with(name, "-wal")) return SIMDISK_LOG;
   if (ends_with(name, "-journal")) return SIMDISK_JOURNAL;
-  if (ends_with(name, "-identity") || ends_with(name, "-checkpoint") || ends_with(name, "-peers") || ends_with(name, "-acks") || ends_with(name, "-archives") ||
+  if (ends_with(name, "-identity") || ends_with(name, "-checkpoint") || ends_with(name, "-peers") || ends_with(name, "-acks") || ends_with(name, "-archives") || ends_with(name, "-ends") ||
       ends_with(name, "-syncd"))
     return SIMDISK_SIDE;
   return SIMDISK_DATABASE;

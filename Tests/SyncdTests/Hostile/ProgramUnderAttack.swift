@@ -79,7 +79,7 @@ private struct WorkspaceState {
 
     init(_ workspace: Workspace) throws {
         for (name, content) in try workspace.snapshot()
-        where !["-wal", "-shm", "-syncd", "-peers", "-acks", "-archives"].contains(where: name.hasSuffix) {
+        where !["-wal", "-shm", "-syncd", "-peers", "-acks", "-archives", "-ends"].contains(where: name.hasSuffix) {
             // A link to nothing must not be opened: SQLite would create the file.
             if name.hasSuffix(".sqlite"), let state = try? FileState(workspace.path(name)) {
                 tables[name] = state
