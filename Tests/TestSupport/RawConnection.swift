@@ -50,6 +50,16 @@ package final class RawConnection {
         return rows
     }
 
+    /// Writes the first bytes of a value by `sqlite3_blob_write` (https://sqlite.org/c3ref/blob_open.html), which
+    /// fires no trigger.
+    package func overwrite(_ table: String, _ column: String, rowid: Int64, _ text: String) throws {
+        var blob: OpaquePointer?
+        var code = sqlite3_blob_open(handle, "main", table, column, rowid, 1, &blob)
+        if code == SQLITE_OK { code = sqlite3_blob_write(blob, text, Int32(text.utf8.count), 0) }
+        sqlite3_blob_close(blob)
+        guard code == SQLITE_OK else { throw RawConnectionError(code: code, message: lastMessage) }
+    }
+
     /// Lets triggers fire or not, as `sqlite3_db_config` does for programs.
     package func enableTriggers(_ isOn: Bool) throws {
         let code = tandem_enable_triggers(handle, isOn ? 1 : 0)
