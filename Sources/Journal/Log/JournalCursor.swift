@@ -36,16 +36,17 @@ final class JournalCursor {
     private(set) var isCovering = false
 
     /// - Parameters:
-    ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run
-    ///     it starts earlier, at the run's first row or at the first row above `sealed_seq`, because the fold
-    ///     must start where its state is known.
+    ///   - run: The run to read. Of a received run, the cursor visits the rows from `seq` on. Of a local run,
+    ///     the fold must start where its state is known: at the run's first row, or at the first row above
+    ///     `sealed_seq`. With ``Columns/keys``, the cursor visits those rows, too.
     ///   - seq: The first position that the caller needs.
+    ///   - end: The position behind the last row; nil for the end of the run.
     init(
-        _ db: Database, run: JournalRun, from seq: Int64, reading wanted: Columns, identity: Identity,
-        registry: ShapeRegistry, lives: LifeReader
+        _ db: Database, run: JournalRun, from seq: Int64, to end: Int64? = nil, reading wanted: Columns,
+        identity: Identity, registry: ShapeRegistry, lives: LifeReader
     ) throws {
         isLocal = run.isCaptured
-        let start: Int64
+        var start: Int64
         switch Start(run, from: seq, sealedSeq: identity.sealedSeq) {
         case .anywhere:
             start = max(seq, run.firstSeq)
@@ -57,6 +58,15 @@ final class JournalCursor {
             start = identity.sealedSeq + 1
             fold = LocalFold(after: identity.sealedStamp)
         }
+        if wanted == .all, start < seq {
+            // The values of these rows may be large, and nobody asks for them.
+            let before = try JournalCursor(
+                db, run: run, from: seq, to: min(seq, run.endSeq), reading: .keys, identity: identity, registry: registry,
+                lives: lives)
+            while try before.next() {}
+            fold = before.fold
+            start = seq
+        }
         let columns = try JournalSchema.columns(of: "_journal", db)
         var valueCount = columns.filter { $0.hasPrefix("v") && Int($0.dropFirst()) != nil }.count
         if wanted == .keys { valueCount = min(valueCount, registry.widestKey) }
@@ -67,7 +77,7 @@ final class JournalCursor {
         statement = try RawStatement(
             db, "SELECT \(selected.joined(separator: ", ")) FROM _journal WHERE seq >= ? AND seq < ? ORDER BY seq")
         try statement.bind(start, at: 1)
-        try statement.bind(run.endSeq, at: 2)
+        try statement.bind(end ?? run.endSeq, at: 2)
         marks = try MintedMarks(db, from: start)
         covering = CoveringInserts(db, from: start)
         self.run = run
