@@ -24,7 +24,7 @@ extension JournalReader {
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     package func stamp(of origin: OriginID, version: Int64) throws -> Stamp? {
-        try cursor(of: origin, version: version)?.stamp
+        try cursor(of: origin, version: version, reading: .keys)?.stamp
     }
 
     /// Returns the digest of one version; nil when the journal does not have it.
@@ -70,11 +70,13 @@ extension JournalReader {
     }
 
     /// Returns a cursor on that version; nil when the journal does not have it.
-    private func cursor(of origin: OriginID, version: Int64) throws -> JournalCursor? {
+    private func cursor(
+        of origin: OriginID, version: Int64, reading columns: JournalCursor.Columns = .all
+    ) throws -> JournalCursor? {
         guard version > 0, let run = try runs.run(of: origin, holding: version) else { return nil }
         let seq = run.seq(of: version)
         guard seq < run.endSeq else { return nil }
-        let cursor = try cursor(over: run, from: seq)
+        let cursor = try cursor(over: run, from: seq, reading: columns)
         while try cursor.next() { if cursor.seq == seq { return cursor } }
         return nil
     }

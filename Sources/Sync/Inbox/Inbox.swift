@@ -225,9 +225,7 @@ package final class Inbox: Sendable {
         return try Admission.decide(
             batch, have: pending.raise(try Staging(db: db).raise(reader.vector())), own: reader.identity.origin,
             latest: latest, clocks: DeferredOrigins(db), horizon: Horizon(db).vector,
-            stamp: { origin, version in
-                try? reader.position(of: origin, version: version).flatMap { try reader.entry(at: $0)?.stamp }
-            })
+            stamp: { try? reader.stamp(of: $0, version: $1) })
     }
 
     private func latestStamp(_ now: Stamp) -> Stamp {
