@@ -66,6 +66,21 @@ struct UnseenTransactionTests {
         #expect(try transactions(fixture) == [25, 35, 10, 5])
     }
 
+    @Test("a merge ends the local tail, and does not make one transaction of it")
+    func mergedBehind() throws {
+        let (fixture, other) = (try replica("tail"), try replica("other"))
+        try fixture.executeForeign(insert(1...25))
+        try other.executeForeign(insert(101...103))
+        try fixture.pull(from: other)
+        try fixture.executeForeign(insert(26...50))
+        #expect(try transactions(fixture) == [10, 10, 5, 3, 10, 10, 5])
+        // Its writer has marked this one, and the merge behind it leaves the mark.
+        try fixture.execute(insert(51...75))
+        try other.executeForeign(insert(104...104))
+        try fixture.pull(from: other)
+        #expect(try transactions(fixture) == [10, 10, 5, 3, 50, 1])
+    }
+
     @Test("what was written between two snapshots stays whole, and each snapshot is an end")
     func seen() throws {
         let fixture = try replica("seen")

@@ -47,8 +47,7 @@ struct HistoryRenaming {
     /// does not remain the journal's last entry, which counts as an end.
     private func markEnd(_ reader: JournalReader) throws {
         guard cut > 0, let run = try reader.runs.run(of: old, holding: cut) else { return }
-        try reader.db.execute(
-            sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [run.seq(of: cut)])
+        try TransactionMark.noteEnd(at: run.seq(of: cut), reader.db)
     }
 
     /// Makes a run begin right after the cut.

@@ -146,11 +146,11 @@ package struct NewIdentity: Sendable, Hashable {
         guard cut > 0, cut < head, let run = try reader.runs.run(of: origin, holding: cut) else { return cut }
         let seq = run.seq(of: cut)
         let next = try Int64.fetchOne(
-            reader.db, sql: "SELECT min(seq) FROM _journal WHERE seq >= ? AND tx = 1 AND origin IS NULL",
+            reader.db, sql: "SELECT min(seq) FROM _journal WHERE seq >= ? AND tx > 0 AND origin IS NULL",
             arguments: [seq])
         guard let next, next > seq else { return cut }
         let last = try Int64.fetchOne(
-            reader.db, sql: "SELECT max(seq) FROM _journal WHERE seq < ? AND tx = 1 AND origin IS NULL",
+            reader.db, sql: "SELECT max(seq) FROM _journal WHERE seq < ? AND tx > 0 AND origin IS NULL",
             arguments: [seq])
         guard let last, let whole = try reader.runs.runs(from: last).first, whole.origin == origin else { return 0 }
         return whole.version(at: last)

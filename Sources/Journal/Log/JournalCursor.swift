@@ -61,7 +61,8 @@ final class JournalCursor {
         if wanted == .all, start < seq {
             // The values of these rows may be large, and nobody asks for them.
             let before = try JournalCursor(
-                db, run: run, from: seq, to: min(seq, run.endSeq), reading: .keys, identity: identity, registry: registry,
+                db, run: run, from: seq, to: min(seq, run.endSeq), reading: .keys, identity: identity,
+                registry: registry,
                 lives: lives)
             while try before.next() {}
             fold = before.fold
@@ -123,7 +124,7 @@ final class JournalCursor {
     func next() throws -> Bool {
         guard try statement.step() else { return false }
         seq = statement.int64(0)
-        endsTransaction = statement.int64(1) == 1
+        endsTransaction = statement.int64(1) > 0
         let shapeID = statement.int64(2)
         if shapeID != entry.id {
             guard let known = registry[shapeID] else { throw damage("names an unknown shape") }

@@ -40,7 +40,7 @@ extension JournalRun {
     /// Marks the end of the last local transaction before position `seq`, and removes an empty run at that
     /// position. The caller holds the write lock, so no local transaction is open.
     static func endTail(before seq: Int64, _ db: Database) throws {
-        try db.execute(sql: "UPDATE _journal SET tx = 1 WHERE seq = ? AND origin IS NULL", arguments: [seq - 1])
+        try TransactionMark.noteEnd(at: seq - 1, db)
         try db.execute(sql: "DELETE FROM _journal_runs WHERE first_seq >= ?", arguments: [seq])
     }
 

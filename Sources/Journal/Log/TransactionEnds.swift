@@ -25,6 +25,23 @@ public struct TransactionEnds: Sendable {
     }
 }
 
+/// What `_journal.tx` says of an entry.
+enum TransactionMark {
+    /// The writer has marked it as the last entry of its transaction: that stays whole.
+    static let byWriter: Int64 = 1
+    /// A transaction has ended here, and nobody has marked where it began.
+    static let known: Int64 = 2
+
+    /// Notes that no transaction is open behind a local entry. What its writer has marked stays so.
+    ///
+    /// - Throws: Errors of SQLite.
+    static func noteEnd(at seq: Int64, _ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE _journal SET tx = ? WHERE seq = ? AND origin IS NULL AND tx IS NOT ?",
+            arguments: [known, seq, byWriter])
+    }
+}
+
 /// Finds the ends while the changes of this replica are read in journal order.
 struct TransactionEndFinder {
     private let ends: TransactionEnds?
@@ -71,8 +88,8 @@ struct TransactionEndFinder {
     private mutating func nextMark(after seq: Int64) throws -> Int64 {
         if let mark, mark > seq { return mark }
         let found = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT seq FROM _journal WHERE seq > ? AND tx = 1 ORDER BY seq LIMIT 1"),
-            arguments: [seq])
+            db.cachedStatement(sql: "SELECT seq FROM _journal WHERE seq > ? AND tx = ? ORDER BY seq LIMIT 1"),
+            arguments: [seq, TransactionMark.byWriter])
         mark = found ?? .max
         return mark ?? .max
     }
