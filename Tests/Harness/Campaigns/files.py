@@ -10,6 +10,8 @@
   busy       A program writes without a pause, beside a daemon and without one: its log stays small and is
              shortened afterwards, and it is not much slower. Transactions that read before they write do not
              fail beside a daemon with a quiet peer.
+  backlog    What a program wrote while no daemon ran, rows and large values, arrives in parts: a writer of the
+             receiver waits for one of them, and not for all. Large values need bounded memory.
   pragmas    Programs write with journal_mode=DELETE, recursive_triggers, foreign_keys off, mmap and other
              page caches, and are killed in the middle. Everything is captured, or refused with a sentence
              (F16, F17).
@@ -35,11 +37,12 @@ from campaign import EQUAL, Campaign, Failed
 from replicas import Daemon, Replica, check_equal, content, wait_until_equal
 from writers import PythonWriter, written_rows
 
-PARTS = ("holders", "displaced", "storm", "busy", "pragmas", "frozen", "refused")
+PARTS = ("holders", "displaced", "storm", "busy", "backlog", "pragmas", "frozen", "refused")
 TAKEOVER_SECONDS = 5
 FLOORS = {
     "holders": {"takeovers": 2}, "displaced": {"ways to displace": 7}, "storm": {"acknowledged": 500},
     "busy": {"transactions of 100 rows": 500, "transactions that read first": 400},
+    "backlog": {"writes beside a backlog": 20},
     "pragmas": {"settings of foreign programs": 24}, "frozen": {"pauses": 2}, "refused": {"refusals": 20},
 }
 
@@ -357,6 +360,65 @@ class FileTest(Campaign):
         db = replica.connect()
         db.execute("PRAGMA synchronous = OFF")
         return db
+
+    # --- A backlog ----------------------------------------------------------------------------------------------------
+
+    def backlog(self):
+        first, second = self.pair("backlog")
+        values, size = 20, 10 << 20
+        db = first.connect()
+        for number in range(200):
+            db.execute("BEGIN")
+            db.executemany(
+                "INSERT INTO account VALUES (?, ?, ?, NULL, 1)",
+                [(f"{self.canary}.{number}.{row}", row, self.canary) for row in range(100)])
+            db.execute("COMMIT")
+        for number in range(values):
+            db.execute("INSERT INTO account VALUES (?, 1, ?, ?, 1)",
+                       (f"{self.canary}.large{number}", self.canary, self.rng.randbytes(size)))
+        db.close()
+        # The changes of another machine come behind the backlog.
+        third = Replica(self, "backlog3", first.directory)
+        third.make(rows=0)
+        self.command("init", third.path, "--foreign-keys", "enforce")
+        self.insert(third, "third")
+        self.command("sync", third.path, first.path)
+        first.start().wait_until_listening()
+        waits, stop = [], threading.Event()
+
+        def write():
+            local, number = second.connect(), 0
+            while not stop.is_set():
+                began = time.monotonic()
+                local.execute("INSERT INTO account VALUES (?, 1, ?, NULL, 1)",
+                              (f"{self.canary}.local{number}", self.canary))
+                waits.append(time.monotonic() - began)
+                number += 1
+                time.sleep(0.01)
+            local.close()
+
+        began = time.monotonic()
+        second.start().wait_until_listening()
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            self.until(lambda: self.has(second, f"large{values - 1}"), "the backlog arrives", 240)
+        finally:
+            seconds = time.monotonic() - began
+            stop.set()
+            writer.join()
+        self.expect(max(waits) < max(0.7, seconds * 0.3),
+                    f"a writer waited for {max(waits):.1f} of the {seconds:.1f} s that a backlog took")
+        with open(f"/proc/{second.daemon.process.pid}/status") as file:
+            memory = next(int(line.split()[1]) for line in file if line.startswith("VmHWM:")) >> 10
+        # A value travels at four to six times its size (decision 0044); the rest is the program.
+        self.expect(memory < 400, f"the receiver of values of {size >> 20} MiB had {memory} MiB resident")
+        wait_until_equal([first, second])
+        check_equal([first, second])
+        self.count("writes beside a backlog", len(waits))
+        self.counts["longest wait beside a backlog in ms"] = int(max(waits) * 1000)
+        for replica in (first, second):
+            replica.daemon.stop()
 
     # --- Programs with settings of their own ------------------------------------------------------------------------
 
