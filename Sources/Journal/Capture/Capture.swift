@@ -113,7 +113,7 @@ package enum Capture {
             }
         }
         try db.execute(
-            sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?",
+            sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?, stale_seq = NULL",
             arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version"), CaptureTriggers.generation])
         if recaptures { try recapture(&report, tables, registry, db) }
         return report
@@ -148,14 +148,15 @@ package enum Capture {
 
     /// What the last contact with the file recorded.
     private struct LastContact {
-        /// The position up to which it folded the journal.
+        /// A position up to which the journal was folded while the schema was the one that it knew.
         let sealed: Int64
         /// The number of changes of the schema since.
         let schemaChanges: Int64
 
         init(_ db: Database) throws {
-            let row = try Row.fetchOne(db, sql: "SELECT sealed_seq, schema_version FROM _journal_replica")
-            sealed = row?["sealed_seq"] ?? 0
+            let row = try Row.fetchOne(
+                db, sql: "SELECT coalesce(stale_seq, sealed_seq) AS sealed, schema_version FROM _journal_replica")
+            sealed = row?["sealed"] ?? 0
             schemaChanges = (try Int64.fetchOne(db, sql: "PRAGMA schema_version") ?? 0) - (row?["schema_version"] ?? 0)
         }
     }
@@ -250,7 +251,8 @@ package enum Capture {
                 // trigger ran before them, and when they did not cover one of the unique indexes. When
                 // columns exchanged their names, each row differs.
                 let isAnyRowPossible =
-                    !installed.areComplete || !installed.areYoungest || !knowsEvictions || change.exchangesNames
+                    try !installed.areComplete || !knowsEvictions || change.exchangesNames
+                    || installed.wereLate(table: entry.table, registry, since: last.sealed, db)
                 if isAnyRowPossible || registry.hasHistory(of: change.fresh, in: table, entry: entry) {
                     let fresh = change.fresh.union(registry.hiddenColumns(of: table, entry: entry))
                     recovered = try Reconciliation(

@@ -78,9 +78,14 @@ struct SealedTail: Sendable {
                     SELECT ?, origin, ?, ?, known FROM _journal_runs WHERE first_seq = ?
                     """, arguments: [seq, run.version(at: seq), floor.rawValue, run.firstSeq])
         }
+        // Capture has to know which entries are from before the schema changed.
+        let schema = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version"))
         try db.execute(
-            sql: "UPDATE _journal_replica SET sealed_seq = ?, sealed_stamp = ?",
-            arguments: [last.seq, last.stamp.rawValue])
+            sql: """
+                UPDATE _journal_replica SET sealed_seq = ?, sealed_stamp = ?,
+                  stale_seq = CASE WHEN schema_version IS ? THEN stale_seq ELSE coalesce(stale_seq, ?) END
+                """,
+            arguments: [last.seq, last.stamp.rawValue, schema, before])
         return true
     }
 }

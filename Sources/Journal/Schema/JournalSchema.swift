@@ -44,7 +44,8 @@ package enum JournalSchema {
           compacted_rows INTEGER NOT NULL DEFAULT 0,
           foreign_keys TEXT,
           secrets TEXT,
-          collations TEXT
+          collations TEXT,
+          stale_seq INTEGER
         ) STRICT
         """,
         "_journal": """
