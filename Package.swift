@@ -81,7 +81,7 @@ let package = Package(
         .target(
             name: "SyncdCore",
             dependencies: [
-                "Sync", "Journal",
+                "Sync", "Journal", "CFileShim",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 int64_t tandem_birth_time(const char *path) {
 #ifdef STATX_BTIME
@@ -17,4 +20,12 @@ int64_t tandem_birth_time(const char *path) {
 
 int tandem_rename_once(const char *path, const char *name) {
   return renameat2(AT_FDCWD, path, AT_FDCWD, name, RENAME_NOREPLACE);
+}
+
+void tandem_return_large_blocks(int bytes) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, bytes);
+#else
+  (void)bytes;
+#endif
 }

@@ -28,6 +28,7 @@ struct Syncd: AsyncParsableCommand {
     /// Runs the command and ends the process with status 0 (success), 1 (failure) or 64 (wrong use).
     static func main() async {
         ProcessSetup.ignoreSignals()
+        ProcessSetup.returnLargeBlocks()
         do {
             try ProcessSetup.reserveFiles(ProcessSetup.filesOfCommand)
             var command = try parseAsRoot()

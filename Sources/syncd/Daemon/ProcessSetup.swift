@@ -1,3 +1,4 @@
+import CFileShim
 import Foundation
 
 /// Process-wide settings that must be made before a command runs.
@@ -8,6 +9,11 @@ enum ProcessSetup {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
+
+    /// Gives the memory of large values back to the system when they have passed: a daemon that has sent a few of them
+    /// must not stay large. A mapping costs a page fault for each of its pages, so ordinary frames, of about 1 MiB,
+    /// are not among them.
+    static func returnLargeBlocks() { tandem_return_large_blocks(4 << 20) }
 
     /// File descriptors for a command: the database with its connections, and the runtime's event loops.
     static let filesOfCommand: UInt64 = 32

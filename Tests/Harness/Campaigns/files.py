@@ -411,8 +411,8 @@ class FileTest(Campaign):
                     f"a writer waited for {max(waits):.1f} of the {seconds:.1f} s that a backlog took")
         with open(f"/proc/{second.daemon.process.pid}/status") as file:
             memory = next(int(line.split()[1]) for line in file if line.startswith("VmHWM:")) >> 10
-        # A value travels at four to six times its size (decision 0044); the rest is the program.
-        self.expect(memory < 400, f"the receiver of values of {size >> 20} MiB had {memory} MiB resident")
+        # A value travels at three to four times its size (decision 0044); the rest is the program.
+        self.expect(memory < 220, f"the receiver of values of {size >> 20} MiB had {memory} MiB resident")
         wait_until_equal([first, second])
         check_equal([first, second])
         self.count("writes beside a backlog", len(waits))
