@@ -107,7 +107,7 @@ struct ConfigurationTests {
             log-format: xml
             on-held:
             secret: [user]
-            extension:
+            extension: ./none.so
             """)
         #expect(check.settings == nil)
         let mistakes = try #require(ConfigurationMistakes(check.mistakes, in: "shop.yaml")).all

@@ -60,6 +60,7 @@ struct SettingsCheck {
             try TrustedAuthorities.check(path)
             return path
         }
+        for path in configuration.extensions { checkExtension(path) }
         let peers = peers(token: token, authorities: authorities)
         guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
         settings = DaemonSettings(
@@ -72,6 +73,15 @@ struct SettingsCheck {
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
             lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
             collect: configuration.collect, hooks: configuration.hooks, afterMerge: configuration.afterMerge)
+    }
+
+    /// A name without a directory is one of the system's libraries, and its ending may be left out.
+    private mutating func checkExtension(_ path: String) {
+        guard path.contains("/"), access(path, R_OK) != 0, access(path + ".so", R_OK) != 0 else { return }
+        add(
+            "The extension \(path) cannot be read: \(String(cString: strerror(errno)))",
+            hint: "Name a shared library that is built as an extension of SQLite.", .extensions,
+            configuration.places[.extensions])
     }
 
     private mutating func certificate() -> ListenerCertificate? {

@@ -15,6 +15,9 @@ Then these must hold: every write of every program has succeeded; SQLite finds n
 key where the program enforces them; all tables that replicate have equal rows, compared here by SQL and by
 `syncd verify`; both hold equally many rows, and have equally many conflicts; the program reads everything by its
 own API and finds its rows in its full-text index; it reads the same on both.
+
+The suite of SQLAlchemy's dialects, which comes with its source, runs on a plain file and on a replica with a daemon:
+each of its tests must end in the same way.
 """
 
 import json
@@ -27,6 +30,9 @@ import sys
 from campaign import EQUAL, Campaign, Failed
 from replicas import Replica, wait_until_equal
 
+SUITE = "sqlalchemy_suite"
+SUITE_SOURCE = "SQLAlchemy==2.0.36"
+SUITE_TESTS = ("test/dialect/test_suite.py", "test/dialect/test_sqlite.py")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 MEASUREMENTS = 3
 # Each with its rule for foreign keys, and what `init` needs to know besides.
@@ -45,7 +51,7 @@ class Apps(Campaign):
 
     @classmethod
     def arguments(cls, parser):
-        parser.add_argument("--only", choices=sorted(KINDS), help="one program only")
+        parser.add_argument("--only", choices=sorted([*KINDS, SUITE]), help="one program only")
         parser.add_argument("--writes", type=int, default=int(os.environ.get("WRITES") or 40),
                             help="transactions of a machine in a round")
         parser.add_argument("--environment", metavar="DIR", help="a virtual environment to use, or to make and keep")
@@ -56,16 +62,18 @@ class Apps(Campaign):
 
     def prepare(self):
         self.turns = 0
-        self.kinds = [self.options.only] if self.options.only else list(KINDS)
+        self.kinds = [kind for kind in KINDS if self.options.only in (None, kind)]
         self.floors = {"programs": len(self.kinds), "transactions": 3 * len(self.kinds) * self.options.writes}
         place = os.path.abspath(self.options.environment or os.path.join(self.directory, "environment"))
         self.python = os.path.join(place, "bin", "python")
-        if not os.path.exists(self.python):
+        if self.kinds and not os.path.exists(self.python):
             self.note("installing the programs")
             self.external([sys.executable, "-m", "venv", place])
             self.external([
                 self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile",
                 "--disable-pip-version-check", "--requirement", os.path.join(PROGRAMS, "requirements.txt")])
+        if self.options.only in (None, SUITE):
+            self.floors["tests of the suite"] = 1400
 
     def external(self, line):
         process = self.start(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -77,6 +85,9 @@ class Apps(Campaign):
             self.program = kind
             self.try_program()
             self.count("programs")
+        if self.options.only in (None, SUITE):
+            self.program = SUITE
+            self.try_suite()
 
     # --- One program ----------------------------------------------------------------------------------------------
 
@@ -112,6 +123,58 @@ class Apps(Campaign):
         self.meet(both, "after the upgrade", version=2)
         for replica in both:
             replica.daemon.stop()
+
+    # --- A suite of another project -------------------------------------------------------------------------------
+
+    def try_suite(self):
+        place = os.path.join(self.directory, "suite")
+        python = os.path.join(place, "bin", "python")
+        self.note("installing the suite")
+        self.external([sys.executable, "-m", "venv", place])
+        pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        self.external([*pip, "install", "--no-deps", "--requirement", os.path.join(PROGRAMS, "suite", "requirements.txt")])
+        self.external([*pip, "download", "--no-deps", "--no-binary", ":all:", "--dest", place, SUITE_SOURCE])
+        archive = next(name for name in os.listdir(place) if name.endswith(".tar.gz"))
+        self.external(["tar", "-xf", os.path.join(place, archive), "-C", place])
+        source = os.path.join(place, archive.removesuffix(".tar.gz"))
+
+        plain = self.suite(python, source, "plain")
+        # The suite makes its own name of the file's.
+        replica = Replica(self, "replica_pysqlite")
+        replica.path = os.path.join(self.directory, "replica_pysqlite.db")
+        sqlite3.connect(replica.path).execute("CREATE TABLE kept (id TEXT PRIMARY KEY)").connection.close()
+        self.command("init", replica.path)
+        replica.start().wait_until_listening()
+        captured = self.suite(python, source, "replica")
+        replica.daemon.check()
+        different = {name: (ending, captured.get(name)) for name, ending in plain.items() if captured.get(name) != ending}
+        self.expect(not different and len(captured) == len(plain),
+                    f"{len(different)} tests end otherwise on a replica: {dict(list(different.items())[:5])}")
+        entries = sqlite3.connect(replica.path).execute("SELECT max(seq) FROM _journal").fetchone()[0]
+        self.expect(entries and entries > 50, f"the journal has {entries} entries, so nothing was captured")
+        replica.daemon.stop()
+        self.count("tests of the suite", sum(ending == "PASSED" for ending in captured.values()))
+
+    def suite(self, python, source, name):
+        """Runs the suite on a file, and returns how each test ended."""
+        process = self.start(
+            [python, "-m", "pytest", "-p", "keep_file", *SUITE_TESTS, "--dburi",
+             f"sqlite:///{os.path.join(self.directory, name)}.db", "-p", "no:warnings", "-p", "no:cacheprovider", "-q",
+             "-rA", "--tb=no"],
+            environment={"PYTHONPATH": os.path.join(PROGRAMS, "suite") + os.pathsep + os.path.join(source, "lib"),
+                         "PYTHONDONTWRITEBYTECODE": "1"},
+            cwd=source, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        output, _ = process.communicate(timeout=900)
+        found = {}
+        for line in output.splitlines():
+            words = line.split(" ", 1)
+            if len(words) == 2 and words[0] in ("PASSED", "FAILED", "ERROR"):
+                found[words[1].split(" - ")[0]] = words[0]
+        self.expect(found, f"the suite did not run: {output[-2000:]}")
+        self.note(f"{SUITE}, {name}: {output.splitlines()[-1].strip('= ')}")
+        return found
+
+    # --- What it costs --------------------------------------------------------------------------------------------
 
     def slowdown(self, replica, rule, flags):
         """Measures the same transactions on copies without a journal and with it: the processor time of the
