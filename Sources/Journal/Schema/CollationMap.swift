@@ -33,9 +33,8 @@ package struct CollationMap: Sendable, Hashable {
     /// - Returns: An empty map for a file without a journal, and for one of an earlier release.
     /// - Throws: ``JournalError/Code/corrupt`` when the list cannot be read; errors of SQLite.
     package init(_ db: Database) throws {
-        guard try JournalSchema.columns(of: "_journal_replica", db).contains("collations") else { return }
-        let names = try NameList.decode(
-            String.fetchOne(db.cachedStatement(sql: "SELECT collations FROM _journal_replica")) ?? "[]")
+        guard let text = try CollationMap.text(db) else { return }
+        let names = try NameList.decode(text)
         for index in stride(from: 0, to: names.count - 1, by: 2) {
             guard let target = KeyCollation(word: names[index + 1]) else {
                 throw JournalError(
@@ -44,6 +43,15 @@ package struct CollationMap: Sendable, Hashable {
                     hint: "Use the release that declared it, or declare the collation again.")
             }
             self[names[index]] = Entry(name: names[index], target: target)
+        }
+    }
+
+    /// The list as the file has it. It is read at each contact with the file, so it costs one cached statement.
+    private static func text(_ db: Database) throws -> String? {
+        do {
+            return try String.fetchOne(db.cachedStatement(sql: "SELECT collations FROM _journal_replica"))
+        } catch let error as DatabaseError where error.message?.hasPrefix("no such ") == true {
+            return nil
         }
     }
 
