@@ -156,14 +156,16 @@ struct ConflictStorageTests {
         #expect(try fixture.replica.read { try VisibilityNotice.lastID($0) } == 0)
     }
 
-    @Test("a file that lacks only the newest column gets it")
+    @Test("a file that lacks only the newest columns gets them")
     func upgradeOfColumn() throws {
         let fixture = try Fixture("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
-        let upgraded = "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name = 'secrets'"
-        try fixture.execute("ALTER TABLE _journal_replica DROP COLUMN secrets")
+        let upgraded =
+            "SELECT count(*) FROM pragma_table_info('_journal_replica') WHERE name IN ('collations', 'stale_seq')"
+        try fixture.execute(
+            "ALTER TABLE _journal_replica DROP COLUMN collations; ALTER TABLE _journal_replica DROP COLUMN stale_seq")
         #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 0)
         _ = try Replica.open(at: fixture.replica.path)
-        #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 1)
+        #expect(try fixture.replica.read { try Int.fetchOne($0, sql: upgraded) } == 2)
         #expect(try fixture.replica.read { try JournalUpgrade.isDue($0) } == false)
     }
 

@@ -3,7 +3,7 @@
 /// fold in the same way.
 ///
 /// The standard library has no table of foldings. Where a letter has case, its folding is the lowercase of its
-/// uppercase (Unicode 15, section 3.13, D144); the exceptions are below.
+/// uppercase; the exceptions are below.
 enum CaseFolding {
     /// Returns the UTF-8 of the folded text. What is no UTF-8 counts as U+FFFD.
     static func folded(_ text: UnsafeRawBufferPointer) -> [UInt8] {

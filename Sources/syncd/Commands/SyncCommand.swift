@@ -30,6 +30,10 @@ struct SyncCommand: AsyncParsableCommand, DatabaseCommand {
     @Flag(help: "One JSON object for each peer.")
     var json = false
 
+    func validate() throws {
+        guard afterMerge?.isEmpty != true else { throw ValidationError("--after-merge is SQL.") }
+    }
+
     func run() async throws {
         let configurations = try peers.map { try connection.peer($0) }
         let replica = try Replica.openOnce(at: database.path)
@@ -37,7 +41,7 @@ struct SyncCommand: AsyncParsableCommand, DatabaseCommand {
         limits.pendingBytes = Limits.pendingBytesOfOneExchange
         let replicator = try Replicator(
             replica: replica, limits: limits, logger: Logger.standardError(level: .warning))
-        let merged = try MergedChanges.vector(replica)
+        let merged = try afterMerge.map { _ in try MergedChanges.vector(replica) }
         var failed = 0
         for peer in configurations {
             do {
