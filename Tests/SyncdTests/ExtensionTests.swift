@@ -42,10 +42,18 @@ struct ExtensionTests {
         END;
         """
 
+    /// Finds a compiler of C: Swift's, which need not be in the path, or another one.
+    private static let compile = """
+        for c in "$(dirname "$(readlink -f "$(command -v swift)")")/clang" clang cc gcc; do
+          command -v "$c" > /dev/null && exec "$c" -shared -fPIC -o "$1" "$2"
+        done
+        echo "no compiler of C"; exit 1
+        """
+
     /// Builds the library.
     private func build() async throws {
         let source = try workspace.write(ExtensionTests.source, to: "program.c")
-        let outcome = try await Tool.run(["/usr/bin/env", "clang", "-shared", "-fPIC", "-o", library, source])
+        let outcome = try await Tool.run(["/bin/sh", "-c", ExtensionTests.compile, "sh", library, source])
         #expect(outcome.status == 0, "\(outcome)")
     }
 
