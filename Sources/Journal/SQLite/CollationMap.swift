@@ -75,17 +75,6 @@ package struct CollationMap: Sendable, Hashable {
         for change in changes { result[change.name] = change.target.map { Entry(name: change.name, target: $0) } }
         return result
     }
-
-    /// Writes the map to a file with a journal of this release.
-    ///
-    /// - Parameter db: A connection inside a write transaction.
-    /// - Throws: Errors of SQLite.
-    func write(_ db: Database) throws {
-        let names = all.flatMap { [$0.name, $0.target.word] }
-        try db.execute(
-            sql: "UPDATE _journal_replica SET collations = ?",
-            arguments: [names.isEmpty ? nil : NameList.encode(names)])
-    }
 }
 
 extension KeyCollation {
