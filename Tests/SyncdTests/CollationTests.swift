@@ -22,17 +22,19 @@ struct CollationTests {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
-            db.add(
-                collation: DatabaseCollation("unicase") { a, b in
-                    let (a, b) = (
-                        a.folding(options: .caseInsensitive, locale: nil),
-                        b.folding(options: .caseInsensitive, locale: nil)
-                    )
-                    return a == b
-                        ? .orderedSame
-                        : Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))
-                            ? .orderedAscending : .orderedDescending
-                })
+            for name in ["unicase", "b_unicase"] {
+                db.add(
+                    collation: DatabaseCollation(name) { a, b in
+                        let (a, b) = (
+                            a.folding(options: .caseInsensitive, locale: nil),
+                            b.folding(options: .caseInsensitive, locale: nil)
+                        )
+                        return a == b
+                            ? .orderedSame
+                            : Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))
+                                ? .orderedAscending : .orderedDescending
+                    })
+            }
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? queue.close() }
@@ -120,6 +122,24 @@ struct CollationTests {
         #expect(try await Tool.run("verify", a, daemon.url).status == 0)
         #expect(await daemon.stop().status == 0)
         #expect(try texts(b, "PRAGMA integrity_check") == ["ok"])
+    }
+
+    @Test("two columns under two mapped collations are watched each, whatever their names are")
+    func names() async throws {
+        for path in [a, b] {
+            try execute(
+                path,
+                """
+                CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT COLLATE unicase, a_b TEXT);
+                CREATE INDEX i ON t (a COLLATE b_unicase, a_b COLLATE unicase)
+                """)
+            let outcome = try await Tool.run(
+                "init", path, "--collation", "unicase=nocase", "--collation", "b_unicase=nocase")
+            #expect(outcome.status == 0, "\(outcome)")
+        }
+        try execute(a, "INSERT INTO t VALUES ('1', 'x', 'y'), ('2', 'Ä', 'y'), ('3', 'x', 'Ä')")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        #expect(try texts(b, "SELECT id FROM t") == ["1"])
     }
 
     @Test("a map that the rows refute, a name that nobody uses, and a word that nobody knows change nothing")

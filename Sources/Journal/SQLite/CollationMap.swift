@@ -40,7 +40,7 @@ package struct CollationMap: Sendable, Hashable {
                 throw JournalError(
                     .corrupt,
                     "The map of collations in the file names \(names[index + 1]), which this release does not know",
-                    hint: "Use the release that declared it, or declare the collation again.")
+                    hint: "Use the release that declared it.")
             }
             self[names[index]] = Entry(name: names[index], target: target)
         }

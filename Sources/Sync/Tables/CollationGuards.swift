@@ -17,18 +17,19 @@ enum CollationGuards {
     static func renew(_ db: Database, tables: [TableInspection], _ map: CollationMap) throws {
         try TemporaryTriggers.drop(db, prefix: prefix)
         guard map.all.contains(where: { $0.target == .nocase }) else { return }
-        for (number, table) in tables.enumerated() {
+        var number = 0
+        for table in tables {
             for column in try CollatedColumns(db, table).all where map.target(of: column.collation) == .nocase {
                 try CaseFunction.add(to: db)
                 let name = SQLText.quote(identifier: column.name)
                 let message =
                     "\(table.name).\(column.name) has letters beyond ASCII, which NOCASE may order in another way than "
                     + column.collation
-                for (event, index) in [("INSERT", 0), ("UPDATE OF \(name)", 1)] {
-                    let trigger = "\(prefix)\(number)_\(index)_\(column.name)_\(column.collation)"
+                for event in ["INSERT", "UPDATE OF \(name)"] {
+                    number += 1
                     try db.execute(
                         sql: """
-                            CREATE TEMP TRIGGER \(SQLText.quote(identifier: trigger))
+                            CREATE TEMP TRIGGER \(prefix)\(number)
                             BEFORE \(event) ON main.\(SQLText.quote(identifier: table.name))
                             WHEN typeof(NEW.\(name)) = 'text' AND \(CaseFunction.name)(NEW.\(name))
                             BEGIN SELECT RAISE(ABORT, \(SQLText.quote(literal: message))); END
