@@ -40,6 +40,7 @@ package struct LocalContent {
         ("other tables included", "SELECT coalesce(include, '') || exclude FROM _journal_replica"),
         ("another rule for foreign keys", "SELECT coalesce(foreign_keys, '') FROM _journal_replica"),
         ("other policies", "SELECT name || '=' || policy FROM _journal_policies ORDER BY name"),
+        ("other collations", "SELECT lower(coalesce(collations, '')) FROM _journal_replica"),
         ("other references", "SELECT tbl || '.' || column || '=' || parent FROM _journal_references ORDER BY 1"),
     ]
 

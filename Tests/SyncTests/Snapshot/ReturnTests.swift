@@ -162,15 +162,20 @@ struct ReturnTests {
                 == ["Ann of Ann", "Bob of Bob", "admin of root"])
     }
 
-    @Test("another schema or setting on the peer is named, and the file stays as it was")
-    func otherSchema() async throws {
+    @Test(
+        "another schema or setting on the peer is named, and the file stays as it was",
+        arguments: [
+            ("ALTER TABLE item ADD COLUMN color TEXT", "another schema"),
+            (#"UPDATE _journal_replica SET collations = '["mine", "nocase"]'"#, "other collations"),
+        ])
+    func otherSettings(change: String, name: String) async throws {
         try cluster.executeLater(0, Self.twice)
-        try cluster.execute(0, "ALTER TABLE item ADD COLUMN color TEXT")
+        try cluster.execute(0, change)
         try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
         try compact()
         let before = try cluster.content(1)
         let error = await #expect(throws: SyncError.self) { try await comeBack() }
-        #expect(error?.code == .configuration)
+        #expect(error?.code == .configuration && error?.message.contains(name) == true, "\(String(describing: error))")
         #expect(try cluster.content(1) == before)
         let beside = try FileManager.default.contentsOfDirectory(atPath: cluster.directory.file(""))
         #expect(beside.filter { $0.contains("return") } == [])
