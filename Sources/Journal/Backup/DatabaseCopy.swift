@@ -229,6 +229,13 @@ package struct DatabaseCopy: Sendable {
 
     /// Removes a database file that nobody has open, with the files that SQLite makes beside it.
     package static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+        unlink(path)
+        removeLogs(of: path)
+    }
+
+    /// Removes the files that SQLite makes beside a database file that nobody has open. What they hold is not
+    /// applied to it.
+    package static func removeLogs(of path: String) {
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 }

@@ -73,6 +73,9 @@ package struct Clone: Sendable {
             let file = try PartFile.writing(partial)
             // A thread may still hold the file for a moment when a cancelled request has ended here.
             defer { file.unlock() }
+            // A clone that was killed while it took its identity. SQLite would roll back pages of that file in
+            // this one; the digests find those that it had changed.
+            DatabaseCopy.removeLogs(of: partial)
             do {
                 fetched += try await fetch(manifest, into: file, progress)
             } catch let error as SyncError where error.code == .notFound {

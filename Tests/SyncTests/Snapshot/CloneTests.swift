@@ -124,6 +124,31 @@ struct CloneTests {
         try a.close()
     }
 
+    @Test("that was killed while it took its identity drops the journal of SQLite, which would undo what arrives")
+    func interruptedCommit() async throws {
+        let a = try peer()
+        _ = try await clone(source(a), "whole")
+        // The rows of the killed clone, in the midst of a commit that has reached the file.
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = 1; PRAGMA journal_mode = DELETE") }
+        let killed = try DatabaseQueue(path: directory.file("whole"), configuration: configuration)
+        try await killed.writeWithoutTransaction { [directory] db in
+            try db.execute(sql: "BEGIN IMMEDIATE; UPDATE t SET v = 'half'")
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(
+                    atPath: directory.file("whole") + suffix, toPath: directory.file("b-partial") + suffix)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try killed.close()
+        try a.execute("UPDATE t SET v = 'later'")
+        let report = try await clone(source(a))
+        #expect(report.fetchedBytes < report.bytes)
+        #expect(try rows("b") == rows("a"))
+        #expect(!FileManager.default.fileExists(atPath: directory.file("b-partial-journal")))
+        try a.close()
+    }
+
     @Test("goes on when the peer has made another snapshot meanwhile, and has what was written until then")
     func replaced() async throws {
         let a = try peer()
