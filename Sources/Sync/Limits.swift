@@ -284,6 +284,10 @@ public struct Limits: Sendable, Hashable {
     /// if a replica is written to meanwhile.
     public var comparisonRetryMilliseconds: Int64 = 60_000
 
+    /// True when rows that differ from the journal, as a comparison finds, become changes of this replica by
+    /// themselves; see decision 0045.
+    public var recapturesByItself = true
+
     /// Ceiling: ranges of differing rows that are listed for one table. Further ranges are only counted.
     public var listedMismatches = 20
 

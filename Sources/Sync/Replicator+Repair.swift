@@ -41,7 +41,7 @@ extension Replicator {
                     try inbox.repair(found, rule, into: &report)
                     if rule == .keepRows, let theirs = local?.endpoint.inbox {
                         var other = RepairReport(after: found)
-                        try theirs.repair(found, rule, onlyCaptures: true, into: &other)
+                        try theirs.repair(found, rule, .different, into: &other)
                         report.capturedThere += other.captured
                         report.leftThere = max(report.leftThere - other.captured, 0)
                     }

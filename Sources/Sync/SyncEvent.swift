@@ -8,6 +8,7 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case peerExposed = "peer.exposed"
     case peerNotesFailed = "peer.notes_failed"
     case contentDiffers = "content.differs"
+    case recaptured = "content.recaptured"
     case comparisonFailed = "content.comparison_failed"
     case clockAhead = "clock.ahead"
     case journalUnreadable = "journal.unreadable"
@@ -31,7 +32,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
         switch self {
         case .contentDiffers: .error
         case .peerRecovered, .compacted, .archived, .archiveCollected: .info
-        case .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed, .comparisonFailed,
+        case .recaptured, .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed,
+            .comparisonFailed,
             .clockAhead,
             .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveCollectionFailed, .archiveLost,
             .archiveCrowded,

@@ -69,4 +69,29 @@ struct PastCaptureTests {
         // The value before is in the journal.
         #expect(try await Tool.run("log", a).output.contains("body='older'"))
     }
+
+    @Test("are found by itself when a daemon, or sync, compares the content with a peer", arguments: Way.allCases)
+    func bySelf(way: Way) async throws {
+        let paths = ["a", "b", "c"].map { workspace.path("\($0).sqlite") }
+        for path in paths {
+            try workspace.execute(path, "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, body TEXT)")
+            #expect(try await Tool.run("init", path).status == 0)
+        }
+        let (a, b, c) = (paths[0], paths[1], paths[2])
+        try workspace.execute(a, "INSERT INTO note VALUES ('a', 'older'), ('b', 'older'), ('c', 'older')")
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        #expect(try await Tool.run("sync", b, c).status == 0)
+        try way.write(a)
+        // The first comparison of two replicas is due at once.
+        let asked = try await Tool.run("sync", a, c, "--recapture", "manual")
+        #expect(asked.status == 0 && asked.errors.contains("Run `syncd verify --repair`"), "\(asked)")
+        let daemon = try await DaemonProcess.start(c)
+        let taken = try await Tool.run("sync", a, daemon.url)
+        #expect(taken.status == 0 && taken.errors.contains("differed from the journal"), "\(taken)")
+        _ = await daemon.stop()
+        #expect(try await Tool.run("sync", b, c).status == 0)
+        let rows = "SELECT group_concat(id || body, ' ') FROM (SELECT * FROM note ORDER BY id)"
+        let shown = way == .replacedRowid ? "aolder blater" : "aolder blater colder"
+        for path in paths { #expect(try workspace.value(path, rows, as: String.self) == shown) }
+    }
 }

@@ -75,10 +75,8 @@ struct CollationDeclaration {
     private func checkOrder(
         _ columns: [CollatedColumns.Column], _ table: TableInspection, _ map: CollationMap, _ db: Database
     ) throws {
-        let pragma = "PRAGMA integrity_check(\(SQLText.quote(identifier: table.name)))"
         do {
-            let problem = try String.fetchAll(db, sql: pragma).first { $0 != "ok" && !$0.hasPrefix("NULL value in ") }
-            guard let problem else { return }
+            guard let problem = try TableIntegrity.problem(in: table.name, db) else { return }
             let claims = Set(columns.map(\.collation)).sorted().map { name in
                 "\(name) is not \(map.target(of: name)?.word ?? "")"
             }

@@ -161,7 +161,8 @@ public struct Endpoint: Sendable {
         return PullEnd(vector: portion.vector, more: more, heldBack: heldBack)
     }
 
-    /// Answers a question of a comparison of the content, from one snapshot. Changes nothing.
+    /// Answers a question of a comparison of the content, from one snapshot. Changes nothing, unless it asks for
+    /// what programs wrote past capture.
     ///
     /// - Throws: ``SyncError``: `otherCluster`; `notFound` when the table is not tracked here, or has another
     ///   key or not all of the columns; errors of the file.
@@ -172,7 +173,8 @@ public struct Endpoint: Sendable {
             throw SyncError(.otherCluster, "The caller belongs to another cluster than \(mine.cluster)")
         }
         return try await blocking { [replica, limits] in
-            try replica.read { try TableDigests($0, limits: limits).answer(request.question) }
+            if case .recapture(let shape, let keys) = request.question { try recapture(shape, keys: keys) }
+            return try replica.read { try TableDigests($0, limits: limits).answer(request.question) }
         }
     }
 

@@ -63,6 +63,9 @@ final class PeerFollower: Sendable {
     /// When the next attempt at a comparison may start, in steady milliseconds.
     private let nextComparison = Mutex<Int64>(.min)
 
+    /// True from when rows became changes until the comparison after it has a result.
+    private let hasRecaptured = Mutex(false)
+
     /// Follows the peer until the task is cancelled, or the peer turns out to be this replica.
     ///
     /// - Parameter vectors: Yields what the local file holds, at the start and after each change.
@@ -193,7 +196,11 @@ final class PeerFollower: Sendable {
         }
         guard isDue else { return }
         do {
-            _ = try await session.compareIfDue()
+            switch try await session.compareIfDue(recaptures: !hasRecaptured.withLock { $0 }) {
+            case .none: break
+            case .recaptured: hasRecaptured.withLock { $0 = true }
+            case .done: hasRecaptured.withLock { $0 = false }
+            }
         } catch {
             guard !Task.isCancelled else { return }
             logger.log(

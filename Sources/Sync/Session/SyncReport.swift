@@ -47,6 +47,21 @@ public struct SyncReport: Sendable, Hashable {
 
     init(peer: OriginID) { self.peer = peer }
 
+    /// Adds an exchange that followed this one.
+    mutating func add(_ next: SyncReport) {
+        var sum = next
+        sum.pulledChanges += pulledChanges
+        sum.duplicateChanges += duplicateChanges
+        sum.pulledFrames += pulledFrames
+        sum.skippedFrames += skippedFrames
+        sum.pulledBytes += pulledBytes
+        sum.conflicts += conflicts
+        sum.droppedConflicts += droppedConflicts
+        sum.pushedChanges += pushedChanges
+        sum.pushedBytes += pushedBytes
+        self = sum
+    }
+
     mutating func add(_ tally: FrameIntake.Tally) {
         pulledChanges += tally.applied
         duplicateChanges += tally.duplicates

@@ -209,11 +209,20 @@ package struct SyncSession: Sendable {
         var bytes = 0
     }
 
-    /// Runs a full exchange in both directions, until neither side has news for the other.
+    /// Runs a full exchange in both directions, until neither side has news for the other. Then it compares the
+    /// content, if that is due.
     ///
     /// - Throws: ``SyncError``; what was exchanged before the failure stays, also the beginning of a
     ///   transaction.
     package func exchange() async throws -> SyncReport {
+        var report = try await recordedExchange()
+        guard report.isLevel, case .recaptured = await compared(&report, recaptures: true) else { return report }
+        report.add(try await recordedExchange())
+        if report.isLevel { _ = await compared(&report, recaptures: false) }
+        return report
+    }
+
+    private func recordedExchange() async throws -> SyncReport {
         var status = PeerStatus(name: transport.name)
         do {
             let report = try await exchange(&status)
@@ -221,7 +230,7 @@ package struct SyncSession: Sendable {
             status.vector = report.theirs
             status.lastContactMilliseconds = clock.wallMilliseconds()
             try await record(status)
-            return try await compared(report)
+            return report
         } catch {
             status.lastError = SyncError(wrapping: error)
             // The next exchange may be that of another process, and goes on behind what came of a
@@ -230,48 +239,6 @@ package struct SyncSession: Sendable {
             try? await record(status)
             throw error
         }
-    }
-
-    /// Adds the result of a comparison of the content, if one is due. A comparison that fails does not fail
-    /// the exchange.
-    private func compared(_ report: SyncReport) async throws -> SyncReport {
-        guard report.isLevel else { return report }
-        var report = report
-        do {
-            report.mismatches = try await compareIfDue() ?? []
-        } catch {
-            inbox.logger?.log(
-                .comparisonFailed,
-                "The content could not be compared with \(transport.name): \(SyncError(wrapping: error))",
-                peer: transport.name)
-        }
-        return report
-    }
-
-    /// Compares the whole content if the last comparison is old enough, and records the result, also in the
-    /// log.
-    ///
-    /// - Returns: The tables that differ; nil when no comparison is due, or when the two do not know the same
-    ///   changes now.
-    func compareIfDue() async throws -> [ContentMismatch]? {
-        guard transport.holdsRows else { return nil }
-        let now = clock.wallMilliseconds()
-        let last = try await blocking { [inbox, transport] in try inbox.peers.lastComparison(with: transport.name) }
-        // A comparison is also due when the clock was set back.
-        if let last, (0..<limits.comparisonIntervalMilliseconds).contains(now - last) { return nil }
-        guard let mismatches = try await ContentProof(inbox: inbox, transport: transport, limits: limits).run() else {
-            return nil
-        }
-        try await blocking { [inbox, transport] in
-            try inbox.peers.record(comparisonWith: transport.name, mismatches, milliseconds: now)
-        }
-        for mismatch in mismatches {
-            inbox.logger?.log(
-                .contentDiffers,
-                "\(transport.name) holds other rows although both know the same changes: \(mismatch.summary). Run `syncd verify --repair`",
-                peer: transport.name)
-        }
-        return mismatches
     }
 
     private func record(_ status: PeerStatus) async throws {

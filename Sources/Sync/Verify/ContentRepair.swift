@@ -50,9 +50,19 @@ struct ContentRepair {
     let session: ApplySession
     let functions: ConflictFunctions
     let rule: RepairRule
-    /// True for the file of a peer, whose repair is asked for from the other side: only rows that differ from the
-    /// journal are looked at.
-    var onlyCaptures = false
+    var extent = Extent.everything
+
+    /// Which rows a repair looks at.
+    enum Extent {
+        /// All that differ.
+        case everything
+        /// Those that a program wrote here past capture: they differ from the journal, or only this file has them.
+        /// Nobody has asked for it, so what may be decay of the disk is left alone; see ``DecayedValue``. So are rows
+        /// that a function of a program merges: this process may not have it.
+        case written
+        /// Those that differ from the journal. The other side looks at the rest.
+        case different
+    }
 
     /// What ``mend`` found.
     private enum Mending {
@@ -89,6 +99,10 @@ struct ContentRepair {
             let visible = try session.writer(of: row.id.context, row.id.table).select(key: row.id.values)
             if try store.held[row.id.key] != nil {
                 outcome.held += 1
+            } else if let visible, let before = row.visible, visible != before,
+                isDecay(zip(visible, before).filter { $0 != $1 })
+            {
+                _ = try putBack(row, store: store, instead: visible)
             } else if visible != row.visible, rule == .keepRows {
                 work.entries.append(try putBack(row, store: store, instead: visible))
                 outcome.captured += 1
@@ -151,12 +165,12 @@ struct ContentRepair {
                 case .contested(let visible):
                     work.undecided.append(Contested(id: id, difference: difference, entry: entry, visible: visible))
                 }
-            } else if onlyCaptures {
+            } else if extent == .different {
                 // The other side takes or announces it.
             } else if try session.writer(of: context, inspection).select(key: id.values) != nil {
                 work.entries.append(try announcement(of: id, difference, isAlive: true, entry: entry))
                 outcome.announced += 1
-            } else if let theirs = difference.theirs {
+            } else if extent == .everything, let theirs = difference.theirs {
                 work.entries.append(try take(theirs, id, store: store, entry: entry))
                 outcome.taken += 1
             }
@@ -175,6 +189,7 @@ struct ContentRepair {
         contested: PolicyResolver
     ) throws -> Mending {
         let visible = try session.writer(of: id.context, id.table).select(key: id.values)
+        if extent == .written, case .custom = session.policy(ofTable: id.table.name) { return .right }
         guard merged.isAlive else {
             guard let visible else { return .right }
             if rule == .keepRows { return .captured(.insert(visible, entry)) }
@@ -196,6 +211,7 @@ struct ContentRepair {
                 let columns = (id.table.keyCount..<visible.count).filter { index in
                     image[index].map { $0 != visible[index] } ?? false
                 }
+                if isDecay(columns.map { (image[$0] ?? .null, visible[$0]) }) { return .right }
                 return .captured(columns.isEmpty ? .insert(visible, entry) : .update(visible, columns: columns, entry))
             }
             try store.write(columns, isWhole: true, row: id, image: image)
@@ -206,6 +222,14 @@ struct ContentRepair {
             contested.add(id)
             return .contested(visible: visible)
         }
+    }
+
+    /// True when the disk may have changed the row, and nobody has said that a program did.
+    ///
+    /// - Parameter differences: What the journal says, and what the row says.
+    private func isDecay(_ differences: [(Value, Value)]) -> Bool {
+        guard extent == .written, differences.count == 1, let (stored, read) = differences.first else { return false }
+        return DecayedValue.isOneBit(from: stored, to: read)
     }
 
     /// Writes a row again as it was before it was merged by its policy.
@@ -278,7 +302,8 @@ extension Inbox {
     /// - Throws: ``SyncError/Code/busy`` when the replica has learned of changes since; nothing is changed
     ///   then.
     func repair(
-        _ report: VerifyReport, _ rule: RepairRule, onlyCaptures: Bool = false, into outcome: inout RepairReport
+        _ report: VerifyReport, _ rule: RepairRule, _ extent: ContentRepair.Extent = .everything,
+        into outcome: inout RepairReport
     ) throws {
         try replica.refreshDerivedState()
         outcome = try session.withLock { box in
@@ -291,7 +316,7 @@ extension Inbox {
                     var outcome = outcome
                     try ContentRepair(
                         db: db, session: current(&box, db), functions: functions, rule: rule,
-                        onlyCaptures: onlyCaptures
+                        extent: extent
                     ).run(report, into: &outcome)
                     return outcome
                 }

@@ -22,6 +22,9 @@ struct TableDigests {
             try addDigests(of: TableRows(db, asked: shape), after: after, rowsPerDigest: rowsPerDigest, to: &reply)
         case .rows(let shape, let after, let through):
             try addRows(of: TableRows(db, asked: shape), after: after, through: through, to: &reply)
+        case .recapture:
+            // `Endpoint` has done it.
+            break
         }
         return reply
     }

@@ -11,6 +11,8 @@ struct Verification: Sendable {
     let replica: Replica
     let transport: any Transport
     let limits: Limits
+    /// The tables to compare, by their names here; nil for all.
+    var tables: Set<String>?
     /// Called at the start of each table, and after each range of rows that was compared.
     var onProgress: @Sendable (VerifyProgress) -> Void = { _ in }
 
@@ -23,7 +25,7 @@ struct Verification: Sendable {
         let reasons = Dictionary(
             report.untracked.map { (SQLText.foldedName($0.table), $0.reason) }, uniquingKeysWith: { first, _ in first })
         var progress = VerifyProgress(tables: pairs.count)
-        for pair in pairs {
+        for pair in pairs where tables?.contains(pair.name) ?? true {
             progress.enter(pair.name)
             onProgress(progress)
             var table = try await compare(pair, progress)

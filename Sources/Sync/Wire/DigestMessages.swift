@@ -14,6 +14,11 @@ public struct DigestRequest: Sendable, Hashable {
 
         /// The rows after the key `after`, up to the key `through`.
         case rows(shape: TableShape, after: [Value]?, through: [Value]?)
+
+        /// Rows that differ at the caller, although it knows the same changes: the replica compares those with
+        /// `keys` with its own journal, and takes what programs wrote past capture as changes of its own. Only
+        /// the vector of the answer is set, to what it knows then.
+        case recapture(shape: TableShape, keys: [[Value]])
     }
 
     /// The caller's cluster, 1 to ``Limits/nameBytes`` bytes of UTF-8.
@@ -103,6 +108,14 @@ extension DigestRequest: WireMessage {
             if let after { question.after = try Tandem_V1_Values(after) }
             if let through { question.through = try Tandem_V1_Values(through) }
             message.rows = question
+        case .recapture(let shape, let keys):
+            var question = Tandem_V1_DigestRequest.Recapture()
+            let wireShape = Tandem_V1_ChangeBatch.Shape(shape)
+            question.table = wireShape.table
+            question.columns = wireShape.columns
+            question.keyCount = wireShape.keyCount
+            question.keys = try keys.map { key throws(WireError) in try Tandem_V1_Values(key) }
+            message.recapture = question
         }
         return try serialize(message)
     }
@@ -132,6 +145,13 @@ extension DigestRequest: WireMessage {
             let after = question.hasAfter ? try question.after.key(of: shape) : nil
             let through = question.hasThrough ? try question.through.key(of: shape) : nil
             self.init(cluster: cluster, question: .rows(shape: shape, after: after, through: through))
+        case .recapture(let question):
+            let shape = try TableShape(question.table, question.columns, question.keyCount, limits: limits)
+            guard question.keys.count <= limits.listedDifferences else {
+                throw .tooLarge("the keys of a digest request")
+            }
+            let keys = try question.keys.map { key throws(WireError) in try key.key(of: shape) }
+            self.init(cluster: cluster, question: .recapture(shape: shape, keys: keys))
         case nil:
             throw .malformed("a digest request without a question")
         }

@@ -113,6 +113,12 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Whether rows that a program wrote past the triggers become changes when a comparison with a peer finds them: automatic or manual (default: automatic).",
+            valueName: "mode"))
+    var recapture: RecaptureMode?
+
+    @Option(
+        help: ArgumentHelp(
             "A shell command to run when a conflict comes; it gets a line of JSON on its standard input.",
             valueName: "command"))
     var onConflict: String?
@@ -162,6 +168,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.keep = keep
         flags.lease = lease
         flags.collect = collect
+        flags.recapture = recapture
         flags.onConflict = onConflict
         flags.onHeld = onHeld
         flags.onMismatch = onMismatch

@@ -27,6 +27,12 @@ struct SyncCommand: AsyncParsableCommand, DatabaseCommand {
             valueName: "sql"))
     var afterMerge: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Whether rows that a program wrote past the triggers become changes when a comparison with a peer finds them: automatic or manual.",
+            valueName: "mode"))
+    var recapture = RecaptureMode.automatic
+
     @Flag(help: "One JSON object for each peer.")
     var json = false
 
@@ -38,6 +44,7 @@ struct SyncCommand: AsyncParsableCommand, DatabaseCommand {
         let configurations = try peers.map { try connection.peer($0) }
         let replica = try Replica.openOnce(at: database.path)
         var limits = Limits.standard
+        limits.recapturesByItself = recapture == .automatic
         limits.pendingBytes = Limits.pendingBytesOfOneExchange
         let replicator = try Replicator(
             replica: replica, limits: limits, logger: Logger.standardError(level: .warning))

@@ -28,6 +28,8 @@ struct Configuration: Sendable, Hashable {
     var lease: TimeSpan?
     /// The age from which archives are collected; nil for never.
     var collect: TimeSpan?
+    /// Whether rows that programs wrote past capture become changes by themselves.
+    var recapture: RecaptureMode?
     /// The commands of hooks, for the shell.
     var onConflict: String?
     var onHeld: String?
@@ -81,6 +83,7 @@ extension Configuration {
         override(.keep, \.keep)
         override(.lease, \.lease)
         override(.collect, \.collect)
+        override(.recapture, \.recapture)
         override(.onConflict, \.onConflict)
         override(.onHeld, \.onHeld)
         override(.onMismatch, \.onMismatch)

@@ -17,6 +17,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case keep
     case lease
     case collect
+    case recapture
     case onConflict = "on-conflict"
     case onHeld = "on-held"
     case onMismatch = "on-mismatch"
@@ -54,6 +55,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .collect:
             "Removes from the archives among the peers what is older and needed no more, once a day; in the same form. "
                 + "Without it, `syncd store collect` does so by hand."
+        case .recapture:
+            "Whether rows that a program wrote past the triggers become changes when a comparison with a peer finds them: "
+                + "automatic, or manual, by `syncd verify --repair`."
         case .onConflict:
             "A shell command that is run when a conflict comes; it gets a line of JSON on its standard input."
         case .onHeld: "The same for rows that constraints keep out of their tables, when there are more than before."
@@ -89,6 +93,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .keep: ["keep: 7d"]
         case .lease: ["lease: 30d"]
         case .collect: ["collect: 90d"]
+        case .recapture: ["recapture: automatic"]
         case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
         case .onHeld: ["on-held: logger -t shop"]
         case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]

@@ -43,6 +43,7 @@ struct ConfigurationReader {
         case .keep: configuration.keep = span(value, name)
         case .lease: configuration.lease = span(value, name)
         case .collect: configuration.collect = span(value, name)
+        case .recapture: configuration.recapture = choice(value, name, "mode", of: "modes")
         case .onConflict: configuration.onConflict = text(value, name)
         case .onHeld: configuration.onHeld = text(value, name)
         case .onMismatch: configuration.onMismatch = text(value, name)

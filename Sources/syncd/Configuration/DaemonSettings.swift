@@ -25,6 +25,7 @@ struct DaemonSettings: Sendable, Equatable {
     let lease: TimeSpan
     /// The age from which archives are collected; nil for never.
     var collect: TimeSpan?
+    var recapture = RecaptureMode.automatic
     /// The commands of hooks.
     var hooks: [HookKind: String] = [:]
     /// SQL to run after changes were merged; nil for none.
@@ -46,6 +47,7 @@ struct DaemonSettings: Sendable, Equatable {
             settings.leaseMilliseconds = lease.milliseconds
             return settings
         }
+        limits.recapturesByItself = recapture == .automatic
         return limits
     }
 }

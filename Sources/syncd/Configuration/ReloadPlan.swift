@@ -45,6 +45,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.keep, .keep, isLive: false)
         compare(\.lease, .lease, isLive: false)
         compare(\.collect, .collect, isLive: false)
+        compare(\.recapture, .recapture, isLive: false)
         for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
         compare(\.afterMerge, .afterMerge, isLive: true)
         self.applied = applied
@@ -55,7 +56,7 @@ struct ReloadPlan: Sendable, Equatable {
             certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
             logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
             conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
-            collect: running.collect,
+            collect: running.collect, recapture: running.recapture,
             hooks: wanted.hooks, afterMerge: wanted.afterMerge)
     }
 

@@ -72,7 +72,8 @@ struct SettingsCheck {
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
             lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
-            collect: configuration.collect, hooks: configuration.hooks, afterMerge: configuration.afterMerge)
+            collect: configuration.collect, recapture: configuration.recapture ?? .automatic,
+            hooks: configuration.hooks, afterMerge: configuration.afterMerge)
     }
 
     /// A name without a directory is one of the system's libraries, and its ending may be left out.

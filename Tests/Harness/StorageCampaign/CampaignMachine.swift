@@ -10,6 +10,8 @@ final class CampaignMachine {
     /// Small limits, so that a transaction of some rows is larger than a batch and travels in parts.
     static let limits: Limits = {
         var limits = Limits.standard
+        // A row that differs from the journal is what a run looks for.
+        limits.recapturesByItself = false
         limits.changesPerBatch = 24
         limits.conflictRetention = ConflictRetention()
         return limits

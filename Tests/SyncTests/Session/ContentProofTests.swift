@@ -15,10 +15,13 @@ struct ContentProofTests {
         try merge.close()
     }
 
-    private func pair(_ way: ReplicaPair.Way = .local, rows: Int = 40) async throws -> ReplicaPair {
+    private func pair(
+        _ way: ReplicaPair.Way = .local, rows: Int = 40, recaptures: Bool = false
+    ) async throws -> ReplicaPair {
         var limits = Limits.standard
         limits.rowsPerDigest = 10
         limits.comparisonIntervalMilliseconds = 0
+        limits.recapturesByItself = recaptures
         let pair = try ReplicaPair(way, limits: limits)
         try ReplicaPair.insert(pair.a, 1..<(rows + 1))
         try pair.a.write { try $0.execute(sql: "INSERT INTO note VALUES ('x', 1, 'one'), ('y', 2, 'two')") }
@@ -277,6 +280,89 @@ struct ContentProofTests {
         #expect(try record(pair).mismatches.count == 1)
         #expect(try await pair.replicatorA.repair(pair.peerB, .fromJournal).after.isEqual)
         #expect(try record(pair).mismatches.isEmpty)
+    }
+
+    @Test(
+        "what programs wrote past capture, here or at the peer, becomes changes by itself, and is exchanged at once",
+        arguments: ReplicaPair.Way.allCases)
+    func recaptures(way: ReplicaPair.Way) async throws {
+        let pair = try await pair(way, recaptures: true)
+        try await pair.sync()
+        try damage(
+            pair.a,
+            """
+            UPDATE person SET name = 'here' WHERE id = 3; DELETE FROM person WHERE id = 4;
+            INSERT INTO person VALUES (900, 'new here', 1, NULL); UPDATE note SET body = 'here' WHERE part = 1;
+            """)
+        try damage(
+            pair.b,
+            """
+            UPDATE person SET name = 'there' WHERE id = 5; DELETE FROM person WHERE id = 6;
+            INSERT INTO person VALUES (901, 'new there', 1, NULL);
+            """)
+        #expect(try await pair.sync().mismatches.isEmpty)
+        for replica in [pair.a, pair.b] {
+            #expect(
+                try [3, 4, 5, 6, 900, 901].map { try row(replica, $0) } == [
+                    "here", nil, "there", nil, "new here", "new there",
+                ])
+            #expect(try replica.read { try String.fetchAll($0, sql: "SELECT body FROM note") } == ["here", "two"])
+            #expect(try replica.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _journal_conflicts") } == 0)
+        }
+        #expect(try record(pair).comparedMilliseconds != nil && record(pair).mismatches.isEmpty)
+        #expect(try await pair.replicatorA.verify(pair.peerB).isEqual)
+    }
+
+    @Test(
+        "a value that one flipped bit explains is nobody's write, and reported", arguments: [MergePolicy.column, .row])
+    func decay(policy: MergePolicy) async throws {
+        let pair = try await pair(recaptures: true)
+        for replica in [pair.a, pair.b] { try replica.write { try MergePolicy.set(policy, table: "person", $0) } }
+        try await pair.sync()
+        try damage(pair.a, "UPDATE person SET name = 'comebody 3' WHERE id = 3")
+        try damage(pair.b, "UPDATE person SET name = 'comebody 5' WHERE id = 5")
+        #expect(try await pair.sync().mismatches.map(\.count) == [1])
+        #expect(try row(pair.a, 3) == "comebody 3" && row(pair.b, 3) == "somebody 3")
+        #expect(try row(pair.b, 5) == "comebody 5" && row(pair.a, 5) == "somebody 5")
+        // An operator's word is enough.
+        #expect(try await pair.replicatorA.repair(pair.peerB).captured == 1)
+    }
+
+    @Test("rows of a table that SQLite calls damaged are nobody's write, and reported")
+    func damagedTable() async throws {
+        let pair = try await pair(recaptures: true)
+        for replica in [pair.a, pair.b] { try replica.write { try $0.execute(sql: "CREATE INDEX i ON person (name)") } }
+        try await pair.sync()
+        for replica in [pair.a, pair.b] {
+            // The row has another name than its entry in the index, as after a write to a wrong page.
+            let tool = try DatabaseQueue(path: replica.path)
+            try await tool.write { db in
+                try db.execute(
+                    sql: """
+                        PRAGMA writable_schema = 1;
+                        UPDATE sqlite_schema SET sql = replace(sql, 'name', 'score') WHERE name = 'i';
+                        PRAGMA writable_schema = RESET;
+                        """)
+            }
+            try tool.close()
+        }
+        try damage(pair.a, "UPDATE person SET name = 'rotten' WHERE id = 3")
+        try damage(pair.b, "UPDATE person SET name = 'rotten' WHERE id = 5")
+        #expect(try await pair.sync().mismatches.map(\.count) == [1])
+        #expect(try row(pair.a, 3) == "rotten" && row(pair.b, 3) == "somebody 3")
+        #expect(try row(pair.b, 5) == "rotten" && row(pair.a, 5) == "somebody 5")
+    }
+
+    @Test("a row that is right here and differs at a peer that takes nothing by itself is reported")
+    func unwilling() async throws {
+        let pair = try await pair(.http)
+        try await pair.sync()
+        try damage(pair.b, "UPDATE person SET name = 'there' WHERE id = 5")
+        var limits = pair.limits
+        limits.recapturesByItself = true
+        let eager = try Replicator(replica: pair.a, limits: limits)
+        #expect(try await eager.syncOnce(pair.peerB).mismatches.map(\.count) == [1])
+        #expect(try row(pair.a, 5) == "somebody 5" && row(pair.b, 5) == "there")
     }
 
     @Test("a table with another name here is compared with the peer's, and its damage is found")

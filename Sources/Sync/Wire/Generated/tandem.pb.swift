@@ -608,12 +608,21 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
     set {question = .rows(newValue)}
   }
 
+  var recapture: Tandem_V1_DigestRequest.Recapture {
+    get {
+      if case .recapture(let v)? = question {return v}
+      return Tandem_V1_DigestRequest.Recapture()
+    }
+    set {question = .recapture(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Question: Equatable, Sendable {
     case tables(Tandem_V1_DigestRequest.Tables)
     case digests(Tandem_V1_DigestRequest.Digests)
     case rows(Tandem_V1_DigestRequest.Rows)
+    case recapture(Tandem_V1_DigestRequest.Recapture)
 
   }
 
@@ -698,6 +707,26 @@ nonisolated struct Tandem_V1_DigestRequest: Sendable {
 
     fileprivate var _after: Tandem_V1_Values? = nil
     fileprivate var _through: Tandem_V1_Values? = nil
+  }
+
+  /// Rows that differ at the caller, although it knows the same: compare them with your own journal.
+  nonisolated struct Recapture: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    var table: Data = Data()
+
+    /// those of the key
+    var columns: [Data] = []
+
+    var keyCount: UInt32 = 0
+
+    var keys: [Tandem_V1_Values] = []
+
+    var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    init() {}
   }
 
   init() {}
@@ -1657,7 +1686,7 @@ nonisolated extension Tandem_V1_ChangeBatch.Kind: SwiftProtobuf.Message, SwiftPr
 
 nonisolated extension Tandem_V1_DigestRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DigestRequest"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}tables\0\u{1}digests\0\u{1}rows\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}wire_version\0\u{1}cluster\0\u{1}tables\0\u{1}digests\0\u{1}rows\0\u{1}recapture\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1706,6 +1735,19 @@ nonisolated extension Tandem_V1_DigestRequest: SwiftProtobuf.Message, SwiftProto
           self.question = .rows(v)
         }
       }()
+      case 6: try {
+        var v: Tandem_V1_DigestRequest.Recapture?
+        var hadOneofValue = false
+        if let current = self.question {
+          hadOneofValue = true
+          if case .recapture(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.question = .recapture(v)
+        }
+      }()
       default: break
       }
     }
@@ -1734,6 +1776,10 @@ nonisolated extension Tandem_V1_DigestRequest: SwiftProtobuf.Message, SwiftProto
     case .rows?: try {
       guard case .rows(let v)? = self.question else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .recapture?: try {
+      guard case .recapture(let v)? = self.question else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
     case nil: break
     }
@@ -1871,6 +1917,51 @@ nonisolated extension Tandem_V1_DigestRequest.Rows: SwiftProtobuf.Message, Swift
     if lhs.keyCount != rhs.keyCount {return false}
     if lhs._after != rhs._after {return false}
     if lhs._through != rhs._through {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Tandem_V1_DigestRequest.Recapture: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = Tandem_V1_DigestRequest.protoMessageName + ".Recapture"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}table\0\u{1}columns\0\u{3}key_count\0\u{1}keys\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.table) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.columns) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.keyCount) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.keys) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.table.isEmpty {
+      try visitor.visitSingularBytesField(value: self.table, fieldNumber: 1)
+    }
+    if !self.columns.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.columns, fieldNumber: 2)
+    }
+    if self.keyCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.keyCount, fieldNumber: 3)
+    }
+    if !self.keys.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.keys, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Tandem_V1_DigestRequest.Recapture, rhs: Tandem_V1_DigestRequest.Recapture) -> Bool {
+    if lhs.table != rhs.table {return false}
+    if lhs.columns != rhs.columns {return false}
+    if lhs.keyCount != rhs.keyCount {return false}
+    if lhs.keys != rhs.keys {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -114,6 +114,8 @@ extension ScenarioPlan {
     /// - Parameter comparesSoon: True when a comparison of contents has something to find.
     private static func limits(_ random: inout SplitMix, comparesSoon: Bool) -> Limits {
         var limits = Limits.standard
+        // A row that differs from the journal is what other runs look for.
+        limits.recapturesByItself = comparesSoon
         limits.rekeysPerDay = 10_000
         limits.conflictRetention.days = 1_000_000
         limits.conflictRetention.entriesPerKey = 1_000_000

@@ -1,0 +1,113 @@
+import GRDB
+import Journal
+
+/// Takes what programs wrote past capture, in the rows in which a comparison has found two replicas to differ.
+///
+/// Each side compares the rows with its own journal, so neither takes the other's word. The rows become changes of
+/// their machine, and the next exchange sends them. See docs/decisions/0045-rows-past-capture.md.
+struct PastCapture: Sendable {
+    let inbox: Inbox
+    let transport: any Transport
+    let limits: Limits
+
+    /// What came of it.
+    struct Outcome: Sendable, Hashable {
+        /// The rows that became changes here.
+        var rows = 0
+        /// True when the peer has news since.
+        var isPeerAhead = false
+
+        /// True when another comparison may have another result.
+        var hasNews: Bool { rows > 0 || isPeerAhead }
+    }
+
+    /// - Parameter tables: The names of the tables that differ.
+    /// - Returns: What was taken; nothing when the two do not know the same changes any more.
+    /// - Throws: As ``Verification``; ``SyncError/Code/busy`` when this replica changed meanwhile, which then has
+    ///   taken nothing.
+    func run(in tables: Set<String>) async throws -> Outcome {
+        var verification = Verification(replica: inbox.replica, transport: transport, limits: limits)
+        verification.tables = tables
+        var found = try await verification.run()
+        guard found.ours == found.theirs, found.differs else { return Outcome() }
+        let asked = found
+        found.tables = try await blocking { [inbox, found] in
+            try inbox.replica.read { db in
+                try found.tables.filter { try $0.differs && PastCapture.isIntact($0.name, db) }
+            }
+        }
+        var outcome = Outcome()
+        outcome.rows = try await blocking { [inbox, found] in
+            var report = RepairReport(after: found)
+            try inbox.repair(found, .keepRows, .written, into: &report)
+            let rows = report.captured + report.announced
+            inbox.noteRecaptured(rows)
+            return rows
+        }
+        if outcome.rows < asked.differenceCount { outcome.isPeerAhead = try await askPeer(asked) }
+        return outcome
+    }
+
+    /// True when SQLite finds no damage in a table and its indexes. A row of a damaged one is nobody's write.
+    static func isIntact(_ table: String, _ db: Database) throws -> Bool {
+        do {
+            return try TableIntegrity.problem(in: table, db) == nil
+        } catch let error as DatabaseError where ApplicationDefined.missing(error) != nil {
+            // Only the table's own program can check it.
+            return false
+        }
+    }
+
+    /// - Returns: True when the peer has taken rows.
+    private func askPeer(_ found: VerifyReport) async throws -> Bool {
+        let peer = PeerDigests(replica: inbox.replica, transport: transport, limits: limits)
+        var hasNews = false
+        for table in found.tables where !table.differences.isEmpty {
+            guard let columns = table.differences.first?.key.map(\.column) else { continue }
+            let shape = TableShape(table: table.name, columns: columns, keyCount: columns.count)
+            let keys = table.differences.map { $0.key.map(\.value) }
+            do {
+                let reply = try await peer.ask(.recapture(shape: shape, keys: keys))
+                if !found.theirs.covers(reply.vector) { hasNews = true }
+            } catch let error as SyncError where [.invalid, .tooLarge, .notFound].contains(error.code) {
+                // An older release does not know the question.
+            }
+        }
+        return hasNews
+    }
+}
+
+extension Endpoint {
+    /// Takes what programs wrote past capture into the rows with `keys`, if this replica does so by itself.
+    ///
+    /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key;
+    ///   ``SyncError/Code/busy`` when this replica changed meanwhile.
+    func recapture(_ shape: TableShape, keys: [[Value]]) throws {
+        guard limits.recapturesByItself else { return }
+        let (name, vector) = try replica.read { db in
+            (try TableRows(db, asked: shape).shape.table, try JournalReader(db).vector())
+        }
+        guard try replica.read({ try PastCapture.isIntact(name, $0) }) else { return }
+        var table = VerifyReport.Table(name: name)
+        table.differences = keys.map { key in
+            .init(key: zip(shape.columns, key).map { (column: $0, value: $1) }, kind: .onlyThere)
+        }
+        var found = VerifyReport(peer: "")
+        found.tables = [table]
+        found.ours = vector
+        var report = RepairReport(after: found)
+        try inbox.repair(found, .keepRows, .written, into: &report)
+        inbox.noteRecaptured(report.captured + report.announced)
+    }
+}
+
+extension Inbox {
+    /// Logs that rows became changes of this machine.
+    fileprivate func noteRecaptured(_ rows: Int) {
+        guard rows > 0 else { return }
+        logger?.log(
+            .recaptured,
+            "\(rows) rows differed from the journal, as when a program writes past the triggers. They are changes of this machine now; `syncd log` shows what they were"
+        )
+    }
+}

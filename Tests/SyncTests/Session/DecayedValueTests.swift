@@ -1,0 +1,64 @@
+import Foundation
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+@Suite("What one flipped bit makes of a value is told from what a program writes")
+struct DecayedValueTests {
+    /// A value of each class and length class.
+    private static let values: [Value] = [
+        .null, .integer(0), .integer(1), .integer(5), .integer(-1), .integer(-129), .integer(70_000), .integer(1 << 40),
+        .integer(.max), .integer(.min), .real(2.5), .real(7), .real(-0.1), .text(""), .text("somebody 15"),
+        .blob([]), .blob([1, 2, 3]), .text(String(repeating: "long ", count: 20)),
+    ]
+
+    /// Flips each bit of the record of a one-column table in a file, and reads it by SQLite.
+    @Test("each bit of a record that SQLite reads as another value counts as decay", arguments: values)
+    func everyBit(value: Value) throws {
+        let directory = TemporaryDirectory()
+        let source = try RawConnection(path: directory.file("t"))
+        try source.run(
+            "PRAGMA page_size = 1024; CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, \(literal(value)))"
+        )
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: directory.file("t"))))
+        var found = 0
+        // The only cell lies at the end of the second page.
+        for offset in 2_048 - value.weight - 8..<2_048 {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[offset] ^= 1 << UInt8(bit)
+                try Data(flipped).write(to: URL(fileURLWithPath: directory.file("copy")))
+                let copy = try RawConnection(path: directory.file("copy"))
+                guard let rows = try? copy.rows("SELECT id, v FROM t"), rows.count == 1, rows[0][0] == .integer(1),
+                    rows[0][1] != value, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
+                else { continue }
+                found += 1
+                #expect(DecayedValue.isOneBit(from: value, to: rows[0][1]), "\(value) became \(rows[0][1])")
+            }
+        }
+        #expect(found > 0)
+    }
+
+    private func literal(_ value: Value) -> String {
+        switch value {
+        case .null: "NULL"
+        case .integer(let number): number == .min ? "-9223372036854775807 - 1" : "\(number)"
+        case .real(let number): "\(number)"
+        case .text(let bytes): "'\(String(decoding: bytes, as: UTF8.self))'"
+        case .blob(let bytes): "x'" + bytes.map { "0\($0)" }.joined() + "'"
+        }
+    }
+
+    @Test(
+        "what differs in more than a bit is a write",
+        arguments: [
+            (Value.text("older"), Value.text("later")), (.integer(3), .integer(77)), (.real(1), .real(77)),
+            (.null, .text("x")), (.text("somebody 3"), .text("here")), (.blob([1, 2]), .blob([2, 1])),
+            (.integer(5), .text("5")), (.null, .real(0.5)),
+        ])
+    func writes(stored: Value, read: Value) {
+        #expect(!DecayedValue.isOneBit(from: stored, to: read))
+    }
+}
