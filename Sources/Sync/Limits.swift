@@ -26,9 +26,10 @@ public struct Limits: Sendable, Hashable {
 
     /// Ceiling: bytes of a batch before compression. A batch beyond ``bytesPerBatch`` holds a single change.
     ///
-    /// SQLite holds rows of at most 1 000 000 000 bytes (https://sqlite.org/limits.html), so nearly all of them can
-    /// travel, and a batch can wait in the file for the end of its transaction.
-    public var rawBatchBytes = 900 << 20
+    /// SQLite holds rows of at most 1 000 000 000 bytes (https://sqlite.org/limits.html), and the journal's entry of a
+    /// change is one. So the batch of any entry fits. All but the very largest can wait in the file for the end of their
+    /// transaction.
+    public var rawBatchBytes = 1_001_000_000
 
     /// Target: bytes of a batch or frame beyond which it waits until there is memory for it.
     public var largeFrameBytes = 8 << 20
@@ -87,7 +88,7 @@ public struct Limits: Sendable, Hashable {
     public var frameHeaderBytes = 1 << 20
 
     /// Ceiling: bytes of a frame's payload as it travels, compressed or not.
-    public var framePayloadBytes = 900 << 20
+    public var framePayloadBytes = 1_001_000_000
 
     /// Target: bytes of frames after which a sender ends one push and begins the next.
     public var bytesPerPush = 8 << 20
