@@ -76,36 +76,24 @@ public struct JournalReader {
     private let lives: LifeReader
     /// nil when every entry is as its writer wrote it.
     package let written: WrittenValues?
-    private let tail: JournalRun?
-    /// The last run of this replica, when the journal does not end with it: while received changes are
-    /// appended.
-    private let local: JournalRun?
+    private let known: KnownVersions
 
     /// - Throws: As ``Identity/init(_:)``; ``JournalError/Code/corrupt`` when the journal is damaged; errors
     ///   of SQLite.
     public init(_ db: Database) throws {
         self.db = db
-        identity = try Identity(db)
-        origins = try OriginTable(db)
+        known = try KnownVersions(db)
+        identity = known.identity
+        origins = known.origins
+        lastSeq = known.lastSeq
+        runs = known.runs
         registry = try ShapeRegistry(db)
         lives = try LifeReader(db)
         written = try WrittenValues(db)
-        lastSeq = try JournalReader.lastSeq(db)
-        runs = RunList(db: db, origins: origins, own: identity.origin, lastSeq: lastSeq)
-        tail = try runs.last()
-        local =
-            tail?.origin == identity.origin
-            ? nil : try runs.run(of: identity.origin, holding: .max)
     }
 
     /// The version vector of this replica, including its own changes.
-    public func vector() -> VersionVector {
-        var vector = origins.merged(except: identity.origin)
-        for run in [tail, local] {
-            if let run { vector.advance(run.origin, to: run.endVersion - 1) }
-        }
-        return vector
-    }
+    public func vector() -> VersionVector { known.vector }
 
     /// Returns the entries after position `seq`, oldest first.
     ///

@@ -51,14 +51,7 @@ package struct ShapeRegistry: Sendable {
         self.names = names
         let rows = try Row.fetchCursor(db.cachedStatement(sql: "SELECT * FROM _journal_tables"))
         while let row = try rows.next() {
-            let name: String = row["name"]
-            let entry = Entry(
-                id: row["shape"], table: row["tbl"],
-                shape: TableShape(
-                    table: name, columns: try NameList.decode(row["columns"]), keyCount: row["key_count"]),
-                wireName: row["wire"] ?? name,
-                collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
-                isTracked: row["tracked"], shownColumns: try (row["joined"] as String?).map { try NameList.decode($0) })
+            let entry = try Entry(row)
             entries[entry.id] = entry
             widestKey = max(widestKey, entry.shape.keyCount)
         }
@@ -66,6 +59,21 @@ package struct ShapeRegistry: Sendable {
         // Most files have no renamed table, and this runs for every reader.
         guard !names.isEmpty else { return }
         for entry in entries.values where entry.isTracked { name(table: entry.table, entry.shape.table) }
+    }
+
+    /// Reads the shape that the triggers of a table write, without the others. The table can be given by any of its
+    /// names.
+    ///
+    /// - Throws: As ``init(_:)``.
+    package static func tracked(table name: String, _ db: Database) throws -> Entry? {
+        let names = try TableNames(db)
+        if names.isEmpty,
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM _journal_tables WHERE tracked AND name = ?"), arguments: [name])
+        {
+            return try Entry(row)
+        }
+        return try ShapeRegistry(db, names: names).tracked(table: name)
     }
 
     /// The shape with the id `id`; nil when there is none.
@@ -288,4 +296,17 @@ extension TableShape {
 extension ShapeRegistry.Entry {
     /// The shape as peers receive it.
     package var wireShape: TableShape { shape.named(wireName) }
+}
+
+extension ShapeRegistry.Entry {
+    /// Reads a row of `_journal_tables`.
+    fileprivate init(_ row: Row) throws {
+        let name: String = row["name"]
+        self.init(
+            id: row["shape"], table: row["tbl"],
+            shape: TableShape(table: name, columns: try NameList.decode(row["columns"]), keyCount: row["key_count"]),
+            wireName: row["wire"] ?? name,
+            collations: try NameList.decode(row["collations"]).map { KeyCollation(rawValue: $0) ?? .binary },
+            isTracked: row["tracked"], shownColumns: try (row["joined"] as String?).map { try NameList.decode($0) })
+    }
 }

@@ -15,7 +15,7 @@ extension ArchiveTransport {
         if let newest, now - newest.milliseconds < limits.archive.snapshotMilliseconds { return false }
         // Only a replica that has everything the archive holds; then no pack is needed besides the snapshot.
         let known = await session.reader.known
-        guard try await blocking({ [replica] in try replica.read { try JournalReader($0).vector() } }).covers(known)
+        guard try await blocking({ [replica] in try replica.read { try KnownVersions($0).vector } }).covers(known)
         else {
             return false
         }

@@ -43,7 +43,7 @@ package struct VersionWait: Sendable {
 
     private func holds(_ origin: OriginID, _ version: Int64) async throws -> Bool {
         try await blocking { [replica] in
-            try replica.read { try JournalReader($0).vector()[origin] >= version }
+            try replica.read { try KnownVersions($0).vector[origin] >= version }
         }
     }
 }

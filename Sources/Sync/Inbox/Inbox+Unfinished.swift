@@ -36,7 +36,7 @@ extension Inbox {
     ) throws -> [VersionVector.Entry] {
         let staging = Staging(db: db)
         guard try !pending.isEmpty || !staging.isEmpty() else { return [] }
-        let known = try JournalReader(db).vector()
+        let known = try KnownVersions(db).vector
         let have = try pending.raise(staging.raise(known))
         return theirs.entries.filter { known[$0.origin] < $0.version && $0.version <= have[$0.origin] }
     }

@@ -127,7 +127,7 @@ package final class Inbox: Sendable {
     ///
     /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
     package func vector() throws -> VersionVector {
-        try replica.read { try JournalReader($0).vector() }
+        try replica.read { try KnownVersions($0).vector }
     }
 
     /// Writes pending parts of transactions from memory to the file, before a peer is told that they are
@@ -149,7 +149,7 @@ package final class Inbox: Sendable {
     /// What is applied or staged in the file. A peer may be told that it need not keep these changes for this
     /// replica.
     func durable() throws -> VersionVector {
-        try replica.read { db in try Staging(db: db).raise(JournalReader(db).vector()) }
+        try replica.read { db in try Staging(db: db).raise(KnownVersions(db).vector) }
     }
 
     /// What need not be sent again: what is applied or staged here, and what is in memory
@@ -158,7 +158,7 @@ package final class Inbox: Sendable {
     /// - Throws: ``JournalError`` with `corrupt` when the journal cannot be read; errors of the file.
     package func have() throws -> VersionVector {
         let pending = session.withLock { $0.pending }
-        return try replica.read { db in pending.raise(try Staging(db: db).raise(JournalReader(db).vector())) }
+        return try replica.read { db in pending.raise(try Staging(db: db).raise(KnownVersions(db).vector)) }
     }
 
     /// What a peer that has `theirs` need not send now: ``have()`` and what is deferred.
@@ -357,7 +357,7 @@ package final class Inbox: Sendable {
         }
         if report.applied > 0 { try peers.writeAlong(db) }
         if try !DeferredOrigins(db).isEmpty {
-            try DeferredOrigins(db).forget(coveredBy: JournalReader(db).vector(), db)
+            try DeferredOrigins(db).forget(coveredBy: KnownVersions(db).vector, db)
         }
         return report
     }

@@ -132,7 +132,7 @@ final class PeerFollower: Sendable {
                 if let origin = currentStatus.origin {
                     if pulls.isWaiting(origin) {
                         let vector = try await blocking { [session] in
-                            try session.replica.read { try JournalReader($0).vector() }
+                            try session.replica.read { try KnownVersions($0).vector }
                         }
                         return .leftToPull(vector)
                     }

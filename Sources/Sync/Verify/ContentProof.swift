@@ -45,7 +45,7 @@ struct ContentProof: Sendable {
         try await peer.forEachPage(of: shape) { page in
             mismatch = try await blocking { [inbox, limits, mismatch] in
                 try inbox.replica.read { db in
-                    guard try JournalReader(db).vector() == page.vector else { return nil }
+                    guard try KnownVersions(db).vector == page.vector else { return nil }
                     var mismatch = mismatch
                     let rows = try TableRows(db, asked: shape)
                     for range in page.ranges

@@ -309,7 +309,7 @@ extension Inbox {
         outcome = try session.withLock { box in
             try box.attempt { box in
                 try connection.write { db in
-                    guard try JournalReader(db).vector() == report.ours else {
+                    guard try KnownVersions(db).vector == report.ours else {
                         throw SyncError(
                             .busy, "The replica changed while it was compared", hint: "Try again when nobody writes.")
                     }

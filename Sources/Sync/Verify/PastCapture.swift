@@ -85,7 +85,7 @@ extension Endpoint {
     func recapture(_ shape: TableShape, keys: [[Value]]) throws {
         guard limits.recapturesByItself else { return }
         let (name, vector) = try replica.read { db in
-            (try TableRows(db, asked: shape).shape.table, try JournalReader(db).vector())
+            (try TableRows(db, asked: shape).shape.table, try KnownVersions(db).vector)
         }
         guard try replica.read({ try PastCapture.isIntact(name, $0) }) else { return }
         var table = VerifyReport.Table(name: name)

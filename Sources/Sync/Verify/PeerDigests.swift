@@ -27,7 +27,7 @@ struct PeerDigests: Sendable {
     func tables() async throws -> (pairs: [TablePairs.Pair], ours: VersionVector, theirs: VersionVector) {
         let reply = try await ask(.tables)
         let (tables, vector) = try await blocking { [replica] in
-            try replica.read { db in (try ComparedTables(db), try JournalReader(db).vector()) }
+            try replica.read { db in (try ComparedTables(db), try KnownVersions(db).vector) }
         }
         return (TablePairs(here: tables, there: ComparedTables(reply)).pairs, vector, reply.vector)
     }

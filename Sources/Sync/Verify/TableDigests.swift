@@ -12,7 +12,7 @@ struct TableDigests {
     }
 
     func answer(_ question: DigestRequest.Question) throws -> DigestReply {
-        var reply = DigestReply(vector: try JournalReader(db).vector())
+        var reply = DigestReply(vector: try KnownVersions(db).vector)
         switch question {
         case .tables:
             let tables = try ComparedTables(db)

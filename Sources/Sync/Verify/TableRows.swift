@@ -18,8 +18,7 @@ struct TableRows {
     /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key or not
     ///   all columns.
     init(_ db: Database, asked: TableShape) throws {
-        let registry = try ShapeRegistry(db)
-        guard let tracked = registry.tracked(table: asked.table) else {
+        guard let tracked = try ShapeRegistry.tracked(table: asked.table, db) else {
             throw SyncError(
                 .notFound, "There is no tracked table \(asked.table)",
                 hint: "It may have been dropped meanwhile: verify again. `syncd init` lists the tracked tables.")
