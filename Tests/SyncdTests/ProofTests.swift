@@ -26,7 +26,7 @@ struct ProofTests {
         try damage(b, "UPDATE person SET name = 'rotten' WHERE id = 'p2'")
         // The last comparison was a moment ago, and the next one is due in an hour.
         try workspace.execute(a, "UPDATE _journal_peers SET compared = 1")
-        let second = try await Tool.run("sync", a, b)
+        let second = try await Tool.run("sync", a, b, "--recapture", "manual")
         #expect(second.output.contains("Different although both know the same changes: person"), "\(second)")
         #expect(second.errors.contains("holds other rows although both know the same"), "\(second)")
         let text = try await Tool.run("status", a)
@@ -161,8 +161,8 @@ struct ProofTests {
         let b = try await workspace.makeReplica("b.sqlite", rows: 0)
         #expect(try await Tool.run("sync", a, b).status == 0)
         try damage(b, "DELETE FROM person WHERE id = 'p1'")
-        let second = try await DaemonProcess.start(b)
-        let first = try await DaemonProcess.start(a, "--peer", second.url)
+        let second = try await DaemonProcess.start(b, "--recapture", "manual")
+        let first = try await DaemonProcess.start(a, "--peer", second.url, "--recapture", "manual")
         // The peer is new under this address, so a comparison is due with the first exchange after which both
         // know the same.
         // The result commits nothing into the file, so no signal of the file announces it.
@@ -174,5 +174,31 @@ struct ProofTests {
         #expect(metrics.contains("tandem_content_mismatches{peer=\"\(second.url)\"} 1"), "\(metrics)")
         #expect(await first.stop().log.contains("holds other rows although both know the same"))
         _ = await second.stop()
+    }
+
+    @Test(
+        "a daemon takes what a program wrote past capture at its peer, or here, and the peer tells it what it has taken"
+    )
+    func daemonTakes() async throws {
+        let a = try await workspace.makeReplica("a.sqlite")
+        let b = try await workspace.makeReplica("b.sqlite", rows: 0)
+        #expect(try await Tool.run("sync", a, b).status == 0)
+        for (path, key) in [(a, "p1"), (b, "p2")] {
+            let program = try RawConnection(path: path)
+            try program.enableTriggers(false)
+            try program.run("DELETE FROM person WHERE id = '\(key)'")
+        }
+        let second = try await DaemonProcess.start(b)
+        let first = try await DaemonProcess.start(a, "--peer", second.url)
+        func rows(_ path: String) throws -> Int? {
+            try workspace.value(path, "SELECT count(*) FROM person WHERE id IN ('p1', 'p2')", as: Int.self)
+        }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try rows(a) != 0 || rows(b) != 0, ContinuousClock.now < deadline { await Task.yield() }
+        #expect(try rows(a) == 0 && rows(b) == 0)
+        for daemon in [first, second] {
+            #expect(await daemon.stop().log.contains("1 row differed from the journal"))
+        }
+        #expect(try await Tool.run("verify", a, b).status == 0)
     }
 }

@@ -107,7 +107,7 @@ extension Inbox {
         guard rows > 0 else { return }
         logger?.log(
             .recaptured,
-            "\(rows) rows differed from the journal, as when a program writes past the triggers. They are changes of this machine now; `syncd log` shows what they were"
+            "\(rows) \(rows == 1 ? "row" : "rows") differed from the journal, as when a program writes past the triggers, and became changes of this machine; `syncd log` shows what was there before"
         )
     }
 }
