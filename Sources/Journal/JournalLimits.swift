@@ -4,6 +4,10 @@ package enum JournalLimits {
     /// and `_journal` needs some of them for its own.
     package static let columnsPerTable = 1_900
 
+    /// The most rows of a table, about, that are compared with the journal at a time. Each takes about 900 bytes. Every
+    /// further part reads the journal and the table once more.
+    package static let comparedRows: Int64 = 250_000
+
     /// The distance between positions where the fold of local changes may start.
     static let changesPerSeal: Int64 = 4_096
 

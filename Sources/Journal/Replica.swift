@@ -223,12 +223,14 @@ public final class Replica: Sendable {
     }
 
     /// Compares the rows of all tracked tables with the journal, and journals what programs wrote past capture, as
-    /// changes of this replica. It holds the write lock for one pass over the journal and one over the rows.
+    /// changes of this replica. It holds the write lock for one pass over the journal and one over the rows, and for
+    /// more in large tables.
     ///
+    /// - Parameter rowsPerPart: About how many rows are compared at a time, 1 or more.
     /// - Returns: The number of changes.
     /// - Throws: As ``refreshDerivedState()``.
-    package func recapture() throws -> Int64 {
-        let report = try write { try Capture.refresh($0, after: nil, recaptures: true) }
+    package func recapture(rowsPerPart: Int64 = JournalLimits.comparedRows) throws -> Int64 {
+        let report = try write { try Capture.refresh($0, after: nil, recaptures: true, rowsPerPart: rowsPerPart) }
         return report.tracked.reduce(0) { $0 + $1.recoveredChanges }
     }
 

@@ -64,9 +64,11 @@ package enum Capture {
     ///   - before: What was excluded before; nil when that has not changed. The rows of tables that are
     ///     included again may be old copies.
     ///   - recaptures: True to compare the rows of all tables with the journal.
+    ///   - rowsPerPart: About how many rows are compared at a time then.
     @discardableResult
     static func refresh(
-        _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false, recaptures: Bool = false
+        _ db: Database, after before: TrackingPolicy?, isMigration: Bool = false, recaptures: Bool = false,
+        rowsPerPart: Int64 = JournalLimits.comparedRows
     ) throws -> CaptureReport {
         try JournalUpgrade.run(db)
         let last = try LastContact(db)
@@ -115,7 +117,7 @@ package enum Capture {
         try db.execute(
             sql: "UPDATE _journal_replica SET schema_version = ?, triggers = ?, stale_seq = NULL",
             arguments: [try Int64.fetchOne(db, sql: "PRAGMA schema_version"), CaptureTriggers.generation])
-        if recaptures { try recapture(&report, tables, registry, db) }
+        if recaptures { try recapture(&report, tables, registry, rowsPerPart: rowsPerPart, db) }
         return report
     }
 

@@ -2,7 +2,7 @@ import GRDB
 
 /// The rows of a table as the journal implies them, with hashes in place of values.
 ///
-/// It costs one pass over the journal, and memory for one hash for each value of the table.
+/// It costs one pass over the journal, and memory for one hash for each value of the rows.
 struct ExpectedRows {
     /// One row.
     struct Row {
@@ -40,11 +40,12 @@ struct ExpectedRows {
     ///   - fresh: The columns that rows here have not shown so far, as indices of
     ///     ``TableInspection/stored``.
     ///   - renamed: The former names of columns, as in ``ColumnChange``.
+    ///   - part: The keys to read.
     ///   - end: The last position to read, when rows showed all columns; nil for what they show now.
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.
     init(
         _ table: TableInspection, id: Int64, fresh: Set<Int>, renamed: [Int: String], form: StoredForm,
-        through end: Int64? = nil, _ db: Database
+        part: KeyPart, through end: Int64? = nil, _ db: Database
     ) throws {
         hasKeySpellings = table.hasKeySpellings
         let reader = try JournalReader(db)
@@ -60,7 +61,8 @@ struct ExpectedRows {
             guard let last = entries.last else { break }
             position = last.seq
             for change in entries where change.tableID == id && change.seq <= end ?? .max {
-                guard let view = views[change.shapeID], view.translation.hasSameKey else { continue }
+                guard let view = views[change.shapeID], view.translation.hasSameKey, part.contains(change.key)
+                else { continue }
                 var row = rows[change.key] ?? Row(merged: MergedRow(policy: policy))
                 try add(change, to: &row, view, form, own: reader.identity.origin)
                 rows[change.key] = row

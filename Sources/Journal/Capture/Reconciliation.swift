@@ -5,7 +5,8 @@ import GRDB
 ///
 /// It is needed when writes bypassed the triggers: when a table was dropped and rebuilt, when a user's
 /// trigger ran before capture's, and when a migration added, renamed or filled columns. It costs one pass
-/// over the journal and one over the table's rows, and memory for one hash for each value of the table.
+/// over the journal and one over the table's rows for each ``KeyPart``, and memory for one hash for each value of the
+/// rows of a part.
 ///
 /// Invariants:
 /// 1. A value that a merge produced is never journalled, because no program wrote it. So each row is compared
@@ -80,15 +81,18 @@ struct Reconciliation {
     private let renamed: [Int: String]
     private let db: Database
     private let form: StoredForm
+    private let rowsPerPart: Int64
 
     /// - Parameters:
     ///   - fresh: The columns that rows here have not shown so far, as indices of
     ///     ``TableInspection/stored``; ignored for a table that arrives, in which all are.
     ///   - renamed: The columns that had another name, with that name, folded. Each row has a value of them
     ///     that was written.
+    ///   - rowsPerPart: About how many rows are compared at a time, 1 or more.
     init(
         _ table: TableInspection, entry: ShapeRegistry.Entry, scope: Scope = .rows, writer: Writer = .program,
-        fresh: Set<Int> = [], renamed: [Int: String] = [:], _ db: Database
+        fresh: Set<Int> = [], renamed: [Int: String] = [:], rowsPerPart: Int64 = JournalLimits.comparedRows,
+        _ db: Database
     ) {
         self.table = table
         self.entry = entry
@@ -98,6 +102,7 @@ struct Reconciliation {
         self.renamed = renamed
         self.db = db
         form = StoredForm(table, db)
+        self.rowsPerPart = rowsPerPart
     }
 
     /// Compares the table with the journal, and appends an entry for each difference.
@@ -105,41 +110,69 @@ struct Reconciliation {
     /// - Throws: ``JournalError/Code/corrupt`` when the journal cannot be read; errors of SQLite. The
     ///   transaction must then be rolled back.
     func run() throws -> Outcome {
-        var end: Int64?
         var isAnother = false
-        if case .returned(let table, _) = scope { (end, isAnother) = (table.position, table.isRenamed) }
-        let all = try ExpectedRows(
-            table, id: entry.table, fresh: fresh, renamed: renamed, form: form, through: end, db
-        ).rows
-        let expected = all.filter { scope.contains($0.key) }
+        if case .returned(let table, _) = scope { isAnother = table.isRenamed }
         let held = try heldRows()
         // A computed default is another one at each use, so no row is known to have it.
         let defaults = try table.stored.enumerated().map { index, column -> Int? in
             guard column.hasLiteralDefault else { return nil }
             return try form.stored(column.defaultValue(db) ?? .null, in: index).hashValue
         }
-        var found = Difference()
-        var strays: [[Value]] = []
-        var fills = FillValues(fresh)
+        var found = Difference(fills: FillValues(fresh))
+        for part in KeyPart.parts(of: try keyCount(), atMost: rowsPerPart) {
+            try compare(part, held: held, defaults, isAnother: isAnother, &found)
+        }
+        let contested = found.contested.compactMap { row in
+            row.limited { renamed[$0] != nil || !found.fills.isFill(row.values[$0], in: $0) }
+        }
+        let entries =
+            isAnother ? found.deletes + found.inserts : found.inserts + found.updates + found.deletes
+        for entry in entries { try entry.append(db) }
+        try remove(found.strays)
+        try ContestedValues(table, entry: entry, form: form, db).append(contested)
+        return Outcome(journalled: Int64(entries.count + contested.count), replaced: found.replaced)
+    }
+
+    /// About how many keys the table and the journal have.
+    private func keyCount() throws -> Int64 {
+        try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT (SELECT count(*) FROM \(SQLText.quote(identifier: table.name)))
+                    + (SELECT count(*) FROM _journal_lives WHERE tbl = ?)
+                """, arguments: [entry.table]) ?? 0
+    }
+
+    /// Compares the rows whose keys are in one part.
+    private func compare(
+        _ part: KeyPart, held: Held, _ defaults: [Int?], isAnother: Bool, _ found: inout Difference
+    ) throws {
+        var end: Int64?
+        if case .returned(let table, _) = scope { end = table.position }
+        let all = try ExpectedRows(
+            table, id: entry.table, fresh: fresh, renamed: renamed, form: form, part: part, through: end, db
+        ).rows
+        let expected = all.filter { scope.contains($0.key) }
         var missing = expected
         let columns = table.stored.map { SQLText.quote(identifier: $0.name) }.joined(separator: ", ")
         let rows = try RawStatement(db, "SELECT \(columns) FROM \(SQLText.quote(identifier: table.name))")
         while try rows.step() {
-            let row = table.stored.indices.map { rows.column(Int32($0)) }
-            let keyValues = row.prefix(table.keyCount)
+            let keyValues = (0..<table.keyCount).map { rows.column(Int32($0)) }
             guard !keyValues.contains(.null) else { continue }
             let key = Key(keyValues, collations: entry.collations)
+            guard part.contains(key) else { continue }
             guard scope.contains(key) else {
-                if case .arrival = scope, all[key]?.merged.isAlive != true { strays.append(Array(keyValues)) }
+                if case .arrival = scope, all[key]?.merged.isAlive != true { found.strays.append(keyValues) }
                 continue
             }
+            let row = keyValues + (table.keyCount..<table.stored.count).map { rows.column(Int32($0)) }
             if isAnother {
                 // The rows of the old table have another name now, so none of these is one of them.
                 found.inserts.append(.insert(row, entry))
                 continue
             }
             missing[key] = nil
-            fills.count(row)
+            found.fills.count(row)
             // The table does not show a held row, so a program inserted this one: see `HeldOverwrites`.
             guard !held.hidden.contains(key) else {
                 if case .recapture = scope { found.inserts.append(.insert(row, entry)) }
@@ -147,20 +180,10 @@ struct Reconciliation {
             }
             compare(row, key, with: expected[key], defaults, substituted: held.substituted[key] ?? [], &found)
         }
-        if scope.comparesRows {
-            for (key, row) in missing where row.merged.isAlive && !held.hidden.contains(key) {
-                found.deletes.append(.delete(row.key, entry))
-            }
+        guard scope.comparesRows else { return }
+        for (key, row) in missing where row.merged.isAlive && !held.hidden.contains(key) {
+            found.deletes.append(.delete(row.key, entry))
         }
-        found.contested = found.contested.compactMap { row in
-            row.limited { renamed[$0] != nil || !fills.isFill(row.values[$0], in: $0) }
-        }
-        let entries =
-            isAnother ? found.deletes + found.inserts : found.inserts + found.updates + found.deletes
-        for entry in entries { try entry.append(db) }
-        try remove(strays)
-        try ContestedValues(table, entry: entry, form: form, db).append(found.contested)
-        return Outcome(journalled: Int64(found.count), replaced: found.replaced)
     }
 
     /// What a comparison found.
@@ -198,8 +221,9 @@ struct Reconciliation {
         var deletes: [LocalEntry] = []
         var contested: [ContestedValues.Row] = []
         var replaced: Int64 = 0
-
-        var count: Int { inserts.count + updates.count + deletes.count + contested.count }
+        /// The keys of rows that are not the table's own.
+        var strays: [[Value]] = []
+        var fills: FillValues
     }
 
     private func compare(

@@ -93,7 +93,8 @@ package final class HistoryReplica {
         try writer.enableTriggers(false)
         for statement in statements { _ = writer.execute(statement) }
         try writer.enableTriggers(true)
-        return try replica.recapture()
+        // A few rows at a time, so that a table of a history has several parts.
+        return try replica.recapture(rowsPerPart: 2)
     }
 
     private func noteKnowledge() throws {
