@@ -13,7 +13,7 @@
 # HOURS              campaign network-test: runs for so many hours, and goes on where it was interrupted
 # MAINTAINER         package: whom it names, as `Name <address>`
 # ENGINE             store-test: the server: seaweedfs, moto, or dir for none; KILLS: how often it is killed (3)
-# QUICK=1            bench: under two minutes, with fewer repetitions
+# QUICK=1            bench: some minutes, with fewer repetitions
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

@@ -4,6 +4,7 @@ import sys
 
 import campaign
 from apps import Apps
+from beside import BesideBench
 from clones import CloneTest
 from copies import CopyTest
 from crash import CrashTest
@@ -13,7 +14,10 @@ from files import FileTest
 from network import NetworkTest, Soak
 from selftest import SelfTest
 
-CAMPAIGNS = {kind.name: kind for kind in (CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, Soak, SelfTest)}
+KINDS = (
+    CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, BesideBench, Soak, SelfTest,
+)
+CAMPAIGNS = {kind.name: kind for kind in KINDS}
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in CAMPAIGNS:
