@@ -80,8 +80,10 @@ struct TrendTests {
         reading.received = 12
         reading.sent = 5
         reading.slowestApplyMilliseconds = 40
-        report.peers = [3, 9, nil].map {
-            StatusReport.Peer(url: "http://a:1", origin: nil, lag: $0, lastContact: nil, lastError: nil)
+        report.peers = [3, 9, nil].map { (changes: Int64?) in
+            StatusReport.Peer(
+                url: "http://a:1", origin: nil, lag: changes.map { PeerLag(changes: $0, milliseconds: 0) },
+                lastContact: nil, lastError: nil)
         }
         let sample = Trends.sample(report, reading, since: before)
         #expect(sample[.lag] == 9 && sample[.received] == 2 && sample[.sent] == 5 && sample[.commit] == 40)

@@ -17,7 +17,8 @@ struct VerdictTests {
 
     private static func peer(lag: Int64?, error: String? = nil, clock: Int64? = nil) -> StatusReport.Peer {
         StatusReport.Peer(
-            url: "http://oslo:1", origin: nil, lag: lag, lastContact: nil, lastError: error, clockOffset: clock)
+            url: "http://oslo:1", origin: nil, lag: lag.map { PeerLag(changes: $0, milliseconds: 0) }, lastContact: nil,
+            lastError: error, clockOffset: clock)
     }
 
     @Test("all is well alone, and with peers that have everything or get it")

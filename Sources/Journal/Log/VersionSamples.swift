@@ -27,6 +27,24 @@ extension JournalReader {
         try cursor(of: origin, version: version, reading: .keys)?.stamp
     }
 
+    /// Returns when the first version of `origin` after `version` that the journal still has was written, in
+    /// milliseconds since 1970 by the clock of its machine; nil when the journal has none.
+    ///
+    /// - Throws: Errors of SQLite.
+    package func milliseconds(of origin: OriginID, after version: Int64) throws -> Int64? {
+        guard let run = try runs.run(of: origin, holding: max(version + 1, 1)) ?? runs.run(of: origin, holding: .max)
+        else { return nil }
+        let statement = try RawStatement(db, "SELECT stamp FROM _journal WHERE seq >= ? ORDER BY seq LIMIT 1")
+        try statement.bind(max(run.seq(of: version + 1), run.firstSeq), at: 1)
+        guard try statement.step() else { return nil }
+        // A local row has the time of its write until its stamp is stored.
+        switch statement.column(0) {
+        case .integer(let stamp): return Stamp(rawValue: stamp).milliseconds
+        case .real(let day): return Stamp(julianDay: day).milliseconds
+        default: return nil
+        }
+    }
+
     /// Returns the digest of one version; nil when the journal does not have it.
     ///
     /// - Throws: ``JournalError/Code/corrupt`` for a malformed entry or run; errors of SQLite.

@@ -8,7 +8,7 @@ package final class StoredForm {
     private var casts: [Affinity: RawStatement] = [:]
 
     /// Use it inside of the access that hands out `db`.
-    init(_ table: TableInspection, _ db: Database) {
+    package init(_ table: TableInspection, _ db: Database) {
         affinities = table.stored.map { Affinity($0, isStrict: table.isStrict) }
         self.db = db
     }
@@ -23,7 +23,7 @@ package final class StoredForm {
     ///
     /// - Parameter column: The index of the column in ``TableInspection/stored``.
     /// - Throws: ``JournalError`` with the code for the SQLite error.
-    func stored(_ value: Value, in column: Int) throws -> Value { try stored(value, by: affinities[column]) }
+    package func stored(_ value: Value, in column: Int) throws -> Value { try stored(value, by: affinities[column]) }
 
     /// Returns the value that a column with an affinity stores for `value`.
     ///

@@ -201,17 +201,20 @@ struct ContentRepair {
             let (image, columns) = try merged.latestImage(
                 of: id.table, JournalValues(db), defaults: session.computedDefaults(of: id.context))
         else { return .right }
+        // A value of another machine may be stored as another class here.
+        let form = StoredForm(id.table, db)
+        let expected = try image.enumerated().map { index, value in try value.map { try form.stored($0, in: index) } }
         let isUndisturbed = visible.map { row in
-            image.indices.allSatisfy { index in image[index].map { $0 == row[index] } ?? true }
+            expected.indices.allSatisfy { index in expected[index].map { $0 == row[index] } ?? true }
         }
         switch session.policy(ofTable: id.table.name) {
         case .column:
             if isUndisturbed == true { return .right }
             if rule == .keepRows, let visible {
                 let columns = (id.table.keyCount..<visible.count).filter { index in
-                    image[index].map { $0 != visible[index] } ?? false
+                    expected[index].map { $0 != visible[index] } ?? false
                 }
-                if isDecay(columns.map { (image[$0] ?? .null, visible[$0]) }) { return .right }
+                if isDecay(columns.map { (expected[$0] ?? .null, visible[$0]) }) { return .right }
                 return .captured(columns.isEmpty ? .insert(visible, entry) : .update(visible, columns: columns, entry))
             }
             try store.write(columns, isWhole: true, row: id, image: image)

@@ -77,33 +77,9 @@ struct PastCapture: Sendable {
     }
 }
 
-extension Endpoint {
-    /// Takes what programs wrote past capture into the rows with `keys`, if this replica does so by itself.
-    ///
-    /// - Throws: ``SyncError/Code/notFound`` when the table is not tracked here, or has another key;
-    ///   ``SyncError/Code/busy`` when this replica changed meanwhile.
-    func recapture(_ shape: TableShape, keys: [[Value]]) throws {
-        guard limits.recapturesByItself else { return }
-        let (name, vector) = try replica.read { db in
-            (try TableRows(db, asked: shape).shape.table, try KnownVersions(db).vector)
-        }
-        guard try replica.read({ try PastCapture.isIntact(name, $0) }) else { return }
-        var table = VerifyReport.Table(name: name)
-        table.differences = keys.map { key in
-            .init(key: zip(shape.columns, key).map { (column: $0, value: $1) }, kind: .onlyThere)
-        }
-        var found = VerifyReport(peer: "")
-        found.tables = [table]
-        found.ours = vector
-        var report = RepairReport(after: found)
-        try inbox.repair(found, .keepRows, .written, into: &report)
-        inbox.noteRecaptured(report.captured + report.announced)
-    }
-}
-
 extension Inbox {
     /// Logs that rows became changes of this machine.
-    fileprivate func noteRecaptured(_ rows: Int) {
+    func noteRecaptured(_ rows: Int) {
         guard rows > 0 else { return }
         logger?.log(
             .recaptured,

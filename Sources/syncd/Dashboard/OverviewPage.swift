@@ -102,8 +102,8 @@ struct OverviewPage {
             switch peer.lag {
             case nil where peer.direction == .pull: "<span class=\"soft\">gets nothing from here</span>"
             case nil: "<span class=\"soft\">nothing confirmed yet</span>"
-            case 0: "<span class=\"good\">has everything</span>"
-            case let lag?: "\(ConsoleText.count(lag, "change")) behind"
+            case let lag? where lag.changes == 0: "<span class=\"good\">has everything</span>"
+            case let lag?: "\(lag.text)"
             }
         let compared: HTML? = peer.compared.map { time in
             let word = peer.mismatches.isEmpty ? "equal" : "different"

@@ -109,7 +109,7 @@ extension Trends {
             .received: Int64(reading.received - before.received), .sent: Int64(reading.sent - before.sent),
             .conflicts: Int64(report.conflicts), .held: Int64(report.held), .size: report.fileBytes + report.walBytes,
         ]
-        values[.lag] = report.peers.compactMap(\.lag).max()
+        values[.lag] = report.peers.compactMap(\.lag?.changes).max()
         values[.commit] = reading.slowestApplyMilliseconds
         return values
     }

@@ -21,7 +21,7 @@ struct Verdict: Sendable, Hashable {
 
     init(_ report: StatusReport) {
         peers = report.peers.count
-        levelPeers = report.peers.count { ($0.lag == 0 || $0.direction == .pull) && $0.lastError == nil }
+        levelPeers = report.peers.count { ($0.lag?.changes == 0 || $0.direction == .pull) && $0.lastError == nil }
         var concerns: [Concern] = []
         func add(_ text: String, page: String? = nil, command: String? = nil) {
             concerns.append(Concern(text: text, page: page, command: command))

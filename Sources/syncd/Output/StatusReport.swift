@@ -16,8 +16,8 @@ struct StatusReport: Sendable {
         let url: String
         /// nil until the first contact.
         let origin: OriginID?
-        /// Changes known here that the peer has not confirmed; nil until it has confirmed any.
-        var lag: Int64?
+        /// How far it is behind what is known here; nil until it has confirmed any change.
+        var lag: PeerLag?
         let lastContact: Date?
         let lastError: String?
         /// What to do about it; known to a running daemon only, as what follows.
@@ -95,26 +95,18 @@ struct StatusReport: Sendable {
     ) throws {
         let sizes = FileSizes(path: replica.path, files: replica.options.files)
         self = try replica.read {
-            try StatusReport($0, of: replica, sizes, countingRows: countingRows, lease: lease, isSample: isSample)
-        }
-        guard let live else { return }
-        // Comparisons are remembered for longer than a daemon runs.
-        let remembered = Dictionary(peers.map { ($0.url, $0) }, uniquingKeysWith: { first, _ in first })
-        peers = live.peers.map { status in
-            var peer = Peer(status, behind: vector)
-            peer.compared = remembered[peer.url]?.compared
-            peer.mismatches = remembered[peer.url]?.mismatches ?? []
-            return peer
+            try StatusReport(
+                $0, of: replica, sizes, countingRows: countingRows, live: live, lease: lease, isSample: isSample)
         }
     }
 
     private init(
-        _ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool, lease: Int64, isSample: Bool
+        _ db: Database, of replica: Replica, _ sizes: FileSizes, countingRows: Bool, live: ReplicatorStatus?,
+        lease: Int64, isSample: Bool
     ) throws {
         let reader = try JournalReader(db)
-        let vector = reader.vector()
         path = replica.path
-        self.vector = vector
+        vector = reader.vector()
         origin = reader.identity.origin
         cluster = reader.identity.cluster
         formatVersion = reader.identity.format
@@ -130,8 +122,8 @@ struct StatusReport: Sendable {
         // Positions have no other gaps than those of compaction, so this is the number of rows without reading
         // the journal.
         journalRows = reader.lastSeq - horizon.removed
-        replicas = try AcknowledgementBook.stableHorizon(
-            of: replica, db, now: ClockCommand.now.milliseconds, lease: lease)
+        let now = ClockCommand.now.milliseconds
+        replicas = try AcknowledgementBook.stableHorizon(of: replica, db, now: now, lease: lease)
         freeBytes =
             try Int64.fetchOne(
                 db, sql: "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
@@ -140,19 +132,10 @@ struct StatusReport: Sendable {
         conflicts = try ConflictLedger.counts(db)[.open] ?? 0
         droppedConflicts = try ConflictLedger.dropped(db).total
         clocks = try ClockReport(db, now: ClockCommand.now, measuresOwn: !isSample)
-        peers = try PeerRecords.all(in: replica, db).map { Peer($0, behind: vector) }
+        peers = try Peer.all(of: live, PeerRecords.all(in: replica, db), in: reader, now: now)
         sqliteVersion = try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? ""
         fileBytes = sizes.file
         walBytes = sizes.log
-    }
-
-    /// Returns how many changes of `vector` lie beyond `confirmed`; nil when nothing is confirmed.
-    static func lag(of confirmed: VersionVector, behind vector: VersionVector) -> Int64? {
-        guard !confirmed.isEmpty else { return nil }
-        return vector.entries.reduce(into: Int64(0)) { lag, entry in
-            let missing = max(0, entry.version - confirmed[entry.origin])
-            lag = lag.addingReportingOverflow(missing).partialValue
-        }
     }
 }
 
@@ -191,18 +174,34 @@ extension StatusReport {
 }
 
 extension StatusReport.Peer {
-    init(_ record: PeerRecord, behind vector: VersionVector) {
+    /// The peers that a daemon follows, or those of the records without one.
+    fileprivate static func all(
+        of live: ReplicatorStatus?, _ records: [PeerRecord], in reader: JournalReader, now: Int64
+    ) throws -> [StatusReport.Peer] {
+        let remembered = try records.map { try StatusReport.Peer($0, in: reader, now: now) }
+        guard let live else { return remembered }
+        return try live.peers.map { status in
+            var peer = try StatusReport.Peer(status, in: reader, now: now)
+            // Comparisons are remembered for longer than a daemon runs.
+            let record = remembered.first { $0.url == peer.url }
+            peer.compared = record?.compared
+            peer.mismatches = record?.mismatches ?? []
+            return peer
+        }
+    }
+
+    private init(_ record: PeerRecord, in reader: JournalReader, now: Int64) throws {
         self.init(
-            url: record.name, origin: record.origin, lag: StatusReport.lag(of: record.confirmed, behind: vector),
+            url: record.name, origin: record.origin, lag: try PeerLag(of: record.confirmed, in: reader, now: now),
             lastContact: record.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             lastError: record.lastError,
             compared: record.comparedMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             mismatches: record.mismatches)
     }
 
-    init(_ status: PeerStatus, behind vector: VersionVector) {
+    private init(_ status: PeerStatus, in reader: JournalReader, now: Int64) throws {
         self.init(
-            url: status.name, origin: status.origin, lag: StatusReport.lag(of: status.vector, behind: vector),
+            url: status.name, origin: status.origin, lag: try PeerLag(of: status.vector, in: reader, now: now),
             lastContact: status.lastContactMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1_000) },
             lastError: status.lastError?.message,
             hint: status.lastError.flatMap { $0.hint ?? $0.code.advice }, pulled: status.pulledChanges,
@@ -214,7 +213,8 @@ extension StatusReport.Peer {
         .object([
             "url": .string(url),
             "origin": .optional(origin) { .string($0.description) },
-            "lag": .optional(lag) { .integer($0) },
+            "lag": .optional(lag) { .integer($0.changes) },
+            "lag_ms": .optional(lag) { .integer($0.milliseconds) },
             "last_contact": .optional(lastContact) { .string(ConsoleText.time($0)) },
             "last_error": .optional(lastError) { .string($0) },
             "clock_offset_ms": .optional(clockOffset) { .integer($0) },
@@ -227,7 +227,8 @@ extension StatusReport.Peer {
 
     var summary: String {
         PeerText(
-            lag: lag, lastContact: lastContact.map { ConsoleText.time($0) }, clockOffset: clockOffset,
+            lag: lag?.changes, lagMilliseconds: lag?.milliseconds,
+            lastContact: lastContact.map { ConsoleText.time($0) }, clockOffset: clockOffset,
             compared: compared.map { ConsoleText.time($0) }, differs: !mismatches.isEmpty,
             lastError: lastError.map { ConsoleText.printable($0) }, requests: storeRequests?.summary
         ).text
@@ -237,6 +238,8 @@ extension StatusReport.Peer {
 /// The state of a peer in words: `up to date, seen 2026-…, equal at 2026-…`
 struct PeerText {
     let lag: Int64?
+    /// For how long it has lacked one of them; nil when the daemon is of a release that does not say.
+    let lagMilliseconds: Int64?
     let lastContact: String?
     /// In milliseconds.
     let clockOffset: Int64?
@@ -251,7 +254,8 @@ struct PeerText {
         switch lag {
         case nil: parts.append("nothing confirmed yet")
         case 0: parts.append("up to date")
-        case let lag?: parts.append(ConsoleText.count(lag, "change") + " behind")
+        case let lag?:
+            parts.append(PeerLag.text(changes: lag, milliseconds: lagMilliseconds))
         }
         if let lastContact { parts.append("seen \(lastContact)") }
         if let clockOffset, clockOffset.magnitude > UInt64(Limits.standard.clockSkewMilliseconds) {

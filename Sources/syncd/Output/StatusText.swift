@@ -142,7 +142,8 @@ struct StatusText {
 
     private static func summary(of peer: [String: Any]) -> String {
         PeerText(
-            lag: number(peer["lag"]), lastContact: string(peer["last_contact"]),
+            lag: number(peer["lag"]), lagMilliseconds: number(peer["lag_ms"]),
+            lastContact: string(peer["last_contact"]),
             clockOffset: number(peer["clock_offset_ms"]), compared: string(peer["compared"]),
             differs: (peer["mismatches"] as? [Any])?.isEmpty == false, lastError: string(peer["last_error"]),
             requests: (peer["requests"] as? [String: Any]).map { requests in

@@ -99,7 +99,12 @@ extension PrometheusText {
             report.vector.entries.map { (labels: ["origin": $0.origin.description], value: $0.version) })
         add(
             "tandem_peer_lag_changes", "Changes known here that the peer has not confirmed.",
-            report.peers.compactMap { peer in peer.lag.map { (labels: ["peer": peer.url], value: $0) } })
+            report.peers.compactMap { peer in peer.lag.map { (labels: ["peer": peer.url], value: $0.changes) } })
+        add(
+            "tandem_peer_lag_seconds", "For how long the peer has lacked a change that is known here.",
+            report.peers.compactMap { peer in
+                peer.lag.map { (labels: ["peer": peer.url], value: $0.milliseconds / 1_000) }
+            })
         add(
             "tandem_peer_last_contact_seconds", "Unix time of the last successful exchange with the peer.",
             report.peers.compactMap { peer in
