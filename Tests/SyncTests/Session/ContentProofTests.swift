@@ -353,6 +353,22 @@ struct ContentProofTests {
         #expect(try row(pair.b, 5) == "rotten" && row(pair.a, 5) == "somebody 5")
     }
 
+    @Test("the question for what was written past capture survives its encoding, and too many or odd keys are refused")
+    func question() throws {
+        let shape = TableShape(table: "person", columns: ["id"], keyCount: 1)
+        func request(_ key: [Value]) -> DigestRequest {
+            DigestRequest(cluster: "main", question: .recapture(shape: shape, keys: [key, key]))
+        }
+        let good = request([.integer(1)])
+        #expect(try DigestRequest(decoding: good.encoded(), limits: .standard) == good)
+        var few = Limits.standard
+        few.listedDifferences = 1
+        #expect(throws: WireError.self) { try DigestRequest(decoding: good.encoded(), limits: few) }
+        #expect(throws: WireError.self) {
+            try DigestRequest(decoding: request([.integer(1), .null]).encoded(), limits: .standard)
+        }
+    }
+
     @Test("a row that is right here and differs at a peer that takes nothing by itself is reported")
     func unwilling() async throws {
         let pair = try await pair(.http)

@@ -112,6 +112,7 @@ struct FuzzCorpusTests {
             .tables, .digests(shape: person, after: [.text("p1")], rowsPerDigest: 10),
             .rows(shape: visit, after: [.text("P1"), .integer(1)], through: [.blob([1]), .real(2)]),
             .rows(shape: person, after: nil, through: nil),
+            .recapture(shape: visit, keys: [[.text("P1"), .integer(1)], [.blob([1]), .real(2)]]),
         ]
     }
 
