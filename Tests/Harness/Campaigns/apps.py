@@ -16,8 +16,8 @@ key where the program enforces them; all tables that replicate have equal rows, 
 `syncd verify`; both hold equally many rows, and have equally many conflicts; the program reads everything by its
 own API and finds its rows in its full-text index; it reads the same on both.
 
-The suite of SQLAlchemy's dialects, which comes with its source, runs on a plain file and on a replica with a daemon:
-each of its tests must end in the same way.
+The suite of SQLAlchemy's dialects and Django's suite of models and queries, which come with their sources, run on a
+plain file and on a replica with a daemon: each of their tests must end in the same way.
 """
 
 import json
@@ -29,10 +29,8 @@ import sys
 
 from campaign import EQUAL, Campaign, Failed
 from replicas import Replica, wait_until_equal
+from suites import SUITES
 
-SUITE = "sqlalchemy_suite"
-SUITE_SOURCE = "SQLAlchemy==2.0.36"
-SUITE_TESTS = ("test/dialect/test_suite.py", "test/dialect/test_sqlite.py")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 MEASUREMENTS = 3
 # Each with its rule for foreign keys, and what `init` needs to know besides.
@@ -51,7 +49,7 @@ class Apps(Campaign):
 
     @classmethod
     def arguments(cls, parser):
-        parser.add_argument("--only", choices=sorted([*KINDS, SUITE]), help="one program only")
+        parser.add_argument("--only", choices=sorted([*KINDS, *(suite.name for suite in SUITES)]), help="one program only")
         parser.add_argument("--writes", type=int, default=int(os.environ.get("WRITES") or 40),
                             help="transactions of a machine in a round")
         parser.add_argument("--environment", metavar="DIR", help="a virtual environment to use, or to make and keep")
@@ -72,8 +70,9 @@ class Apps(Campaign):
             self.external([
                 self.python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile",
                 "--disable-pip-version-check", "--requirement", os.path.join(PROGRAMS, "requirements.txt")])
-        if self.options.only in (None, SUITE):
-            self.floors["tests of the suite"] = 1400
+        self.suites = [suite for suite in SUITES if self.options.only in (None, suite.name)]
+        for suite in self.suites:
+            self.floors[f"tests of {suite.name}"] = suite.fewest
 
     def external(self, line):
         process = self.start(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -85,9 +84,9 @@ class Apps(Campaign):
             self.program = kind
             self.try_program()
             self.count("programs")
-        if self.options.only in (None, SUITE):
-            self.program = SUITE
-            self.try_suite()
+        for suite in self.suites:
+            self.program = suite.name
+            self.try_suite(suite)
 
     # --- One program ----------------------------------------------------------------------------------------------
 
@@ -126,26 +125,25 @@ class Apps(Campaign):
 
     # --- A suite of another project -------------------------------------------------------------------------------
 
-    def try_suite(self):
-        place = os.path.join(self.directory, "suite")
+    def try_suite(self, suite):
+        place = os.path.join(self.directory, suite.name)
         python = os.path.join(place, "bin", "python")
-        self.note("installing the suite")
+        self.note(f"installing {suite.name}")
         self.external([sys.executable, "-m", "venv", place])
         pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        self.external([*pip, "install", "--no-deps", "--requirement", os.path.join(PROGRAMS, "suite", "requirements.txt")])
-        self.external([*pip, "download", "--no-deps", "--no-binary", ":all:", "--dest", place, SUITE_SOURCE])
+        self.external([*pip, "install", "--no-deps", "--requirement", os.path.join(suite.directory, "requirements.txt")])
+        self.external([*pip, "download", "--no-deps", "--no-binary", ":all:", "--dest", place, suite.source])
         archive = next(name for name in os.listdir(place) if name.endswith(".tar.gz"))
         self.external(["tar", "-xf", os.path.join(place, archive), "-C", place])
         source = os.path.join(place, archive.removesuffix(".tar.gz"))
 
-        plain = self.suite(python, source, "plain")
-        # The suite makes its own name of the file's.
-        replica = Replica(self, "replica_pysqlite")
-        replica.path = os.path.join(self.directory, "replica_pysqlite.db")
+        plain = self.endings(suite, python, source, suite.path(self.directory, "plain"))
+        replica = Replica(self, suite.name)
+        replica.path = suite.path(self.directory, "replica")
         sqlite3.connect(replica.path).execute("CREATE TABLE kept (id TEXT PRIMARY KEY)").connection.close()
-        self.command("init", replica.path)
+        self.command("init", replica.path, "--foreign-keys", suite.foreign_keys)
         replica.start().wait_until_listening()
-        captured = self.suite(python, source, "replica")
+        captured = self.endings(suite, python, source, replica.path)
         replica.daemon.check()
         different = {name: (ending, captured.get(name)) for name, ending in plain.items() if captured.get(name) != ending}
         self.expect(not different and len(captured) == len(plain),
@@ -153,25 +151,19 @@ class Apps(Campaign):
         entries = sqlite3.connect(replica.path).execute("SELECT max(seq) FROM _journal").fetchone()[0]
         self.expect(entries and entries > 50, f"the journal has {entries} entries, so nothing was captured")
         replica.daemon.stop()
-        self.count("tests of the suite", sum(ending == "PASSED" for ending in captured.values()))
+        self.count(f"tests of {suite.name}", sum(ending == "PASSED" for ending in captured.values()))
 
-    def suite(self, python, source, name):
+    def endings(self, suite, python, source, path):
         """Runs the suite on a file, and returns how each test ended."""
         process = self.start(
-            [python, "-m", "pytest", "-p", "keep_file", *SUITE_TESTS, "--dburi",
-             f"sqlite:///{os.path.join(self.directory, name)}.db", "-p", "no:warnings", "-p", "no:cacheprovider", "-q",
-             "-rA", "--tb=no"],
-            environment={"PYTHONPATH": os.path.join(PROGRAMS, "suite") + os.pathsep + os.path.join(source, "lib"),
-                         "PYTHONDONTWRITEBYTECODE": "1"},
-            cwd=source, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            suite.command(python, path), environment={**suite.environment(source, path), "PYTHONDONTWRITEBYTECODE": "1"},
+            cwd=suite.working_directory(source), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True)
         output, _ = process.communicate(timeout=900)
-        found = {}
-        for line in output.splitlines():
-            words = line.split(" ", 1)
-            if len(words) == 2 and words[0] in ("PASSED", "FAILED", "ERROR"):
-                found[words[1].split(" - ")[0]] = words[0]
+        found = suite.endings(output)
         self.expect(found, f"the suite did not run: {output[-2000:]}")
-        self.note(f"{SUITE}, {name}: {output.splitlines()[-1].strip('= ')}")
+        self.note(f"{suite.name}, {os.path.basename(path)}: {len(found)} tests, "
+                  f"{sum(ending == 'PASSED' for ending in found.values())} passed")
         return found
 
     # --- What it costs --------------------------------------------------------------------------------------------
