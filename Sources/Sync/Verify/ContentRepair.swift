@@ -57,7 +57,7 @@ struct ContentRepair {
         /// All that differ.
         case everything
         /// Those that a program wrote here past capture: they differ from the journal, or only this file has them.
-        /// Nobody has asked for it, so what may be decay of the disk is left alone; see ``DecayedValue``. So are rows
+        /// Nobody has asked for it, so what may be bit rot is left alone; see ``BitRot``. So are rows
         /// that a function of a program merges: this process may not have it.
         case written
         /// Those that differ from the journal. The other side looks at the rest.
@@ -100,7 +100,7 @@ struct ContentRepair {
             if try store.held[row.id.key] != nil {
                 outcome.held += 1
             } else if let visible, let before = row.visible, visible != before,
-                isDecay(zip(visible, before).filter { $0 != $1 })
+                isBitRot(zip(visible, before).filter { $0 != $1 })
             {
                 _ = try putBack(row, store: store, instead: visible)
             } else if visible != row.visible, rule == .keepRows {
@@ -214,7 +214,7 @@ struct ContentRepair {
                 let columns = (id.table.keyCount..<visible.count).filter { index in
                     expected[index].map { $0 != visible[index] } ?? false
                 }
-                if isDecay(columns.map { (expected[$0] ?? .null, visible[$0]) }) { return .right }
+                if isBitRot(columns.map { (expected[$0] ?? .null, visible[$0]) }) { return .right }
                 return .captured(columns.isEmpty ? .insert(visible, entry) : .update(visible, columns: columns, entry))
             }
             try store.write(columns, isWhole: true, row: id, image: image)
@@ -230,9 +230,9 @@ struct ContentRepair {
     /// True when the disk may have changed the row, and nobody has said that a program did.
     ///
     /// - Parameter differences: What the journal says, and what the row says.
-    private func isDecay(_ differences: [(Value, Value)]) -> Bool {
+    private func isBitRot(_ differences: [(Value, Value)]) -> Bool {
         guard extent == .written, differences.count == 1, let (stored, read) = differences.first else { return false }
-        return DecayedValue.isOneBit(from: stored, to: read)
+        return BitRot.isOneFlip(from: stored, to: read)
     }
 
     /// Writes a row again as it was before it was merged by its policy.

@@ -315,7 +315,7 @@ struct ContentProofTests {
 
     @Test(
         "a value that one flipped bit explains is nobody's write, and reported", arguments: [MergePolicy.column, .row])
-    func decay(policy: MergePolicy) async throws {
+    func bitRot(policy: MergePolicy) async throws {
         let pair = try await pair(recaptures: true)
         for replica in [pair.a, pair.b] { try replica.write { try MergePolicy.set(policy, table: "person", $0) } }
         try await pair.sync()

@@ -5,12 +5,12 @@ import Journal
 /// SQLite has no checksum of its content, so it reads such a value as if a program had written it. The rules are those
 /// of its record format (https://sqlite.org/fileformat2.html#record_format): the bit is one of the content, or of the
 /// serial type, which is the class and the length. A bit of the size of the record's header makes NULL of a last column,
-/// so NULL may always be decay.
-enum DecayedValue {
-    static func isOneBit(from stored: Value, to read: Value) -> Bool {
+/// so NULL may always be bit rot.
+enum BitRot {
+    static func isOneFlip(from stored: Value, to read: Value) -> Bool {
         read == .null
             || Stored.forms(of: stored).contains { form in
-                form.neighbours.contains { $0 == read || $0 == Stored.asReal(read) } || form.hasOneBit(to: read)
+                form.neighbours.contains { $0 == read || $0 == Stored.asReal(read) } || form.hasOneFlip(to: read)
             }
     }
 
@@ -81,7 +81,7 @@ enum DecayedValue {
         }
 
         /// True when a bit of the content makes `read` of it.
-        func hasOneBit(to read: Value) -> Bool {
+        func hasOneFlip(to read: Value) -> Bool {
             Stored.forms(of: read).contains { other in
                 // Texts and blobs may be long, and differ in one byte at most.
                 if serialType >= 12 {

@@ -6,7 +6,7 @@ import Testing
 @testable import Sync
 
 @Suite("What one flipped bit makes of a value is told from what a program writes")
-struct DecayedValueTests {
+struct BitRotTests {
     /// A value of each class and length class.
     private static let values: [Value] = [
         .null, .integer(0), .integer(1), .integer(5), .integer(-1), .integer(-129), .integer(70_000), .integer(1 << 40),
@@ -15,7 +15,7 @@ struct DecayedValueTests {
     ]
 
     /// Flips each bit of the record of a one-column table in a file, and reads it by SQLite.
-    @Test("each bit of a record that SQLite reads as another value counts as decay", arguments: values)
+    @Test("each bit of a record that SQLite reads as another value counts as bit rot", arguments: values)
     func everyBit(value: Value) throws {
         let directory = TemporaryDirectory()
         let source = try RawConnection(path: directory.file("t"))
@@ -35,7 +35,7 @@ struct DecayedValueTests {
                     rows[0][1] != value, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
                 else { continue }
                 found += 1
-                #expect(DecayedValue.isOneBit(from: value, to: rows[0][1]), "\(value) became \(rows[0][1])")
+                #expect(BitRot.isOneFlip(from: value, to: rows[0][1]), "\(value) became \(rows[0][1])")
             }
         }
         #expect(found > 0)
@@ -59,6 +59,6 @@ struct DecayedValueTests {
             (.integer(5), .text("5")), (.null, .real(0.5)),
         ])
     func writes(stored: Value, read: Value) {
-        #expect(!DecayedValue.isOneBit(from: stored, to: read))
+        #expect(!BitRot.isOneFlip(from: stored, to: read))
     }
 }
