@@ -204,6 +204,27 @@ struct MintedKeysTests {
         #expect(try cluster.text(0, "SELECT name FROM user WHERE id = 1") == ["Ann"])
     }
 
+    @Test("two rows that an insert makes one have one life, in any order: who deleted one deleted the other (P1)")
+    func becomesOne() throws {
+        let cluster = try Cluster(4, schema: "CREATE TABLE user(id INTEGER PRIMARY KEY, name TEXT)")
+        try cluster.executeLater(0, "INSERT INTO user(id, name) VALUES (1, 'Ann')")
+        try cluster.executeLater(1, "INSERT INTO user(name) VALUES ('Ann')")
+        try cluster.executeLater(2, "INSERT INTO user(id, name) VALUES (1, 'Cid')")
+        try cluster.pull(2, from: 1)
+        try cluster.executeLater(2, "DELETE FROM user WHERE id < 0")
+        try cluster.pull(1, from: 2)
+        // Its writer knows of two rows. One of them is that of machine 0, which is the other one.
+        try cluster.executeLater(1, "UPDATE user SET name = 'Eve' WHERE id = 1")
+        try cluster.pull(3, from: 0)
+        try cluster.pull(3, from: 1)
+        try cluster.pull(0, from: 1)
+        for machine in [0, 3] {
+            #expect(try cluster.text(machine, "SELECT name FROM user") == [], "machine \(machine)")
+            #expect(try cluster.text(machine, "SELECT reason FROM _journal_held") == [], "machine \(machine)")
+        }
+        try Self.expect([], cluster, "SELECT name FROM user")
+    }
+
     @Test("a machine that gets the table later has the same rows")
     func tableLater() throws {
         let cluster = try Cluster(3, schema: "CREATE TABLE other(id INTEGER PRIMARY KEY, x)")

@@ -169,7 +169,8 @@ final class Applier {
                 && other.mask.isDisjoint(with: kind.mask, ignoring: target.keyCount)
         }
         return range.prefix { index in
-            guard batch.changes[index].isLike(kind) else { return false }
+            let key = batch.values[batch.changes[index].values].prefix(target.keyCount)
+            guard batch.changes[index].isLike(kind), !interpreter.isContested(key, of: entry) else { return false }
             if meetsNothing { return true }
             encodeKey(of: batch.changes[index], of: batch, target)
             return concurrent.leavesAlone(kind, entry: entry, key: keyBytes, isComparable: isComparable)
@@ -211,7 +212,9 @@ final class Applier {
         let effect = Merge.effect(of: RowWrite(arrived, in: context), against: rivals.contenders)
         if !rivals.unseen.isEmpty { met.add(arrived: arrived, to: tableKey, context) }
         let isNewLife = change.life > 1 ? try lives.raise(tableKey, to: change.life) : false
-        let isOfEarlierLife = try isAhead && change.life < lives.life(of: tableKey)
+        // Neither had the writer seen these when it knew the row by another key.
+        let mayBeOfEarlierLife = isAhead || interpreter.isContested(values.prefix(target.keyCount), of: entry)
+        let isOfEarlierLife = try mayBeOfEarlierLife && change.life < lives.life(of: tableKey)
         try rows.apply(
             isOfEarlierLife ? .none : effect, of: change, isNewLife: isNewLife,
             isLatest: !context.hasKeySpellings || isLatest(change, at: place, among: rivals.unseen),

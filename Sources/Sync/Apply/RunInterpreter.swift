@@ -132,6 +132,14 @@ final class RunInterpreter {
         return (result, replaced)
     }
 
+    /// True when the key of a row contains a contested one, by the values that it has here.
+    func isContested(_ key: ArraySlice<Value>, of entry: ShapeRegistry.Entry) -> Bool {
+        guard !meanings.isEmpty else { return false }
+        return linked(entry).contains { column, domain in
+            column < key.count && meanings.isContested(key[key.startIndex + column], in: domain)
+        }
+    }
+
     // MARK: - Pieces
 
     /// The inserts in the journal of the keys that inserts of the part took while their rows were held.

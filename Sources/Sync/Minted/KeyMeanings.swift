@@ -63,6 +63,14 @@ final class KeyMeanings {
     /// True when a key of the domain is contested.
     func has(_ domain: Int64) -> Bool { claimed.contains(domain) }
 
+    /// True when a value is a contested key of the domain, or one that a row got instead: what several keys named
+    /// before may be one row.
+    func isContested(_ value: Value, in domain: Int64) -> Bool {
+        guard claimed.contains(domain), let number = KeyMeanings.number(value) else { return false }
+        let name = Name(domain: domain, key: number)
+        return inserts[name] != nil || origins[name] != nil
+    }
+
     /// The keys that are contested.
     var names: [Name] { Array(inserts.keys) }
 

@@ -70,12 +70,14 @@ package final class ReferenceKeys {
         }
     }
 
-    /// True when the row has changes that were written under another key, or lost some that were written
-    /// under its own.
-    func isContested(_ row: ReferenceRowID) -> Bool { contested.contains(row) }
-
-    private lazy var contested = Set(
-        zip(all, writes).flatMap { $0.row == $1.row ? [] : [$0.row, $1.row] })
+    /// True when changes with the key of the row may have meant another row to a writer that had seen less.
+    func isContested(_ row: ReferenceRowID) -> Bool {
+        guard let number = ReferenceKeys.number(row.key), let domain = domain(of: row.table, column: 0) else {
+            return false
+        }
+        let name = ReferenceRowID(table: domain, key: Key([.integer(number)]).bytes)
+        return claims[name] != nil || claimsByNewKey[name] != nil
+    }
 
     // MARK: - Rows
 
