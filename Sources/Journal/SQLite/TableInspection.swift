@@ -104,6 +104,13 @@ package struct TableInspection: Sendable, Hashable {
         TableShape(table: name, columns: stored.map(\.name), keyCount: keyCount)
     }
 
+    /// The positions of the ``stored`` columns in the order in which a record of the table has them
+    /// (https://sqlite.org/fileformat2.html#representation_of_sql_tables).
+    package var recordOrder: [Int] {
+        guard !isWithoutRowid else { return Array(stored.indices) }
+        return columns.compactMap { column in stored.firstIndex { $0.name == column.name } }
+    }
+
     /// Returns the values of the primary key in `image`, in key order; nil when one of them is missing.
     package func key(of image: RowImage) -> [Value]? {
         let values = stored.prefix(keyCount).compactMap { image.columns[$0.name] }

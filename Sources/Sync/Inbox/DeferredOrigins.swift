@@ -110,6 +110,12 @@ struct DeferredOrigins: Sendable, Hashable {
         }.min()
     }
 
+    /// True when a peer that has `theirs` has merged changes that are refused here for ever, because their writers
+    /// had not seen what is compacted here.
+    func refuses(_ theirs: VersionVector) -> Bool {
+        holds.values.contains { $0.isBehindHorizon && theirs[$0.origin] >= $0.firstVersion }
+    }
+
     /// The versions that were seen and need not be sent again until they are due.
     ///
     /// - Parameter theirs: What the peer has that gets this answer. A peer without the first deferred version

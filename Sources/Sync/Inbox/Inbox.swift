@@ -175,6 +175,17 @@ package final class Inbox: Sendable {
         return try replica.read { try DeferredOrigins($0).deferred(latest: latest, from: theirs) }
     }
 
+    /// True when a peer has merged changes that are refused here for ever, because their writers had not seen what is
+    /// compacted here, and lacks nothing that is. Its content then has everything; see ``Return``.
+    ///
+    /// - Parameter theirs: What the peer has merged.
+    package func needsContent(of theirs: VersionVector) throws -> Bool {
+        try replica.read { db in
+            guard try DeferredOrigins(db).refuses(theirs) else { return false }
+            return try theirs.covers(Horizon(db).vector)
+        }
+    }
+
     /// The time until deferred changes may be asked for again, in milliseconds; nil when none are deferred,
     /// or only an operator can decide on them.
     func nextDue() throws -> Int64? {

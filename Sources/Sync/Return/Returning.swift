@@ -1,7 +1,7 @@
 import Journal
 import Logging
 
-/// Brings the replica back by itself when a peer says that it is behind the horizon.
+/// Brings the replica back by itself when a peer says that it is behind the horizon, or has merged what is refused here.
 ///
 /// There is one for a daemon: its followers ask for it, and one attempt runs at a time.
 actor Returning {
@@ -27,7 +27,7 @@ actor Returning {
     /// Makes an attempt, unless another one runs, or one has failed a short while ago.
     ///
     /// - Parameters:
-    ///   - transport: The way to the peer that said so.
+    ///   - transport: The way to that peer.
     ///   - theirs: What that peer has.
     ///   - peer: The origin of that peer.
     /// - Returns: True when the replica is back.
@@ -78,7 +78,8 @@ extension Transport {
 extension Return.Report {
     /// What was done, for people and logs.
     package var sentence: String {
-        "The replica was away for longer than its lease. It has the content of its peer now, and \(written) changes "
+        "The replica was away for longer than its lease, or had compacted what another one had not seen. It has the "
+            + "content of its peer now, and \(written) changes "
             + "for the \(unseen) that the others had not seen; in \(contested) rows, others had changed the same, and "
             + "the ledger has both versions. The file as it was is \(kept)"
     }

@@ -120,6 +120,9 @@ final class PeerFollower: Sendable {
                 theirs.withLock { $0 = end.vector }
                 status.withLock { $0.pulledChanges += tally.applied }
                 if tally.applied > 0 { committed(pulling) }
+                if try await needsContent(after: end), await comeBack() {
+                    throw SyncError(.busy, "The replica has got the content of \(session.transport.name)")
+                }
                 await succeeded(vector: end.vector)
                 if !end.more { comparisons.continuation.yield() }
                 return .pulled(end.vector.merged(with: end.heldBack), more: end.more)
@@ -227,6 +230,16 @@ final class PeerFollower: Sendable {
             } else {
                 events.yield(.failed(lane, error))
             }
+        }
+    }
+
+    /// True when the peer has merged what is refused here for ever. Of two that refuse something of one another, it is
+    /// the one with the smaller origin.
+    private func needsContent(after end: PullEnd) async throws -> Bool {
+        guard let peer = currentStatus.origin else { return false }
+        return try await blocking { [session] in
+            guard try session.inbox.needsContent(of: end.vector) else { return false }
+            return try end.heldBack.isEmpty || session.replica.identity().origin < peer
         }
     }
 

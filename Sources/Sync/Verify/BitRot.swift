@@ -4,9 +4,31 @@ import Journal
 ///
 /// SQLite has no checksum of its content, so it reads such a value as if a program had written it. The rules are those
 /// of its record format (https://sqlite.org/fileformat2.html#record_format): the bit is one of the content, or of the
-/// serial type, which is the class and the length. A bit of the size of the record's header makes NULL of a last column,
-/// so NULL may always be bit rot.
+/// serial type, which is the class and the length, or of the size of the record's header. NULL may always be bit rot.
 enum BitRot {
+    /// True when one flipped bit may have made the row that is read of the stored one.
+    ///
+    /// - Parameters:
+    ///   - missing: What SQLite reads of each column that a record lacks: its default.
+    ///   - rowID: The column that is the rowid, which a record has as NULL; nil when there is none.
+    static func isOneFlip(of stored: [Value], to read: [Value], missing: [Value], rowID: Int? = nil) -> Bool {
+        let differences = stored.indices.filter { stored[$0] != read[$0] }
+        guard let first = differences.first else { return false }
+        // Of the size of the header: it cuts off all columns.
+        if differences.allSatisfy({ read[$0] == missing[$0] }) { return true }
+        if differences.count == 1, isOneFlip(from: stored[first], to: read[first]) { return true }
+        // Of the type of NULL, which is one byte with no bit set: it becomes a part of the next column's type.
+        var record = stored
+        if let rowID { record[rowID] = .null }
+        return (0...first).contains { place in
+            record[place] == .null
+                && (place..<record.count).allSatisfy { column in
+                    let moved = column + 1 < record.count ? record[column + 1] : missing[column]
+                    return column == rowID || read[column] == moved
+                }
+        }
+    }
+
     static func isOneFlip(from stored: Value, to read: Value) -> Bool {
         read == .null
             || Stored.forms(of: stored).contains { form in

@@ -100,7 +100,7 @@ struct ContentRepair {
             if try store.held[row.id.key] != nil {
                 outcome.held += 1
             } else if let visible, let before = row.visible, visible != before,
-                isBitRot(zip(visible, before).filter { $0 != $1 })
+                try isBitRot(row.id, before, instead: visible)
             {
                 _ = try putBack(row, store: store, instead: visible)
             } else if visible != row.visible, rule == .keepRows {
@@ -214,7 +214,7 @@ struct ContentRepair {
                 let columns = (id.table.keyCount..<visible.count).filter { index in
                     expected[index].map { $0 != visible[index] } ?? false
                 }
-                if isBitRot(columns.map { (expected[$0] ?? .null, visible[$0]) }) { return .right }
+                if try isBitRot(id, visible, instead: expected) { return .right }
                 return .captured(columns.isEmpty ? .insert(visible, entry) : .update(visible, columns: columns, entry))
             }
             try store.write(columns, isWhole: true, row: id, image: image)
@@ -229,10 +229,16 @@ struct ContentRepair {
 
     /// True when the disk may have changed the row, and nobody has said that a program did.
     ///
-    /// - Parameter differences: What the journal says, and what the row says.
-    private func isBitRot(_ differences: [(Value, Value)]) -> Bool {
-        guard extent == .written, differences.count == 1, let (stored, read) = differences.first else { return false }
-        return BitRot.isOneFlip(from: stored, to: read)
+    /// - Parameters:
+    ///   - read: What the row says.
+    ///   - stored: What the journal says; nil where it says nothing.
+    private func isBitRot(_ id: RowStore.RowID, _ read: [Value], instead stored: [Value?]) throws -> Bool {
+        guard extent == .written else { return false }
+        let missing = try session.defaults(of: id.context, id.table).map { $0 ?? .null }
+        let order = id.table.recordOrder
+        return BitRot.isOneFlip(
+            of: order.map { stored[$0] ?? read[$0] }, to: order.map { read[$0] }, missing: order.map { missing[$0] },
+            rowID: id.table.hasRowidKey ? order.firstIndex(of: 0) : nil)
     }
 
     /// Writes a row again as it was before it was merged by its policy.

@@ -55,7 +55,9 @@ struct HeldBackText {
             if let ahead { parts.append("\(ConsoleText.duration(max(0, ahead))) ahead") }
             if isContradictory { parts.append("contradicts itself: falling stamps, or an impossible life") }
             if isBehindHorizon {
-                parts.append("from behind the horizon: its writer had not seen what is compacted here; clone it anew")
+                parts.append(
+                    "from behind the horizon: its writer had not seen what is compacted here; `syncd return` takes the "
+                        + "content of a peer that has merged it")
             }
             if let cause { parts.append("built on changes of \(OriginID(hex: cause)?.short ?? cause)") }
             if let since { parts.append("since \(since)") }

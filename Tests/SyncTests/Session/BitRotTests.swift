@@ -41,6 +41,37 @@ struct BitRotTests {
         #expect(found > 0)
     }
 
+    /// As ``everyBit(value:)``, for a row of several columns.
+    @Test("each bit of a record of several columns counts as bit rot")
+    func severalColumns() throws {
+        let directory = TemporaryDirectory()
+        let source = try RawConnection(path: directory.file("t"))
+        try source.run(
+            """
+            PRAGMA page_size = 1024;
+            CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT DEFAULT 'a', w DEFAULT 7);
+            INSERT INTO t VALUES (1, 'b', 'c');
+            """)
+        let stored: [Value] = [.integer(1), .text("b"), .text("c")]
+        let missing: [Value] = [.null, .text("a"), .integer(7)]
+        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: directory.file("t"))))
+        var found: Set<Int> = []
+        for offset in 2_048 - 12..<2_048 {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[offset] ^= 1 << UInt8(bit)
+                try Data(flipped).write(to: URL(fileURLWithPath: directory.file("copy")))
+                let copy = try RawConnection(path: directory.file("copy"))
+                guard let rows = try? copy.rows("SELECT id, v, w FROM t"), rows.count == 1, rows[0][0] == .integer(1),
+                    rows[0] != stored, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
+                else { continue }
+                found.insert(stored.indices.count { rows[0][$0] != stored[$0] })
+                #expect(BitRot.isOneFlip(of: stored, to: rows[0], missing: missing, rowID: 0), "\(rows[0])")
+            }
+        }
+        #expect(found == [1, 2])
+    }
+
     private func literal(_ value: Value) -> String {
         switch value {
         case .null: "NULL"
@@ -60,5 +91,7 @@ struct BitRotTests {
         ])
     func writes(stored: Value, read: Value) {
         #expect(!BitRot.isOneFlip(from: stored, to: read))
+        let (before, after): ([Value], [Value]) = ([.integer(1), stored, .text("a")], [.integer(1), read, .text("c")])
+        #expect(!BitRot.isOneFlip(of: before, to: after, missing: [.null, .text("-"), .text("-")], rowID: 0))
     }
 }

@@ -40,5 +40,9 @@ package enum Mark: String, CaseIterable, Codable, Sendable {
     case registerMerged = "register-merged"
     case decayNoticed = "decay-noticed"
     case checkpointed = "log-moved-at-an-odd-moment"
+    case compacted = "journal-compacted"
+    case forgotten = "replica-forgotten"
+    case behindHorizon = "behind-the-horizon"
+    case clonedAnew = "cloned-anew"
     case commitRefused = "commit-refused"
 }

@@ -33,6 +33,21 @@ struct FileView {
                 FileView.entry))
     }
 
+    /// Up to where compaction has removed entries.
+    func horizon() throws -> VersionVector {
+        guard try number("SELECT compacted_seq FROM _journal_replica") > 0 else { return VersionVector() }
+        return VersionVector(
+            try machine.rows("SELECT origin, horizon FROM _journal_origins WHERE horizon > 0").compactMap(
+                FileView.entry))
+    }
+
+    /// The first versions that are refused of origins whose writers had not seen all that is compacted here.
+    func refused() throws -> VersionVector {
+        VersionVector(
+            try machine.rows("SELECT origin, first_version FROM _journal_clocks WHERE stamp = \(Int64.max - 1)")
+                .compactMap(FileView.entry))
+    }
+
     private static func entry(_ row: [Value]) -> VersionVector.Entry? {
         guard case .blob(let bytes) = row[0], case .integer(let version) = row[1], version > 0 else { return nil }
         return OriginID(bytes: bytes).map { .init(origin: $0, version: version) }

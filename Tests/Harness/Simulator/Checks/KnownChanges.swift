@@ -5,13 +5,16 @@ import Sync
 
 /// Everything that a daemon's file knows: as batches, and as changes of the model.
 struct KnownChanges {
+    /// What the journal holds.
     let batches: [ChangeBatch]
+    /// These changes, and those that compaction removed.
     let writes: [ReferenceWrite]
     let ledger: [ConflictEntry]
 
-    init(_ daemon: Daemon) throws {
+    init(_ daemon: Daemon, _ archive: ChangeArchive) throws {
         var batches: [ChangeBatch] = []
         var writes: [ReferenceWrite] = []
+        var horizon = VersionVector()
         ledger = try daemon.replica.read { db in
             let reader = try JournalReader(db)
             try reader.forEachBatch(after: VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
@@ -19,8 +22,10 @@ struct KnownChanges {
                 writes += ReferenceWrite.all(in: batch, registry: reader.registry)
                 return true
             }
+            horizon = try Horizon(db).vector
             return try ConflictEntry.all(db)
         }
+        writes += archive.compacted(upTo: horizon, without: writes)
         (self.batches, self.writes) = (batches, writes)
     }
 }

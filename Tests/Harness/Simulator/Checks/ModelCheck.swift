@@ -6,13 +6,14 @@ import Sync
 struct ModelCheck {
     let machine: SimulatedMachine
     let daemon: Daemon
+    let archive: ChangeArchive
 
     /// - Returns: The number of changes in the journal and of held rows, and the conflicts.
     func run(settles: Bool) throws -> (changes: Int, held: Int, conflicts: [ReferenceConflict]) {
         let name = "machine \(machine.index)"
         machine.setTime()
         if settles { try daemon.replicator.inbox.bringBackHeldRows() }
-        let known = try KnownChanges(daemon)
+        let known = try KnownChanges(daemon, archive)
         let model = ReferenceModel(known.writes, schema: machine.schema)
         let content = try HistoryContent(schema: machine.schema, rows: machine.rows, entries: { known.ledger })
         let difference = HistoryContent.difference(HistoryContent(model), content)

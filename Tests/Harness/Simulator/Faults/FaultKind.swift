@@ -54,6 +54,10 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     case contention
     /// Daemons use small steps, act at odd moments, or skip optional work; see ``BuggifyPoint``.
     case buggify
+    /// Daemons compact their journals within the scenario.
+    case compaction
+    /// An operator forgets a replica that still lives.
+    case forget
 
     static let ofProcesses: Set<FaultKind> = [
         .crash, .crashBeforeCommit, .crashAfterCommit, .writerCrash, .stop, .lock,
@@ -70,5 +74,6 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     /// The kinds that a plan draws from one stream, in this order. A new kind between them would change every
     /// scenario.
     static let drawn = allCases.filter { !drawnElsewhere.contains($0) }
-    private static let drawnElsewhere = [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify] + ofDisks
+    private static let drawnElsewhere =
+        [.byzantinePeer, .normalCommits, .bitRot, .contention, .buggify, .compaction, .forget] + ofDisks
 }

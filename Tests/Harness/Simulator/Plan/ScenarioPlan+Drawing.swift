@@ -26,8 +26,9 @@ extension ScenarioPlan {
             disks
         ).union(
             contention.chance(50) ? [.contention] : []
-        ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : [])
-        let kinds = drawnKinds.subtracting(mute)
+        ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
+        var kinds = drawnKinds.subtracting(mute)
+        if kinds.contains(.compaction) { kinds.subtract(ScenarioPlan.kindsThatLoseChanges) }
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))
@@ -51,6 +52,7 @@ extension ScenarioPlan {
         self.pageBytes = ScenarioPlan.pageBytes(count, kinds, streams)
         var limits = ScenarioPlan.limits(&topology, comparesSoon: kinds.contains(.bitRot))
         if kinds.contains(.buggify) { limits.shrink(streams) }
+        if kinds.contains(.compaction) { limits.compactSoon(streams) }
         self.limits = limits
         self.network = NetworkPlan(kinds: kinds, &faults)
         self.shufflesTasks = topology.chance(60)
@@ -62,6 +64,9 @@ extension ScenarioPlan {
         steps += ScenarioPlan.faults(count, kinds, duration, &faults)
         steps += ScenarioPlan.diskFaults(count, kinds, duration, streams)
         if kinds.contains(.buggify) { steps += ScenarioPlan.buggify(count, duration, streams) }
+        if kinds.isSuperset(of: [.compaction, .forget]) {
+            steps += ScenarioPlan.forgettings(count, duration, streams)
+        }
         steps += [duration / 3, duration * 2 / 3].map { Step(time: $0, action: .check) }
         steps.sort { $0.time < $1.time }
         self.steps = steps.enumerated().filter { keep?.contains($0.offset) ?? true }.map(\.element)
@@ -117,6 +122,7 @@ extension ScenarioPlan {
         // A row that differs from the journal is what other runs look for.
         limits.recapturesByItself = comparesSoon
         limits.rekeysPerDay = 10_000
+        limits.compactionMilliseconds = nil
         limits.conflictRetention.days = 1_000_000
         limits.conflictRetention.entriesPerKey = 1_000_000
         if random.chance(60) { limits.changesPerBatch = random.pick([1, 2, 3, 5, 20]) }
@@ -233,7 +239,7 @@ extension ScenarioPlan {
         case .writerCrash, .refused, .requestCut, .requestFlipped, .answerCut, .answerLost, .answerFlipped, .duplicated,
             .replayed, .stalled, .byzantinePeer, .crashAtWrite, .powerLoss, .diskError, .diskFull, .diskBusy,
             .normalCommits,
-            .bitRot, .contention, .buggify:
+            .bitRot, .contention, .buggify, .compaction, .forget:
             // These kinds are parts of writes or of requests, apply all the time, or are drawn elsewhere.
             return nil
         }

@@ -31,6 +31,8 @@ struct ScenarioPlan: Sendable {
         case check
         case disk(machine: Int, DiskFault)
         case point(machine: Int, BuggifyPoint)
+        /// An operator of one machine forgets another one.
+        case forget(machine: Int, other: Int)
     }
 
     enum CrashPoint: Sendable, Hashable {

@@ -35,21 +35,23 @@ extension Scenario {
             return start(machine)
         }
         counts.note(FaultKind.bitRot)
-        note("machine \(machine.index): bit \(value.bit) of byte \(value.offset), in \(value.table).\(value.column)")
+        note(
+            "machine \(machine.index): bit \(value.bit) of byte \(value.offset), in \(value.table).\(value.column); it was \(value.remedy)"
+        )
         let bitRot = BitRot(machine: machine, value: value, vector: vector, times: times)
         decayed = bitRot
         start(machine)
-        try wait(for: "nobody notices the bit rot on machine \(machine.index)") { try isNoticed(bitRot) }
+        try wait(for: "nobody notices the bit rot on machine \(machine.index)") {
+            try checkUnsent(bitRot)
+            return try isNoticed(bitRot)
+        }
         counts.note(.decayNoticed)
     }
 
     /// Restores the value by a write that is no change, as a repair does.
     func mend() throws {
         guard let bitRot = decayed else { return }
-        let known = try FileView(machine: bitRot.machine).vector()
-        guard known == bitRot.vector else {
-            throw Violation("P5", "the rotten value of machine \(bitRot.machine.index) was sent: now it knows \(known)")
-        }
+        try checkUnsent(bitRot)
         _ = try bitRot.machine.inDaemon { daemon in
             let connection = try daemon.replica.openMergeConnection()
             try connection.write { try $0.execute(sql: bitRot.value.remedy) }
@@ -63,10 +65,18 @@ extension Scenario {
         for machine in machines { try checkDeeply(machine) }
     }
 
+    private func checkUnsent(_ bitRot: BitRot) throws {
+        let known = try FileView(machine: bitRot.machine).vector()
+        guard known == bitRot.vector else {
+            throw Violation("P5", "the rotten value of machine \(bitRot.machine.index) was sent: now it knows \(known)")
+        }
+    }
+
     private func wait(for what: String, _ isDone: () throws -> Bool) throws {
-        let end = scheduler.now + 300_000
+        // A comparison may take an exchange for each row, and an exchange some seconds.
+        let end = scheduler.now + 1_800_000
         while try !isDone() {
-            guard scheduler.now < end else { throw Violation("P2", "\(what), for 5 minutes") }
+            guard scheduler.now < end else { throw Violation("P2", "\(what), for 30 minutes") }
             try scheduler.run(until: scheduler.now + 2_000)
         }
     }

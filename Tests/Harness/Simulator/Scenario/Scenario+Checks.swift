@@ -60,6 +60,7 @@ extension Scenario {
         }
         let known = try watches[machine.index].check(view, written: written, &counts)
         try checkBookkeeping(machine, known)
+        try collect(machine)
         try redeliver(to: machine, known)
         // A local write can free values for held rows, and a migration backfills columns, both a little
         // later.
@@ -105,8 +106,9 @@ extension Scenario {
     func checkDeeply(_ machine: SimulatedMachine) throws {
         guard let daemon = machine.daemon, machine.fuse == nil, machine.refusal == nil, locks[machine.index] == nil
         else { return }
+        try collect(machine)
         let settles = try mayBeUnsettled(FileView(machine: machine))
-        let outcome = try ModelCheck(machine: machine, daemon: daemon).run(settles: settles)
+        let outcome = try ModelCheck(machine: machine, daemon: daemon, archive: archive).run(settles: settles)
         counts.modelChecks += 1
         counts.changesChecked += outcome.changes
         for conflict in outcome.conflicts {

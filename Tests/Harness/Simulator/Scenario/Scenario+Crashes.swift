@@ -21,6 +21,7 @@ extension Scenario {
         let unsynced = try machine.crash(losingPower: seed)
         if lock != nil { note("the lock of machine \(machine.index) ends with the crash") }
         network.disconnect(machine.index)
+        archive.beginAnew(machine.index)
         if let unsynced, let before {
             note("machine \(machine.index) has lost its power, with \(unsynced) B that were not synced")
             if unsynced > 0 { counts.note(.powerTookWrites) }

@@ -37,16 +37,20 @@ extension Scenario {
     /// ever before.
     func becomeLevel() throws {
         var fewest = Int64.max
-        var end = scheduler.now + 900_000
+        var since = scheduler.now
         while true {
             try scheduler.run(until: scheduler.now + 2_000)
             if try isLevel() { break }
             let missing = try missing()
             if missing < fewest {
                 fewest = missing
-                end = scheduler.now + 900_000
+                since = scheduler.now
             }
-            guard scheduler.now < end else { throw try stuck() }
+            if scheduler.now >= since + 60_000, try cloneAnew() {
+                fewest = .max
+                since = scheduler.now
+            }
+            guard scheduler.now < since + 900_000 else { throw try stuck() }
         }
     }
 
@@ -125,7 +129,7 @@ extension Scenario {
     /// write (P13). All machines know the same here.
     func checkRegisters() throws {
         guard plan.hasRegisters, let daemon = machines[0].daemon else { return }
-        let stamps = RegisterTable.stamps(try KnownChanges(daemon).writes)
+        let stamps = RegisterTable.stamps(try KnownChanges(daemon, archive).writes)
         for (write, seen) in overwritten.sorted(by: { $0.key < $1.key }) {
             if let later = stamps[write], let earlier = stamps[seen], later <= earlier {
                 throw Violation("P11", "transaction \(write) overwrote \(seen), and loses against it")

@@ -44,6 +44,8 @@ extension Scenario {
             if isKnown { counts.note(.joined) }
             if try machines[index].migrate(addition) { note("machine \(index) has addition \(addition)") }
             if machines[index].isDead { try crash(machines[index]) }
+        case .forget(let index, let other):
+            try forget(machines[other], at: machines[index])
         case .check:
             for machine in machines where machine.isUp { try checkDeeply(machine) }
         }

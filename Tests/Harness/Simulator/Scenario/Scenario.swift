@@ -26,6 +26,7 @@ final class Scenario: @unchecked Sendable {
     var checked: [Int] = []
     var publications: Publications
     var knowledge = KnowledgeMap()
+    var archive = ChangeArchive()
     var backups: [Int: ReplicaFiles] = [:]
     /// Machines whose file was replaced, and that no daemon has looked at since.
     var unsettled: Set<Int> = []
@@ -99,6 +100,7 @@ final class Scenario: @unchecked Sendable {
         network.failed = { [unowned self] error in
             switch error.code {
             case .gap: counts.note(.gap)
+            case .behindHorizon: counts.note(.behindHorizon)
             case .busy: counts.note(.busy)
             case .truncated where error.message.contains("damaged"): counts.note(.corruptFrame)
             case .truncated: counts.note(.truncatedStream)
@@ -195,6 +197,7 @@ final class Scenario: @unchecked Sendable {
 
     func rekeyed(_ machine: SimulatedMachine, _ outcome: NewIdentity.Outcome) {
         rekeys[machine.index] = outcome
+        archive.beginAnew(machine.index)
         note("machine \(machine.index) is \(outcome.new) instead of \(outcome.old): \(outcome.reason)")
         switch outcome.reason {
         case .copied, .cloned: counts.note(.rekeyCopied)

@@ -1,0 +1,51 @@
+import GRDB
+import Journal
+import MergeModel
+import Sync
+
+/// Every change that the journals of the machines ever held. A file must still show what compaction removed from
+/// its journal, so the model needs it.
+struct ChangeArchive {
+    private struct Name: Hashable {
+        let origin: OriginID
+        let version: Int64
+
+        init(_ write: ReferenceWrite) { (origin, version) = (write.origin, write.version) }
+    }
+
+    private var writes: [Name: ReferenceWrite] = [:]
+    /// What was read of each machine's file.
+    private var read: [Int: VersionVector] = [:]
+    /// How many entries each file has lost by compaction.
+    private var removed: [Int: Int64] = [:]
+
+    /// Reads what is new in the journal of a machine.
+    ///
+    /// - Returns: How many entries compaction has removed since the last time.
+    mutating func collect(_ machine: Int, _ daemon: Daemon) throws -> Int {
+        try daemon.replica.read { db in
+            let reader = try JournalReader(db)
+            try reader.forEachBatch(after: read[machine] ?? VersionVector(), changes: 8_192, bytes: 1 << 24) { batch in
+                // What a crash took may be written again, with another content.
+                for write in ReferenceWrite.all(in: batch, registry: reader.registry) { writes[Name(write)] = write }
+                return true
+            }
+            read[machine] = reader.vector()
+            let now = try Horizon(db).removed
+            let before = removed.updateValue(now, forKey: machine) ?? now
+            return Int(max(0, now - before))
+        }
+    }
+
+    /// Notes that a file lost changes, has other names for them, or took the place of another one.
+    mutating func beginAnew(_ machine: Int) { read[machine] = nil }
+
+    /// The changes up to the horizon of a file that its journal does not hold.
+    func compacted(upTo horizon: VersionVector, without present: [ReferenceWrite]) -> [ReferenceWrite] {
+        guard !horizon.isEmpty else { return [] }
+        let present = Set(present.map(Name.init))
+        return writes.filter { $0.key.version <= horizon[$0.key.origin] && !present.contains($0.key) }.values.sorted {
+            ($0.origin, $0.version) < ($1.origin, $1.version)
+        }
+    }
+}

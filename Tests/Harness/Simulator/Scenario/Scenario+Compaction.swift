@@ -1,0 +1,95 @@
+import Journal
+import Sync
+
+/// Compaction, and replicas that lack what the others have compacted.
+extension Scenario {
+    /// Keeps what the journal of a machine holds before a compaction can remove it.
+    func collect(_ machine: SimulatedMachine) throws {
+        guard plan.kinds.contains(.compaction), let daemon = machine.daemon, !machine.isDead else { return }
+        let removed = try archive.collect(machine.index, daemon)
+        guard removed > 0 else { return }
+        counts.note(FaultKind.compaction)
+        counts.note(.compacted, removed)
+        note("compaction removed \(removed) entries of machine \(machine.index)")
+    }
+
+    func forget(_ other: SimulatedMachine, at machine: SimulatedMachine) throws {
+        guard let origin = try FileView(machine: other).origin else { return }
+        counts.note(FaultKind.forget)
+        let now = machine.clock.wallMilliseconds()
+        do {
+            let isDone: Void? = try machine.inDaemon { daemon in
+                let horizon = try daemon.replicator.inbox.stableHorizon()
+                try daemon.replica.write { db in
+                    try Forgetting.forget(origin, horizon, now: now, isForced: true, db)
+                }
+            }
+            guard isDone != nil else { return }
+            counts.note(.forgotten)
+            note("machine \(machine.index) forgets machine \(other.index)")
+        } catch {
+            note("machine \(machine.index) does not forget: \(SyncError(wrapping: error).code)")
+        }
+        if machine.isDead { try crash(machine) }
+    }
+
+    /// Makes one machine anew from another that has compacted what it lacks, as an operator does with `syncd clone`.
+    /// What only that machine had is lost.
+    ///
+    /// - Returns: False when no machine needs it.
+    func cloneAnew() throws -> Bool {
+        guard plan.kinds.contains(.compaction), let (machine, host) = try toMakeAnew() else { return false }
+        counts.note(.clonedAnew)
+        counts.livesWithCopies = 1
+        note("machine \(machine.index) is made anew from machine \(host.index)")
+        try crash(machine, downFor: 1_000)
+        var gone = try transactions(of: machine)
+        try machine.restore(host.files(), isInPlace: false, withRecord: true)
+        unsettled.insert(machine.index)
+        forgetUnpublished(of: machine)
+        for other in machines { gone.subtract(try transactions(of: other)) }
+        mayBeLost.formUnion(gone)
+        watches[machine.index].forget()
+        return true
+    }
+
+    /// What decides whether a machine must be made anew.
+    private struct State {
+        let machine: SimulatedMachine
+        let origin: OriginID
+        let vector: VersionVector
+        let horizon: VersionVector
+        /// The origins whose changes it refuses, because their writers had not seen all that is compacted here.
+        let refused: VersionVector
+
+        init?(_ machine: SimulatedMachine) throws {
+            let view = FileView(machine: machine)
+            guard let origin = try view.origin else { return nil }
+            self.machine = machine
+            self.origin = origin
+            vector = try view.vector()
+            horizon = try view.horizon()
+            refused = try view.refused()
+        }
+
+        /// True when the machine gets nothing from `host` any more, or not all that `host` has.
+        func needs(_ host: State) -> Bool {
+            guard vector.covers(host.horizon) else {
+                // Of two that lack what the other one compacted, it is that with the smaller origin.
+                return host.vector.covers(horizon) || origin < host.origin
+            }
+            return host.vector.covers(horizon) && refused.entries.contains { host.vector[$0.origin] >= $0.version }
+        }
+    }
+
+    /// A machine that lacks what another one has compacted, or that refuses what another one has, and the other one.
+    private func toMakeAnew() throws -> (machine: SimulatedMachine, host: SimulatedMachine)? {
+        let states = try machines.compactMap { try State($0) }.sorted { $0.origin < $1.origin }
+        for state in states {
+            if let host = states.first(where: { $0.machine !== state.machine && state.needs($0) }) {
+                return (state.machine, host.machine)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,92 @@
+import GRDB
+import Journal
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// Property P21: what a replica refuses for ever, because its writer had not seen what is compacted there, comes to
+/// it all the same when a peer has merged it.
+@Suite("A replica that refuses what its peer has merged takes the content of that peer")
+struct RefusedChangesTests {
+    private let directory = TemporaryDirectory()
+    /// A has compacted what B had not seen when it wrote. C had not, and has merged both.
+    private let replicas: [Replica]
+
+    private static let schema = "CREATE TABLE item(id TEXT PRIMARY KEY NOT NULL, price INTEGER)"
+
+    private func replicator(_ place: Int, follows: [Int] = []) throws -> Replicator {
+        try Replicator(
+            replica: replicas[place], peers: follows.map { try PeerConfiguration(replicas[$0].path) })
+    }
+
+    private func sync(_ place: Int, with other: Int) async throws {
+        _ = try await replicator(place).syncOnce(PeerConfiguration(replicas[other].path))
+    }
+
+    init() async throws {
+        replicas = try (0..<3).map { [directory] number in
+            try ReplicaPair.make(
+                directory.file("\(number).sqlite"), schema: Self.schema, number: UInt64(number) + 1)
+        }
+        try write(0, "INSERT INTO item VALUES ('a', 1), ('b', 1)")
+        try await sync(0, with: 1)
+        try await sync(0, with: 2)
+        for price in 2...4 { try write(0, "UPDATE item SET price = \(price) WHERE id = 'a'") }
+        try await sync(0, with: 2)
+        #expect(try await replicator(0).compact(keep: 0, lease: 0).removed > 0)
+        try write(1, "UPDATE item SET price = 9 WHERE id = 'b'")
+        try await sync(1, with: 2)
+        try await sync(0, with: 2)
+    }
+
+    private func write(_ place: Int, _ sql: String) throws {
+        try replicas[place].write { try $0.execute(sql: sql) }
+    }
+
+    private func prices(_ place: Int) throws -> [Int] {
+        try replicas[place].read { try Int.fetchAll($0, sql: "SELECT price FROM item ORDER BY id") }
+    }
+
+    private func needsContent(_ place: Int, of other: Int) throws -> Bool {
+        let theirs = try replicator(other).inbox.vector()
+        return try replicator(place).inbox.needsContent(of: theirs)
+    }
+
+    @Test("an exchange alone leaves them out")
+    func refused() throws {
+        #expect(try prices(2) == [4, 9])
+        #expect(try prices(0) == [4, 1])
+        #expect(try needsContent(0, of: 2))
+        #expect(try !needsContent(2, of: 0))
+    }
+
+    @Test("the daemon of the replica takes the content, and keeps what only that replica had written")
+    func daemon() async throws {
+        try write(0, "INSERT INTO item VALUES ('c', 7)")
+        let replicator = try replicator(0, follows: [2])
+        let watch = try FileWatch(path: replicas[0].path)
+        let run = Task { await replicator.run() }
+        for await _ in watch.changes where try prices(0) == [4, 9, 7] { break }
+        watch.stop()
+        run.cancel()
+        await run.value
+        try await sync(0, with: 2)
+        #expect(try prices(2) == [4, 9, 7])
+        #expect(try !needsContent(0, of: 2))
+        // Its new changes reach everyone.
+        try write(0, "UPDATE item SET price = 8 WHERE id = 'c'")
+        try await sync(0, with: 2)
+        try await sync(1, with: 2)
+        for place in 0..<3 { #expect(try prices(place) == [4, 9, 8], "replica \(place)") }
+    }
+
+    @Test("a peer that lacks what is compacted here has nothing to offer")
+    func lacking() throws {
+        let theirs = try VersionVector(
+            replicator(2).inbox.vector().entries.map { entry in
+                .init(origin: entry.origin, version: entry.origin == OriginID(high: 1, low: 7) ? 1 : entry.version)
+            })
+        #expect(try !replicator(0).inbox.needsContent(of: theirs))
+    }
+}
