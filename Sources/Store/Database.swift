@@ -36,6 +36,7 @@ public final class Database: Sendable {
     let declaredModels: [any Model.Type]
     private let report = Mutex(SchemaReport())
     private let followTask = Mutex<Task<Void, Never>?>(nil)
+    private let compactionTask = Mutex<Task<Void, Never>?>(nil)
     private let closed = Atomic<Bool>(false)
     /// The journal position up to which the text indexes were checked.
     let textPosition = Atomic<Int64>(0)
@@ -125,11 +126,14 @@ public final class Database: Sendable {
             throw StoreError.wrapping(error, operation: "opening the database")
         }
         follow()
+        let task = compactRegularly()
+        compactionTask.withLock { $0 = task }
     }
 
     deinit {
         watch?.stop()
         followTask.withLock { $0?.cancel() }
+        compactionTask.withLock { $0?.cancel() }
     }
 
     /// What opening changed in the schema, what it left unchanged, and why.
@@ -168,6 +172,7 @@ public final class Database: Sendable {
         guard closed.exchange(true, ordering: .sequentiallyConsistent) == false else { return }
         watch?.stop()
         followTask.withLock { $0?.cancel() }
+        compactionTask.withLock { $0?.cancel() }
         for registry in allInstances() { registry.finish() }
         listeners.finish()
         dependents.finish()

@@ -53,6 +53,11 @@ extension Database {
         /// (``Database/analyze()``); nil for never. The count is kept when the database is closed.
         public var analyzeInterval: Int64? = 500_000
 
+        /// How much history the journal of a file keeps at least that replicates with nobody; nil for all of it. What is
+        /// older, and was overwritten or deleted since, is removed in the background, about once a day
+        /// (``Database/compact(keeping:)``). A file with peers is compacted by its daemon, when its peers have everything.
+        public var history: Duration? = .seconds(7 * 86_400)
+
         /// The receiver of warnings: slow statements, and failures to follow other processes. nil, the
         /// default, for none.
         public var logger: Logger?

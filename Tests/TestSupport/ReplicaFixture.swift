@@ -121,11 +121,12 @@ package final class ReplicaFixture {
         let target = try vector ?? self.vector
         guard
             let plan = try CompactionPlan(
-                { [replica] in try replica.read($0) }, upTo: target, until: until, entriesPerSnapshot: 5)
+                { [replica] in try replica.read($0) }, upTo: target, until: until, rowsPerStep: rowsPerStep,
+                entriesPerSnapshot: 5)
         else {
             return 0
         }
-        var compactor = Compactor(plan, rowsPerStep: rowsPerStep)
+        var compactor = Compactor(plan)
         var left = steps ?? .max
         while !compactor.progress.isComplete, left > 0 {
             guard try replica.write({ try compactor.step($0) }) else { break }

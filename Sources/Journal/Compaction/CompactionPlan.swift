@@ -24,6 +24,8 @@ package struct CompactionPlan: Sendable {
     let frozen: [(position: Int64, stamp: Stamp)]
     /// The last position that carrying out the plan touches.
     let end: Int64
+    /// How many rows one transaction writes: some milliseconds of work.
+    let rowsPerStep: Int
     /// The state of the file for which the plan was made.
     let basis: Basis
 
@@ -53,21 +55,26 @@ package struct CompactionPlan: Sendable {
     ///   - read: Reads the file.
     ///   - target: What is stable; causally closed. It must have been found before.
     ///   - until: Entries with later stamps stay, so that the history since then can be read.
+    ///   - rowsPerStep: How many rows one transaction writes when the plan is carried out, 1 or more.
     ///   - entriesPerSnapshot: The most entries to visit in one snapshot, 1 or more: some milliseconds of work.
     /// - Returns: nil when the file got another identity or another schema meanwhile.
     /// - Throws: ``JournalError/Code/corrupt`` for a damaged journal; errors of SQLite.
     package init?(
-        _ read: @escaping Reading, upTo target: VersionVector, until: Stamp, entriesPerSnapshot: Int = 16_384
+        _ read: @escaping Reading, upTo target: VersionVector, until: Stamp, rowsPerStep: Int = 1_000,
+        entriesPerSnapshot: Int = 16_384
     ) throws {
         do {
-            try self.init(reading: read, upTo: target, until: until, entriesPerSnapshot: max(1, entriesPerSnapshot))
+            try self.init(
+                reading: read, upTo: target, until: until, rowsPerStep: max(1, rowsPerStep),
+                entriesPerSnapshot: max(1, entriesPerSnapshot))
         } catch is CompactionWalk.Outdated {
             return nil
         }
     }
 
     private init(
-        reading read: @escaping Reading, upTo target: VersionVector, until: Stamp, entriesPerSnapshot: Int
+        reading read: @escaping Reading, upTo target: VersionVector, until: Stamp, rowsPerStep: Int,
+        entriesPerSnapshot: Int
     ) throws {
         var beginning: (basis: Basis, scope: CompactionScope, last: Int64)?
         try read { db in
@@ -77,6 +84,7 @@ package struct CompactionPlan: Sendable {
         guard let (basis, scope, last) = beginning else { throw CompactionWalk.Outdated() }
         let walk = CompactionWalk(read, basis: basis, through: last, entriesPerSnapshot: entriesPerSnapshot)
         self.basis = basis
+        self.rowsPerStep = rowsPerStep
         end = max(scope.end - 1, 0)
         var survey = CompactionSurvey(target: target, until: until, scope: scope, entries: last)
         try survey.run(walk)
@@ -84,6 +92,6 @@ package struct CompactionPlan: Sendable {
         stamp = survey.stamp
         stable = survey.stable
         removals = try CompactionFold(walk, survey: survey, scope: scope).removals().sorted()
-        frozen = try FrozenStamps(removing: removals).entries(walk)
+        frozen = try FrozenStamps(removing: removals, rowsPerStep: rowsPerStep).entries(walk)
     }
 }

@@ -22,8 +22,6 @@ package struct Compactor: Sendable {
 
     private enum Phase: Hashable { case horizon, stamps, entries, runs, done }
 
-    /// How many rows one transaction writes: some milliseconds of work.
-    private let rowsPerStep: Int
     private let plan: CompactionPlan
     private var phase = Phase.horizon
     /// How many elements of the phase's list are done.
@@ -31,12 +29,9 @@ package struct Compactor: Sendable {
     private var emptyRuns: [Int64]?
     package private(set) var progress: Progress
 
-    /// - Parameters:
-    ///   - plan: What to do; made of the same file.
-    ///   - rowsPerStep: How many rows one transaction writes, 1 or more.
-    package init(_ plan: CompactionPlan, rowsPerStep: Int = 1_000) {
+    /// - Parameter plan: What to do; made of the same file.
+    package init(_ plan: CompactionPlan) {
         self.plan = plan
-        self.rowsPerStep = max(1, rowsPerStep)
         progress = Progress(planned: plan.removals.count)
         if plan.isEmpty { phase = .done }
         progress.isComplete = plan.isEmpty
@@ -54,7 +49,7 @@ package struct Compactor: Sendable {
             try Horizon.raise(to: plan.vector, stamp: plan.stamp, position: plan.end, db)
             phase = .stamps
         case .stamps:
-            let chunk = plan.frozen.dropFirst(position).prefix(rowsPerStep)
+            let chunk = plan.frozen.dropFirst(position).prefix(plan.rowsPerStep)
             let store = try RawStatement(db, "UPDATE _journal SET stamp = ? WHERE seq = ? AND origin IS NULL")
             for (seq, stamp) in chunk {
                 try store.bind(stamp.rawValue, at: 1)
@@ -63,14 +58,14 @@ package struct Compactor: Sendable {
             }
             advance(chunk.count, of: plan.frozen.count, to: .entries)
         case .entries:
-            let chunk = plan.removals.dropFirst(position).prefix(rowsPerStep)
+            let chunk = plan.removals.dropFirst(position).prefix(plan.rowsPerStep)
             try remove(chunk, db)
             progress.removed += chunk.count
             advance(chunk.count, of: plan.removals.count, to: .runs)
         case .runs:
             let runs = try emptyRuns ?? EmptyRuns.find(upTo: plan.end, db)
             emptyRuns = runs
-            let chunk = runs.dropFirst(position).prefix(rowsPerStep)
+            let chunk = runs.dropFirst(position).prefix(plan.rowsPerStep)
             try EmptyRuns.remove(chunk, db)
             advance(chunk.count, of: runs.count, to: .done)
         case .done: break

@@ -30,7 +30,7 @@ struct Compaction: Sendable {
     private func carryOut(
         _ plan: CompactionPlan, _ report: inout CompactionReport, _ onProgress: @Sendable (Int, Int) -> Void
     ) async throws {
-        var compactor = Compactor(plan, rowsPerStep: inbox.limits.compactionRowsPerStep)
+        var compactor = Compactor(plan)
         while !compactor.progress.isComplete {
             let step = compactor
             let next: Compactor? = try await blocking { [inbox] in

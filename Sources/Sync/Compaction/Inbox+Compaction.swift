@@ -20,7 +20,8 @@ extension Inbox {
                 entries: try JournalReader.lastSeq(db) - Horizon(db).removed)
         }
         let plan = try CompactionPlan(
-            { [replica] in try replica.read($0) }, upTo: report.horizon.vector, until: until)
+            { [replica] in try replica.read($0) }, upTo: report.horizon.vector, until: until,
+            rowsPerStep: limits.compactionRowsPerStep)
         report.stable = plan?.stable ?? 0
         report.removable = plan?.removals.count ?? 0
         report.isCutShort = plan == nil

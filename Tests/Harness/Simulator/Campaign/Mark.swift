@@ -43,6 +43,7 @@ package enum Mark: String, CaseIterable, Codable, Sendable {
     case compacted = "journal-compacted"
     case forgotten = "replica-forgotten"
     case behindHorizon = "behind-the-horizon"
+    case allStable = "everything-stable"
     case clonedAnew = "cloned-anew"
     case commitRefused = "commit-refused"
 }

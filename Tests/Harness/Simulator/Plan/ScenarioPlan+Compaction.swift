@@ -26,12 +26,13 @@ extension ScenarioPlan {
 
 extension Limits {
     /// Makes compaction part of a scenario: it comes soon, in small steps, and a replica that is cut off may lose its
-    /// lease.
+    /// lease. Acknowledgements come soon, too.
     mutating func compactSoon(_ streams: Streams) {
         var random = streams.stream(.compaction, 2)
         compactionMilliseconds = random.pick([1_000, 5_000, 20_000])
         historyMilliseconds = random.pick([0, 0, 0, 5_000, 30_000])
         leaseMilliseconds = random.pick([leaseMilliseconds, leaseMilliseconds, 60_000, 15_000])
+        acknowledgementMilliseconds = random.pick([500, 5_000])
         compactionRowsPerStep = random.pick([1, 3, 1_000])
         compactionPauseMilliseconds = random.pick([0, 10, 1_000])
     }

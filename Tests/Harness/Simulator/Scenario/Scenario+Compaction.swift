@@ -1,4 +1,5 @@
 import Journal
+import MergeModel
 import Sync
 
 /// Compaction, and replicas that lack what the others have compacted.
@@ -31,6 +32,36 @@ extension Scenario {
             note("machine \(machine.index) does not forget: \(SyncError(wrapping: error).code)")
         }
         if machine.isDead { try crash(machine) }
+    }
+
+    /// When nobody writes, every change becomes stable on every machine within bounded time (P16), and may then be
+    /// compacted.
+    func becomeStable() throws {
+        // A replica that nobody hears of any more holds everything back until its lease ends.
+        guard plan.kinds.contains(.compaction), plan.kinds.isDisjoint(with: FaultKind.ofIdentity),
+            counts.marks[.clonedAnew] == nil, plan.schema.additions.isEmpty
+        else { return }
+        let end = scheduler.now + 3_600_000
+        while let machine = try machines.first(where: { try !isStable($0) }) {
+            guard scheduler.now < end else {
+                let horizon = try machine.daemon?.replicator.inbox.stableHorizon()
+                throw Violation(
+                    "P16",
+                    """
+                    after an hour without a write, not everything is stable on machine \(machine.index): it knows \
+                    \(try FileView(machine: machine).vector()), and \(horizon?.vector ?? VersionVector()) is stable: \
+                    \(horizon?.holders.map { "\($0.origin.short) \($0.standing) lacks \($0.unconfirmed)" } ?? [])
+                    """)
+            }
+            try scheduler.run(until: scheduler.now + 10_000)
+        }
+        counts.note(.allStable)
+        for machine in machines { try checkDeeply(machine) }
+    }
+
+    private func isStable(_ machine: SimulatedMachine) throws -> Bool {
+        guard let daemon = machine.daemon else { return false }
+        return try daemon.replicator.inbox.stableHorizon().vector.covers(FileView(machine: machine).vector())
     }
 
     /// Makes one machine anew from another that has compacted what it lacks, as an operator does with `syncd clone`.
