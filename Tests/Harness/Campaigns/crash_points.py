@@ -286,7 +286,67 @@ class Stage:
 
         self.serve(follow)
 
+    def churn(self, replica):
+        """Overwrites rows again and again, so that compaction has something to remove."""
+        for _ in range(6):
+            n = self.serial = self.serial + 1
+            self.write(replica, ("UPDATE shared SET b = ? WHERE id = 2", f"b{n}"),
+                       ("INSERT INTO code VALUES (?, ?)", 1000 + n, f"d{n}"), ("DELETE FROM code WHERE id = ?", 1000 + n))
+
+    def before_compact(self):
+        self.churn(self.a)
+        self.account(self.a)
+        # The second exchange tells what came of the first.
+        for _ in range(2):
+            self.campaign.command("sync", self.a.path, self.b.path, log=self.log)
+
+    def step_compact(self, at, mode):
+        self.victim([self.campaign.syncd, "compact", self.a.path, "--keep", "0s"], at, mode)
+
+    def before_clone(self):
+        self.account(self.b)
+
+    def step_clone(self, at, mode):
+        """Makes a third replica from the daemon of b."""
+        self.serve(lambda: self.victim(
+            [self.campaign.syncd, "clone", self.b.url, self.third, "--token-file", self.campaign.token_file], at, mode))
+
+    def before_return(self):
+        """The second replica compacts what the first has not seen, as after the end of its lease."""
+        self.churn(self.b)
+        self.campaign.command("compact", self.b.path, "--keep", "0s", "--lease", "0s", log=self.log)
+        self.account(self.a)
+        self.write(self.a, ("UPDATE shared SET a = 'unseen' WHERE id = 2",))
+
+    def step_return(self, at, mode):
+        self.victim([self.campaign.syncd, "return", self.a.path, self.b.path], at, mode)
+
     # --- Pieces ---------------------------------------------------------------------------------------------------
+
+    @property
+    def third(self):
+        return os.path.join(self.directory, "c.sqlite")
+
+    def recover_clone(self):
+        """Goes on with the parts that have arrived, and compares."""
+        if not os.path.exists(self.third):
+            self.campaign.command("clone", self.b.path, self.third, log=self.log)
+        self.campaign.command("sync", self.third, self.b.path, log=self.log)
+        self.campaign.command("verify", self.third, self.b.path, status=EQUAL, log=self.log)
+        if account_values(self.third) != account_values(self.b.path):
+            raise Failed("the clone has other rows")
+        for name in self.files():
+            if name.startswith("c.sqlite"):
+                os.unlink(os.path.join(self.directory, name))
+
+    def recover_return(self):
+        """Comes back, if it had not. The copies of the file as it was are of no use here."""
+        synced = self.campaign.command("sync", self.a.path, self.b.path, status=None, log=self.log)
+        if synced.returncode != 0:
+            self.campaign.command("return", self.a.path, self.b.path, log=self.log)
+        for name in self.files():
+            if "-before-return-" in name:
+                os.unlink(os.path.join(self.directory, name))
 
     def serve(self, body):
         """Runs `body` while a daemon without faults serves b."""
@@ -354,6 +414,12 @@ class Stage:
             campaign.command("init", self.a.path, "--foreign-keys", "enforce", log=self.log)
         if step == "schema":
             self.migrate()
+        if step == "compact":
+            campaign.command("compact", self.a.path, "--keep", "0s", log=self.log)
+        if step == "clone":
+            self.recover_clone()
+        if step == "return":
+            self.recover_return()
         campaign.command("sync", self.a.path, self.b.path, log=self.log)
         check_equal([self.a, self.b], verify=False)
         campaign.command("verify", self.a.path, self.b.path, status=EQUAL, log=self.log)
@@ -371,7 +437,8 @@ def account_values(path):
         db.close()
 
 
-STEPS = ("init", "write", "sync", "serve", "send_large", "receive_large", "checkpoint", "schema", "refresh", "rekey", "follow")
+STEPS = ("init", "write", "sync", "serve", "send_large", "receive_large", "checkpoint", "schema", "refresh", "rekey", "follow",
+         "compact", "clone", "return")
 
 
 class CrashPoints(Campaign):
