@@ -33,6 +33,8 @@ extension Limits {
         historyMilliseconds = random.pick([0, 0, 0, 5_000, 30_000])
         leaseMilliseconds = random.pick([leaseMilliseconds, leaseMilliseconds, 60_000, 15_000])
         acknowledgementMilliseconds = random.pick([500, 5_000])
+        // Of a replica that has got its last changes, the others hear by the next hello.
+        aliveMilliseconds = 20_000
         compactionRowsPerStep = random.pick([1, 3, 1_000])
         compactionPauseMilliseconds = random.pick([0, 10, 1_000])
     }

@@ -37,8 +37,10 @@ extension Scenario {
     /// When nobody writes, every change becomes stable on every machine within bounded time (P16), and may then be
     /// compacted.
     func becomeStable() throws {
-        // A replica that nobody hears of any more holds everything back until its lease ends.
-        guard plan.kinds.contains(.compaction), plan.kinds.isDisjoint(with: FaultKind.ofIdentity),
+        // A replica that nobody hears of any more, or that acknowledges nothing, holds everything back until its lease
+        // ends.
+        guard plan.kinds.contains(.compaction),
+            plan.kinds.isDisjoint(with: FaultKind.ofIdentity.union([.byzantinePeer])),
             counts.marks[.clonedAnew] == nil, plan.schema.additions.isEmpty
         else { return }
         let end = scheduler.now + 3_600_000
