@@ -66,10 +66,15 @@ struct LogEventTests {
         let token = try workspace.write("secret\n", to: "token")
         let daemon = try await DaemonProcess.start(
             path, "--log-format", "json", "--log-level", "debug", "--peer", "http://127.0.0.1:9", "--token-file", token)
-        #expect(
-            try await RawHTTP.request(
-                "GET", "/v1/status", port: daemon.port, headers: [("Authorization", "Bearer secret")]
-            ).status == 200)
+        // It listens before it has tried to reach its peer.
+        var answers = 0
+        var answer: RawHTTP.Answer
+        repeat {
+            answer = try await RawHTTP.request(
+                "GET", "/v1/status", port: daemon.port, headers: [("Authorization", "Bearer secret")])
+            #expect(answer.status == 200)
+            answers += 1
+        } while !answer.body.contains("reached") && answers < 1_000
         let (status, log) = await daemon.stop()
         #expect(status == 0 && !log.contains("secret"))
         let lines = try lines(log)
