@@ -77,6 +77,7 @@ struct CompactionTests {
         try churn(db)
         #expect(try await db.compactWhenDue(now: Self.now) == nil)
         #expect(try await db.compact() == 0)
+        #expect(try await db.compact(keeping: .seconds(Int64.max)) == 0)
         let small = try Store.Database(path: directory.file("b.sqlite"), options: TestDatabase.options) { schema in
             schema.version(1) { try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, label TEXT)") }
         }

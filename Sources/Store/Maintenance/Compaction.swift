@@ -10,7 +10,7 @@ extension Database {
     /// after a transaction; the journal says the same then as before. The file keeps its size, and uses the free
     /// space again (``vacuum()``).
     ///
-    /// - Parameter history: How much of it stays at least, 0 or more; nil for ``Options/history``, or all of it when
+    /// - Parameter history: How much of it stays at least, 0 for none; nil for ``Options/history``, or all of it when
     ///   that is nil.
     /// - Returns: The number of changes that were removed; nil when the file replicates with others, so that its
     ///   daemon compacts it, and when rows break foreign keys.
@@ -19,7 +19,8 @@ extension Database {
     @discardableResult
     public func compact(keeping history: Duration? = nil) async throws -> Int? {
         guard let history = history ?? options.history else { return 0 }
-        return try await compact(until: Database.now - history)
+        // Without a history to keep, changes of this millisecond go too, and those of clocks that are ahead.
+        return try await compact(until: history > .zero ? Database.now - history : .seconds(Int64.max))
     }
 
     /// - Parameter until: Changes after this time since 1970 stay.
@@ -108,6 +109,8 @@ extension Database {
 extension Duration {
     fileprivate var milliseconds: Int64 {
         let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        // Longer than any history, and far from what a number holds.
+        let most: Int64 = 1 << 50
+        return min(max(seconds, -most), most) * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }
