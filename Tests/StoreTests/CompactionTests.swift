@@ -13,10 +13,12 @@ struct CompactionTests {
     private func open(history: Duration? = .seconds(7 * 86_400)) throws -> Store.Database {
         var options = TestDatabase.options
         options.history = history
-        return try Store.Database(path: directory.file("a.sqlite"), options: options) { schema in
-            schema.version(1) {
-                try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, room INTEGER, label TEXT NOT NULL)")
-            }
+        return try Store.Database(path: directory.file("a.sqlite"), options: options, schema: Self.declare)
+    }
+
+    private static func declare(_ schema: inout SchemaBuilder) {
+        schema.version(1) {
+            try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, room INTEGER, label TEXT NOT NULL)")
         }
     }
 
@@ -87,12 +89,7 @@ struct CompactionTests {
 
     @Test("a file that knows of other replicas is left to its daemon")
     func replicated() async throws {
-        let declare = { (schema: inout SchemaBuilder) in
-            schema.version(1) {
-                try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, room INTEGER, label TEXT NOT NULL)")
-            }
-        }
-        let (here, there) = (try ReplicatedDatabase(declare), try ReplicatedDatabase(declare))
+        let (here, there) = (try ReplicatedDatabase(Self.declare), try ReplicatedDatabase(Self.declare))
         try churn(there.db)
         try here.pull(from: there)
         try here.db.execute("UPDATE Seat SET room = 1")
@@ -105,12 +102,7 @@ struct CompactionTests {
 
     @Test("a first peer gets the content of a compacted file")
     func firstPeer() async throws {
-        let declare = { (schema: inout SchemaBuilder) in
-            schema.version(1) {
-                try $0.execute("CREATE TABLE Seat (id INTEGER PRIMARY KEY, room INTEGER, label TEXT NOT NULL)")
-            }
-        }
-        let (here, there) = (try ReplicatedDatabase(declare), try ReplicatedDatabase(declare))
+        let (here, there) = (try ReplicatedDatabase(Self.declare), try ReplicatedDatabase(Self.declare))
         try churn(there.db)
         _ = try await there.db.compact(keeping: .zero)
         try here.db.execute("INSERT INTO Seat (id, label) VALUES (77, 'mine')")

@@ -96,7 +96,9 @@ package enum ClockDecision {
                     .refused,
                     "\(origin) had not seen changes that are compacted here when it wrote its version "
                         + "\(hold.firstVersion), and merging that could undo them",
-                    hint: "Make that machine's file anew with `syncd clone`, and write there what only it had.")
+                    hint:
+                        "`syncd return` takes the content of a peer that has merged it. Without such a peer, make that "
+                        + "machine's file anew with `syncd clone`, and write there what only it had.")
             }
             // The allowance is a difference, because a clock that is ahead stays ahead by as much. Origins
             // that wait only for this one become due together with it.

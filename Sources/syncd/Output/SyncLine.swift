@@ -14,7 +14,7 @@ extension SyncReport {
         return parts.joined(separator: ", ")
     }
 
-    /// Sentences about what needs attention: differences, changes that wait for a clock, dropped conflicts.
+    /// Sentences about what needs attention: differences, changes that are held back, dropped conflicts.
     var notes: [String] {
         var notes: [String] = []
         for mismatch in mismatches {
@@ -22,11 +22,12 @@ extension SyncReport {
                 "Different although both know the same changes: \(mismatch.summary). Run syncd verify --repair.")
         }
         if !heldBackHere.isEmpty {
-            notes.append("Held back here until this clock comes closer: changes of \(SyncReport.names(heldBackHere)).")
+            notes.append("Held back here: changes of \(SyncReport.names(heldBackHere)). `syncd clock` says why.")
         }
         if !heldBackThere.isEmpty {
             notes.append(
-                "Held back there until that clock comes closer: changes of \(SyncReport.names(heldBackThere)).")
+                "Held back there: changes of \(SyncReport.names(heldBackThere)). `syncd clock` on that machine says why."
+            )
         }
         if droppedConflicts > 0 {
             notes.append("The ledger dropped \(ConsoleText.count(droppedConflicts, "conflict")) beyond its limits.")

@@ -14,60 +14,55 @@ struct BitRotTests {
         .blob([]), .blob([1, 2, 3]), .text(String(repeating: "long ", count: 20)),
     ]
 
-    /// Flips each bit of the record of a one-column table in a file, and reads it by SQLite.
-    @Test("each bit of a record that SQLite reads as another value counts as bit rot", arguments: values)
-    func everyBit(value: Value) throws {
+    /// Flips each bit of the only row's cell in a file, and reads the row by SQLite.
+    ///
+    /// - Parameters:
+    ///   - schema: Makes the table t with one row, whose cell lies at the end of the second page of 1 024 bytes.
+    ///   - cell: The number of bytes to go through, from that end.
+    ///   - body: Gets the row where SQLite reads one with the key 1 and another content, and finds no damage.
+    private func flipEachBit(_ schema: String, cell: Int, _ body: ([Value]) -> Void) throws {
         let directory = TemporaryDirectory()
         let source = try RawConnection(path: directory.file("t"))
-        try source.run(
-            "PRAGMA page_size = 1024; CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, \(literal(value)))"
-        )
+        try source.run("PRAGMA page_size = 1024;" + schema)
+        let stored = try source.rows("SELECT * FROM t")
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: directory.file("t"))))
-        var found = 0
-        // The only cell lies at the end of the second page.
-        for offset in 2_048 - value.weight - 8..<2_048 {
+        for offset in 2_048 - cell..<2_048 {
             for bit in 0..<8 {
                 var flipped = bytes
                 flipped[offset] ^= 1 << UInt8(bit)
                 try Data(flipped).write(to: URL(fileURLWithPath: directory.file("copy")))
                 let copy = try RawConnection(path: directory.file("copy"))
-                guard let rows = try? copy.rows("SELECT id, v FROM t"), rows.count == 1, rows[0][0] == .integer(1),
-                    rows[0][1] != value, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
+                guard let rows = try? copy.rows("SELECT * FROM t"), rows.count == 1, rows[0][0] == .integer(1),
+                    rows != stored, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
                 else { continue }
-                found += 1
-                #expect(BitRot.isOneFlip(from: value, to: rows[0][1]), "\(value) became \(rows[0][1])")
+                body(rows[0])
             }
+        }
+    }
+
+    @Test("each bit of a record that SQLite reads as another value counts as bit rot", arguments: values)
+    func everyBit(value: Value) throws {
+        var found = 0
+        let schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, \(literal(value)))"
+        try flipEachBit(schema, cell: value.weight + 8) { row in
+            found += 1
+            #expect(BitRot.isOneFlip(from: value, to: row[1]), "\(value) became \(row[1])")
         }
         #expect(found > 0)
     }
 
-    /// As ``everyBit(value:)``, for a row of several columns.
     @Test("each bit of a record of several columns counts as bit rot")
     func severalColumns() throws {
-        let directory = TemporaryDirectory()
-        let source = try RawConnection(path: directory.file("t"))
-        try source.run(
-            """
-            PRAGMA page_size = 1024;
+        let schema = """
             CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT DEFAULT 'a', w DEFAULT 7);
-            INSERT INTO t VALUES (1, 'b', 'c');
-            """)
+            INSERT INTO t VALUES (1, 'b', 'c')
+            """
         let stored: [Value] = [.integer(1), .text("b"), .text("c")]
         let missing: [Value] = [.null, .text("a"), .integer(7)]
-        let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: directory.file("t"))))
         var found: Set<Int> = []
-        for offset in 2_048 - 12..<2_048 {
-            for bit in 0..<8 {
-                var flipped = bytes
-                flipped[offset] ^= 1 << UInt8(bit)
-                try Data(flipped).write(to: URL(fileURLWithPath: directory.file("copy")))
-                let copy = try RawConnection(path: directory.file("copy"))
-                guard let rows = try? copy.rows("SELECT id, v, w FROM t"), rows.count == 1, rows[0][0] == .integer(1),
-                    rows[0] != stored, (try? copy.rows("PRAGMA integrity_check")) == [[.text("ok")]]
-                else { continue }
-                found.insert(stored.indices.count { rows[0][$0] != stored[$0] })
-                #expect(BitRot.isOneFlip(of: stored, to: rows[0], missing: missing, rowID: 0), "\(rows[0])")
-            }
+        try flipEachBit(schema, cell: 12) { row in
+            found.insert(stored.indices.count { row[$0] != stored[$0] })
+            #expect(BitRot.isOneFlip(of: stored, to: row, missing: missing, rowID: 0), "\(row)")
         }
         #expect(found == [1, 2])
     }
