@@ -6,7 +6,7 @@ import Testing
 /// Shows that the check of P13 can fail.
 @Suite("The values that a register showed")
 struct RegisterHistoryTests {
-    private let stamps: [Int: Stamp] = [1: Stamp(rawValue: 10), 2: Stamp(rawValue: 30), 3: Stamp(rawValue: 20)]
+    private let stamps = [1: 10, 2: 30, 3: 20].mapValues { Stamp(rawValue: $0)...Stamp(rawValue: $0) }
 
     @Test("a later write may follow an earlier one, and a write may follow itself")
     func forward() {

@@ -52,7 +52,8 @@ package struct DatabaseCopy: Sendable {
         if !replica.isReadOnly { try replica.syncLog() }
         var configuration = Configuration()
         if let unlock = replica.options.unlock { configuration.prepareDatabase(unlock) }
-        try DatabaseCopy.create(path, like: replica.path)
+        let files = replica.options.files
+        try DatabaseCopy.create(path, like: replica.path, files)
         let target = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? target.close() }
         // The file is synced as a whole at the end. Before, nobody relies on it.
@@ -67,7 +68,7 @@ package struct DatabaseCopy: Sendable {
         // Handing out a copy publishes its changes, as sending them to a peer does.
         let isPublished = head != nil && !replica.isReadOnly && replica.isFile
         if let head, isPublished {
-            try PublicationRecord(database: replica.path, files: replica.options.files).raise(to: head)
+            try PublicationRecord(database: replica.path, files: files).raise(to: head)
         }
         try target.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
@@ -77,7 +78,7 @@ package struct DatabaseCopy: Sendable {
             }
         }
         try target.close()
-        try DatabaseCopy.sync(path)
+        try DatabaseCopy.sync(path, files)
         return content
     }
 
@@ -136,35 +137,29 @@ package struct DatabaseCopy: Sendable {
     /// everyone read the copy of a secret file.
     ///
     /// - Throws: ``JournalError``: `invalid` when the file exists; `readOnly`.
-    static func create(_ path: String, like database: String) throws {
-        var status = stat()
+    static func create(_ path: String, like database: String, _ files: any FileSystem = SystemFiles()) throws {
         // A database in memory has no file, and its copy gets the mode that SQLite gives to files.
-        guard stat(database, &status) == 0 else { return }
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            let reason = errno
+        guard files.exists(database) else { return }
+        do {
+            try files.create(path, like: database)
+        } catch let error as FileError {
             throw JournalError(
-                reason == EEXIST ? .invalid : .readOnly,
-                "\(path) cannot be created: \(String(cString: strerror(reason)))",
-                hint: reason == EEXIST
+                error.code == EEXIST ? .invalid : .readOnly,
+                "\(path) cannot be created: \(String(cString: strerror(error.code)))",
+                hint: error.code == EEXIST
                     ? "Remove the file if nothing uses it." : "The directory must exist and be writable.")
-        }
-        defer { close(descriptor) }
-        // Only root may give a file away; anyone may give it to a group of his own.
-        if fchown(descriptor, geteuid() == 0 ? status.st_uid : uid_t.max, status.st_gid) == 0 {
-            _ = fchmod(descriptor, status.st_mode & 0o666)
         }
     }
 
     /// Checks that a new database can get a name.
     ///
     /// - Throws: ``JournalError/Code/invalid`` when a file has it, or when a log lies beside it.
-    package static func checkFree(_ path: String) throws {
-        guard access(path, F_OK) != 0 else {
+    package static func checkFree(_ path: String, _ files: any FileSystem = SystemFiles()) throws {
+        guard !files.exists(path) else {
             throw JournalError(
                 .invalid, "A file exists already at \(path)", hint: "Name another one; nothing was changed.")
         }
-        for suffix in ["-wal", "-journal"] where access(path + suffix, F_OK) == 0 {
+        for suffix in ["-wal", "-journal"] where files.exists(path + suffix) {
             throw JournalError(
                 .invalid, "There is a log of another database at \(path + suffix)",
                 hint: "SQLite would add it to the new file. Move it away, or name another file.")
@@ -189,13 +184,11 @@ package struct DatabaseCopy: Sendable {
     /// another descriptor drops SQLite's locks.
     ///
     /// - Throws: ``JournalError/Code/readOnly``.
-    package static func sync(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        guard descriptor >= 0, fsync(descriptor) == 0 else {
-            throw JournalError(
-                .readOnly, "\(path) cannot be synced: \(String(cString: strerror(errno)))",
-                hint: "Look at the disk that it is on.")
+    package static func sync(_ path: String, _ files: any FileSystem = SystemFiles()) throws {
+        do {
+            try files.sync(path)
+        } catch let error as FileError {
+            throw DatabaseCopy.failedSync(path, error)
         }
     }
 
@@ -203,39 +196,40 @@ package struct DatabaseCopy: Sendable {
     ///
     /// - Throws: ``JournalError``: `invalid` when a file has the name already; `readOnly` when the directory
     ///   cannot be written. The file keeps its former name then.
-    package static func publish(_ partial: String, as path: String) throws {
-        // link(2) fails for a name that exists, and rename(2) replaces it.
-        if link(partial, path) == 0 {
-            unlink(partial)
-        } else {
-            let reason = errno
-            guard reason != EEXIST else {
+    package static func publish(_ partial: String, as path: String, _ files: any FileSystem = SystemFiles()) throws {
+        do {
+            try files.renameExclusively(partial, to: path)
+        } catch let error as FileError {
+            guard error.code != EEXIST else {
                 throw JournalError(
                     .invalid, "A file exists already at \(path)", hint: "Name another one; nothing was changed.")
             }
-            // A file system without hard links, such as that of a memory stick.
-            guard reason == EPERM || reason == ENOTSUP, access(path, F_OK) != 0, rename(partial, path) == 0 else {
-                throw JournalError(
-                    .readOnly, "The file cannot get the name \(path): \(String(cString: strerror(reason)))",
-                    hint: "The directory must exist and be writable.")
-            }
+            throw JournalError(
+                .readOnly, "The file cannot get the name \(path): \(String(cString: strerror(error.code)))",
+                hint: "The directory must exist and be writable.")
         }
-        try sync(directory(of: path))
+        do {
+            try files.syncNames(beside: path)
+        } catch let error as FileError {
+            throw DatabaseCopy.failedSync("The directory of \(path)", error)
+        }
     }
 
-    private static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    private static func failedSync(_ what: String, _ error: FileError) -> JournalError {
+        JournalError(
+            .readOnly, "\(what) cannot be synced: \(String(cString: strerror(error.code)))",
+            hint: "Look at the disk that it is on.")
     }
 
     /// Removes a database file that nobody has open, with the files that SQLite makes beside it.
-    package static func remove(_ path: String) {
-        unlink(path)
-        removeLogs(of: path)
+    package static func remove(_ path: String, _ files: any FileSystem = SystemFiles()) {
+        files.remove(path)
+        removeLogs(of: path, files)
     }
 
     /// Removes the files that SQLite makes beside a database file that nobody has open. What they hold is not
     /// applied to it.
-    package static func removeLogs(of path: String) {
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
+    package static func removeLogs(of path: String, _ files: any FileSystem = SystemFiles()) {
+        for suffix in ["-wal", "-shm", "-journal"] { files.remove(path + suffix) }
     }
 }

@@ -14,12 +14,12 @@ package enum LocalTables {
     /// - Throws: ``JournalError/Code/refused`` when SQLite cannot write the file anew without the program
     ///   whose functions its schema uses; errors of SQLite. The file must not be handed out then.
     package static func empty(
-        _ path: String, unlock: (@Sendable (Database) throws -> Void)? = nil
+        _ path: String, unlock: (@Sendable (Database) throws -> Void)? = nil, files: any FileSystem = SystemFiles()
     ) throws -> [String] {
         let queue = try DatabaseQueue(path: path, configuration: CopyConnection.configuration(unlock: unlock))
         defer { try? queue.close() }
         let scrubbed = path + "-scrubbed"
-        DatabaseCopy.remove(scrubbed)
+        DatabaseCopy.remove(scrubbed, files)
         let emptied = try queue.writeWithoutTransaction { db in
             let tables = try withRows(db)
             guard !tables.isEmpty else { return tables }
@@ -30,10 +30,10 @@ package enum LocalTables {
                     return .commit
                 }
                 // Unlike VACUUM, VACUUM INTO keeps the numbers of rows without an integer key.
-                try DatabaseCopy.create(scrubbed, like: path)
+                try DatabaseCopy.create(scrubbed, like: path, files)
                 try db.execute(sql: "VACUUM INTO ?", arguments: [scrubbed])
             } catch {
-                DatabaseCopy.remove(scrubbed)
+                DatabaseCopy.remove(scrubbed, files)
                 guard let error = error as? DatabaseError, let missing = ApplicationDefined.missing(error) else {
                     throw error
                 }
@@ -46,8 +46,10 @@ package enum LocalTables {
         }
         try queue.close()
         guard !emptied.isEmpty else { return [] }
-        guard rename(scrubbed, path) == 0 else {
-            throw JournalError(.readOnly, "\(path) cannot be replaced: \(String(cString: strerror(errno)))")
+        do {
+            try files.rename(scrubbed, to: path)
+        } catch let error as FileError {
+            throw JournalError(.readOnly, "\(path) cannot be replaced: \(String(cString: strerror(error.code)))")
         }
         return emptied
     }

@@ -39,13 +39,13 @@ package enum ReplicaFromCopy {
             }
         }
         try queue.close()
-        try DatabaseCopy.sync(partial)
+        try DatabaseCopy.sync(partial, files)
         if let outcome {
             // A file with the former identity that appears at this path later is known to be an older copy.
             try PublicationRecord(database: path, files: files)
                 .raise(to: .init(origin: outcome.new, version: 0, digest: 0))
         }
-        try DatabaseCopy.publish(partial, as: path)
+        try DatabaseCopy.publish(partial, as: path, files)
         return outcome
     }
 }

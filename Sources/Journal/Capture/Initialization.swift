@@ -51,6 +51,16 @@ extension OriginID {
         var generator = SystemRandomNumberGenerator()
         return OriginID(high: generator.next() | 1, low: generator.next())
     }
+
+    /// Creates an origin from 16 bytes of SQLite's random generator, which the operating system seeds.
+    ///
+    /// - Throws: Errors of SQLite.
+    package static func random(_ db: Database) throws -> OriginID {
+        guard let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)"), let drawn = OriginID(bytes: bytes) else {
+            return .random()
+        }
+        return OriginID(high: drawn.high | 1, low: drawn.low)
+    }
 }
 
 /// Installs the journal in a file, inside of the transaction of ``Replica/create(at:_:mayCreate:options:)``.

@@ -22,6 +22,88 @@ package protocol FileSystem: Sendable {
     ///   `access` is `exclusiveOrNothing` and another process holds the lock.
     /// - Throws: ``FileError`` when the file cannot be opened or locked, and what `body` throws.
     func withFile<T>(_ path: String, _ access: FileAccess, _ body: (any OpenFile) throws -> T) throws -> T?
+
+    // MARK: Whole databases
+
+    /// Creates an empty file that those may read and write who may do so with the file `model`.
+    ///
+    /// - Throws: ``FileError``, with `EEXIST` when the file exists.
+    func create(_ path: String, like model: String) throws
+
+    /// Opens a file at whose offsets any number of threads may read and write. It stays readable when its name is
+    /// removed.
+    ///
+    /// - Throws: ``FileError``, with `EWOULDBLOCK` when `access` is `writing` and another process writes the file.
+    func openParts(_ path: String, _ access: PartAccess) throws -> any PartsOfFile
+
+    /// Removes a name; nothing happens when it is missing or cannot be removed.
+    func remove(_ path: String)
+
+    /// Gives a file another name, and takes that from the file that has it.
+    ///
+    /// - Throws: ``FileError``. The file keeps its name then.
+    func rename(_ path: String, to name: String) throws
+
+    /// Gives a file another name that is free.
+    ///
+    /// - Throws: ``FileError``, with `EEXIST` when the name is not free. The file keeps its name then.
+    func renameExclusively(_ path: String, to name: String) throws
+
+    /// Returns once the content of a file survives a power loss. Nobody may have it open by SQLite: closing another
+    /// descriptor drops SQLite's locks.
+    ///
+    /// - Throws: ``FileError``.
+    func sync(_ path: String) throws
+
+    /// Returns once all names in the directory of `path` survive a power loss.
+    ///
+    /// - Throws: ``FileError``.
+    func syncNames(beside path: String) throws
+
+    /// The paths of all files in the directory of `path` that begin with `path`.
+    func paths(beginningWith path: String) -> [String]
+
+    /// The bytes that a file in the directory of `path` may still grow by; nil when the system does not say.
+    func room(beside path: String) -> Int64?
+}
+
+extension FileSystem {
+    /// True when there is something at `path` that the system shows.
+    package func exists(_ path: String) -> Bool { (try? status(of: path)) != nil }
+}
+
+/// How ``FileSystem/openParts(_:_:)`` opens a file.
+package enum PartAccess: Hashable, Sendable {
+    /// The file must exist.
+    case reading
+    /// Creates a missing file. No other process may write it meanwhile.
+    case writing
+}
+
+/// A file that is read and written in parts, by any number of threads.
+package protocol PartsOfFile: AnyObject, Sendable {
+    /// The size in bytes.
+    ///
+    /// - Throws: ``FileError``.
+    func size() throws -> Int64
+
+    /// Cuts or extends the file. What is added is zeros and takes no room on the disk yet.
+    ///
+    /// - Throws: ``FileError``.
+    func resize(to bytes: Int64) throws
+
+    /// Returns `count` bytes at an offset, or fewer at the end of the file.
+    ///
+    /// - Throws: ``FileError``.
+    func read(_ count: Int, at offset: Int64) throws -> [UInt8]
+
+    /// Writes all bytes at an offset.
+    ///
+    /// - Throws: ``FileError``. A part of the bytes may be written then.
+    func write(_ bytes: [UInt8], at offset: Int64) throws
+
+    /// Lets other processes write the file. This one must not write it any more.
+    func unlock()
 }
 
 /// How a file is opened, and how it is locked while it is open.

@@ -109,7 +109,9 @@ package struct NewIdentity: Sendable, Hashable {
         // A replica that had merged a version had received it as the end of a transaction, marked or not. The
         // cut must not lie below such a version: a change that was overwritten elsewhere by a writer that
         // knew it would conflict under its new origin on every other replica.
-        let cut = merged <= common ? max(whole, merged) : whole
+        // What is compacted here, all others have merged, and its end mark may be gone.
+        let received = [merged, horizon].filter { $0 <= common }.max() ?? 0
+        let cut = max(whole, received)
         let new = try origin.successor(among: reader.origins.numbers.keys, db)
         try HistoryRenaming(from: origin, to: new, after: cut, time: time).run(reader)
         if let fingerprint {

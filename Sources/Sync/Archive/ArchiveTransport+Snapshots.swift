@@ -39,7 +39,7 @@ extension ArchiveTransport {
         var limits = limits
         limits.snapshotPartBytes = limits.archive.snapshotPartBytes
         let copy = try await blocking { [replica, limits] in
-            try SnapshotCopy.make(of: replica, limits: limits, onProgress: { _, _ in })
+            try SnapshotCopy.make(of: replica, limits: limits)
         }
         let own = ArchivedSnapshot.Cursor(stream: StoredStream(stream), next: next)
         let snapshot = ArchivedSnapshot(

@@ -22,6 +22,11 @@ extension Inbox {
         defer { try? other.close() }
         try other.refreshDerivedState()
         try checkFits(other)
+        guard try !other.read({ try JournalReader($0).vector() }).isEmpty else {
+            throw SyncError(
+                .configuration, "The peer has no changes, so its content cannot take the place of this file's",
+                hint: "Name a peer that has what this replica lacks; `syncd status` shows what each of them knows.")
+        }
         let used = try replica.read { try UsedPositions($0) }
         try other.write { try PositionShift.run(beyond: used, room: Inbox.roomForPositions, $0) }
     }

@@ -17,8 +17,8 @@ struct RebasedWork {
     ///   - now: The time.
     ///   - db: A snapshot of the other replica.
     init(_ unseen: UnseenRows, seen: VersionVector, now: Stamp, _ db: Database) throws {
-        theirs = RebasedBatch(origin: .random(), known: seen)
-        mine = RebasedBatch(origin: .random(), known: seen)
+        theirs = RebasedBatch(origin: try .random(db), known: seen)
+        mine = RebasedBatch(origin: try .random(db), known: seen)
         let session = try ApplySession(db)
         let reader = try JournalReader(db)
         let rows = try RebasedWork.rows(of: unseen, reader, db)

@@ -1,10 +1,6 @@
 import Foundation
 import Journal
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// Brings a replica back that was away for longer than its lease: the others have compacted what it lacks, and
 /// hold back what it wrote.
 ///
@@ -44,10 +40,10 @@ package struct Return: Sendable {
 
     let inbox: Inbox
     let source: any SnapshotSource
-    var limits = Limits.standard
-    var clock: any SyncClock = SystemClock()
+    package var limits = Limits.standard
+    package var clock: any SyncClock = SystemClock()
     /// 64 random bits at each call, for the jitter of retries.
-    var entropy: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    package var entropy: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
     package init(_ inbox: Inbox, from source: any SnapshotSource) {
         self.inbox = inbox
@@ -62,25 +58,27 @@ package struct Return: Sendable {
     ///   copy; `busy`; failures of the connection. The file is unchanged then. Parts of the snapshot that have
     ///   arrived stay beside it, and the next attempt goes on from there.
     package func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Report {
-        let path = inbox.replica.options.files.resolved(inbox.replica.path)
+        let files = inbox.replica.options.files
+        let path = files.resolved(inbox.replica.path)
         let fresh = path + "-return"
-        try await blocking { try Return.removeLeftovers(fresh) }
+        try await blocking { Return.removeLeftovers(fresh, files) }
         var clone = Clone(from: source, to: fresh)
         clone.cluster = try await blocking { [inbox] in try inbox.replica.identity().cluster }
         clone.limits = limits
         clone.clock = clock
+        clone.files = files
         clone.entropy = entropy
         let snapshot = try await clone.run { progress(.cloning($0)) }
         return try await SyncError.wrapping {
             try await blocking { [inbox, clock] in
-                defer { try? Return.removeLeftovers(fresh) }
+                defer { Return.removeLeftovers(fresh, files) }
                 try inbox.prepare(fresh)
                 progress(.keeping)
-                let kept = Return.free(path + "-before-return-" + Return.name(of: clock.wallMilliseconds()))
+                let kept = Return.free(path + "-before-return-" + Return.name(of: clock.wallMilliseconds()), files)
                 do {
                     _ = try DatabaseCopy(to: kept).run(of: inbox.replica)
                 } catch {
-                    DatabaseCopy.remove(kept)
+                    DatabaseCopy.remove(kept, files)
                     throw error
                 }
                 progress(.replacing)
@@ -90,7 +88,7 @@ package struct Return: Sendable {
                     done = try inbox.takeOver(fresh)
                 } catch {
                     // The file is what it was, so the copy is no use.
-                    DatabaseCopy.remove(kept)
+                    DatabaseCopy.remove(kept, files)
                     throw error
                 }
                 return Report(
@@ -102,14 +100,14 @@ package struct Return: Sendable {
     }
 
     /// A replica that an attempt made which was killed later.
-    private static func removeLeftovers(_ fresh: String) throws {
-        DatabaseCopy.remove(fresh)
-        for suffix in ["-identity", "-acks", "-peers", "-checkpoint"] { unlink(fresh + suffix) }
+    private static func removeLeftovers(_ fresh: String, _ files: any FileSystem) {
+        DatabaseCopy.remove(fresh, files)
+        for suffix in ["-identity", "-acks", "-peers", "-checkpoint"] { files.remove(fresh + suffix) }
     }
 
-    private static func free(_ name: String) -> String {
+    private static func free(_ name: String, _ files: any FileSystem) -> String {
         var (candidate, number) = (name, 1)
-        while access(candidate, F_OK) == 0 {
+        while files.exists(candidate) {
             number += 1
             candidate = "\(name)-\(number)"
         }

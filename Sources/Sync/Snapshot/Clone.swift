@@ -43,6 +43,8 @@ package struct Clone: Sendable {
     package var cluster: String?
     package var limits = Limits.standard
     package var clock: any SyncClock = SystemClock()
+    /// Where the new file lies.
+    package var files: any FileSystem = SystemFiles()
     /// 64 random bits at each call, for the jitter of retries.
     package var entropy: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
 
@@ -70,12 +72,12 @@ package struct Clone: Sendable {
                 throw SyncError(
                     .otherCluster, "\(source.name) belongs to the cluster \(manifest.cluster), not to \(cluster)")
             }
-            let file = try PartFile.writing(partial)
+            let file = try PartFile.writing(partial, files)
             // A thread may still hold the file for a moment when a cancelled request has ended here.
             defer { file.unlock() }
             // A clone that was killed while it took its identity. SQLite would roll back pages of that file in
             // this one; the digests find those that it had changed.
-            DatabaseCopy.removeLogs(of: partial)
+            DatabaseCopy.removeLogs(of: partial, files)
             do {
                 fetched += try await fetch(manifest, into: file, progress)
             } catch let error as SyncError where error.code == .notFound {
@@ -99,7 +101,7 @@ package struct Clone: Sendable {
 
     private func checkTarget() throws {
         do {
-            try DatabaseCopy.checkFree(path)
+            try DatabaseCopy.checkFree(path, files)
         } catch let error as JournalError {
             throw SyncError(.configuration, error.message, hint: error.hint)
         }
@@ -167,7 +169,7 @@ package struct Clone: Sendable {
     }
 
     private func checkRoom(for bytes: Int64) throws {
-        guard let room = PartFile.room(beside: path), room < bytes else { return }
+        guard let room = files.room(beside: path), room < bytes else { return }
         throw SyncError(
             .storage, "The disk has room for \(room) bytes, and \(bytes) are needed at \(path)",
             hint: "Free some space, or name a file on another disk.")
@@ -235,7 +237,8 @@ package struct Clone: Sendable {
                         hint: "Look at that peer: `syncd status` on its file, and its log.")
                 }
                 guard
-                    let outcome = try ReplicaFromCopy.publish(partial, as: path, reason: .created, time: time)
+                    let outcome = try ReplicaFromCopy.publish(
+                        partial, as: path, reason: .created, time: time, files: files)
                 else { throw JournalError(.notAReplica, "The file that \(source.name) sent has no change journal") }
                 return outcome
             } catch {

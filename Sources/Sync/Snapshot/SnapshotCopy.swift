@@ -1,14 +1,9 @@
-import Foundation
 import Journal
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// A copy of a replica's file at one moment, without a name: a crash leaves nothing behind.
-struct SnapshotCopy: Sendable {
+package struct SnapshotCopy: Sendable {
     let file: PartFile
-    let manifest: SnapshotManifest
+    package let manifest: SnapshotManifest
     /// Up to where the journal in it is compacted.
     let horizon: VersionVector
 
@@ -19,33 +14,31 @@ struct SnapshotCopy: Sendable {
 
     /// Removes the unfinished copies of processes that died. For the one daemon of a file, before it serves.
     static func removeLeftovers(of replica: Replica) {
-        let prefix = prefix(of: replica)
-        let directory = (prefix as NSString).deletingLastPathComponent
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory.isEmpty ? "." : directory)) ?? [] {
-            let path = directory.isEmpty ? name : (directory as NSString).appendingPathComponent(name)
-            if path.hasPrefix(prefix) { unlink(path) }
-        }
+        let files = replica.options.files
+        for path in files.paths(beginningWith: prefix(of: replica)) { files.remove(path) }
     }
 
     /// Copies the file while programs write to it.
     ///
     /// - Parameter onProgress: Called with the pages that are copied, and all of them.
     /// - Throws: Errors of the file and of the disk; ``JournalError/Code/notAReplica``.
-    static func make(
-        of replica: Replica, limits: Limits, onProgress: (_ completed: Int, _ total: Int) -> Void
+    package static func make(
+        of replica: Replica, limits: Limits, onProgress: (_ completed: Int, _ total: Int) -> Void = { _, _ in }
     ) throws -> SnapshotCopy {
-        let path = prefix(of: replica) + OriginID.random().description
-        defer { DatabaseCopy.remove(path) }
+        let id = try replica.read { try OriginID.random($0) }.description
+        let path = prefix(of: replica) + id
+        let files = replica.options.files
+        defer { DatabaseCopy.remove(path, files) }
         // Otherwise each receiver would derive what is derived here once.
         repeat { try replica.refreshDerivedState() } while try replica.hasLongTail()
         let content = try DatabaseCopy(to: path).run(of: replica) { progress in
             onProgress(progress.completedPages, progress.totalPages)
         }
-        _ = try LocalTables.empty(path, unlock: replica.options.unlock)
+        _ = try LocalTables.empty(path, unlock: replica.options.unlock, files: files)
         guard let identity = content.identity else {
             throw JournalError(.notAReplica, "The database has no change journal")
         }
-        let file = try PartFile.reading(path)
+        let file = try PartFile.reading(path, files)
         let bytes = try file.size()
         let size = limits.snapshotPartBytes
         var hash = SHA256()
@@ -57,8 +50,15 @@ struct SnapshotCopy: Sendable {
         return SnapshotCopy(
             file: file,
             manifest: SnapshotManifest(
-                id: OriginID.random().description, cluster: identity.cluster, origin: identity.origin,
+                id: id, cluster: identity.cluster, origin: identity.origin,
                 vector: content.vector, bytes: bytes, partBytes: size, parts: parts),
             horizon: content.horizon)
+    }
+
+    /// Returns the bytes of a part.
+    ///
+    /// - Throws: ``SyncError/Code/storage``.
+    package func part(_ index: Int) throws(SyncError) -> [UInt8] {
+        try file.read(manifest.size(ofPart: index), at: Int64(index) * Int64(manifest.partBytes))
     }
 }

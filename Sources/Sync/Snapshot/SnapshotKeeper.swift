@@ -7,8 +7,7 @@ import Synchronization
 /// nothing behind; and it is dropped when nobody has asked for it for a while.
 final class SnapshotKeeper: Sendable {
     private struct Prepared {
-        let file: PartFile
-        let manifest: SnapshotManifest
+        let copy: SnapshotCopy
         let made: Int64
         var used: Int64
     }
@@ -48,7 +47,7 @@ final class SnapshotKeeper: Sendable {
                 if now - prepared.made < limits.snapshotAgeMilliseconds || isInUse {
                     prepared.used = now
                     state = .ready(prepared)
-                    return (.ready(prepared.manifest), false)
+                    return (.ready(prepared.copy.manifest), false)
                 }
                 fallthrough
             case .none:
@@ -67,7 +66,7 @@ final class SnapshotKeeper: Sendable {
     func part(_ index: Int, of id: String) async throws -> [UInt8] {
         let now = clock.steadyMilliseconds()
         let found = state.withLock { state -> Prepared? in
-            guard case .ready(var prepared) = state, prepared.manifest.id == id else { return nil }
+            guard case .ready(var prepared) = state, prepared.copy.manifest.id == id else { return nil }
             prepared.used = now
             state = .ready(prepared)
             return prepared
@@ -77,13 +76,10 @@ final class SnapshotKeeper: Sendable {
                 .notFound, "The snapshot is no longer here",
                 hint: "Ask for a new one; equal parts need not be sent again.")
         }
-        guard found.manifest.parts.indices.contains(index) else {
+        guard found.copy.manifest.parts.indices.contains(index) else {
             throw SyncError(.notFound, "The snapshot has no part \(index)")
         }
-        return try await blocking {
-            try found.file.read(
-                found.manifest.size(ofPart: index), at: Int64(index) * Int64(found.manifest.partBytes))
-        }
+        return try await blocking { try found.copy.part(index) }
     }
 
     // MARK: - Making a snapshot
@@ -95,7 +91,7 @@ final class SnapshotKeeper: Sendable {
         do {
             let prepared = try await blocking { [self] in try make() }
             state.withLock { $0 = .ready(prepared) }
-            await dropWhenIdle(prepared.manifest.id)
+            await dropWhenIdle(prepared.copy.manifest.id)
         } catch {
             state.withLock { $0 = .failed(SyncError(wrapping: error)) }
         }
@@ -104,7 +100,7 @@ final class SnapshotKeeper: Sendable {
     private func make() throws -> Prepared {
         let copy = try SnapshotCopy.make(of: replica, limits: limits) { note(completed: $0, of: $1) }
         let now = clock.steadyMilliseconds()
-        return Prepared(file: copy.file, manifest: copy.manifest, made: now, used: now)
+        return Prepared(copy: copy, made: now, used: now)
     }
 
     private func note(completed: Int, of total: Int) {
@@ -116,7 +112,7 @@ final class SnapshotKeeper: Sendable {
     private func dropWhenIdle(_ id: String) async {
         while true {
             let left = state.withLock { state -> Int64? in
-                guard case .ready(let prepared) = state, prepared.manifest.id == id else { return nil }
+                guard case .ready(let prepared) = state, prepared.copy.manifest.id == id else { return nil }
                 let left = prepared.used + limits.snapshotIdleMilliseconds - clock.steadyMilliseconds()
                 if left <= 0 { state = .none }
                 return left > 0 ? left : nil

@@ -37,7 +37,7 @@ for failure in report.failures { say("power-loss: \(failure)") }
 if isJSON {
     struct Output: Encodable {
         var seed: UInt64
-        var images, moments, continued, lives, transactions, exchanges, faults: Int
+        var images, moments, continued, lives, transactions, exchanges, faults, compacted, returns, clones: Int
         var imagesByLoss: [String: Int]
         var seconds, imagesPerSecond: Double
         var failures: [String]
@@ -47,6 +47,7 @@ if isJSON {
     let output = Output(
         seed: seed, images: report.images, moments: report.moments, continued: report.continued, lives: report.lives,
         transactions: report.transactions, exchanges: report.exchanges, faults: report.faults,
+        compacted: report.compacted, returns: report.returns, clones: report.clones,
         imagesByLoss: report.imagesByLoss, seconds: report.seconds, imagesPerSecond: report.imagesPerSecond,
         failures: report.failures)
     if let line = try? encoder.encode(output) { FileHandle.standardOutput.write(line + Data("\n".utf8)) }
@@ -55,7 +56,8 @@ if isJSON {
         """
         power-loss: \(report.images) images at \(report.moments) moments of \(report.lives) scenarios, \
         \(report.continued) of them worked on, \(report.transactions) transactions, \(report.exchanges) exchanges, \
-        \(report.faults) faults, \(Int(report.imagesPerSecond)) images each second, \(report.failures.count) failures
+        \(report.faults) faults, \(report.compacted) entries compacted, \(report.returns) returns, \(report.clones) clones, \
+        \(Int(report.imagesPerSecond)) images each second, \(report.failures.count) failures
         """)
 }
 exit(report.failures.isEmpty && report.images >= images ? 0 : 1)

@@ -14,6 +14,7 @@ final class CampaignMachine {
         limits.recapturesByItself = false
         limits.changesPerBatch = 24
         limits.conflictRetention = ConflictRetention()
+        limits.snapshotPartBytes = 16 << 10
         return limits
     }()
 
@@ -72,6 +73,36 @@ final class CampaignMachine {
     @discardableResult
     func exchange(with other: CampaignMachine) async throws -> SyncReport {
         try await exchange(over: LocalTransport(other.endpoint, name: other.disk.directory))
+    }
+
+    // MARK: - The life of the file
+
+    /// Compacts what all replicas are known to have, in steps of some rows.
+    ///
+    /// - Returns: How many entries were removed.
+    func compact() throws -> Int {
+        disk.setTime(milliseconds: clock.wallMilliseconds())
+        return try fixture.compactWhatIsStable()
+    }
+
+    /// Takes the content of another machine, and writes again what that one has not seen.
+    func comeBack(from other: CampaignMachine) async throws -> Return.Report {
+        disk.setTime(milliseconds: clock.wallMilliseconds())
+        var back = Return(inbox, from: SnapshotShelf(other.replica, limits: CampaignMachine.limits))
+        back.limits = CampaignMachine.limits
+        back.clock = clock
+        return try await back.run()
+    }
+
+    /// Makes a further replica from another machine's snapshot, beside this one's file.
+    func clone(_ other: CampaignMachine, to name: String) async throws -> Clone.Report {
+        disk.setTime(milliseconds: clock.wallMilliseconds())
+        let source = SnapshotShelf(other.replica, limits: CampaignMachine.limits)
+        var clone = Clone(from: source, to: disk.path(name))
+        clone.limits = CampaignMachine.limits
+        clone.clock = clock
+        clone.files = disk.files
+        return try await clone.run()
     }
 
     // MARK: - The schema

@@ -13,6 +13,10 @@ package enum PowerLossCampaign {
         package var continued = 0
         /// Other operations that failed.
         package var faults = 0
+        /// Entries that compaction removed, returns, and clones.
+        package var compacted = 0
+        package var returns = 0
+        package var clones = 0
         package var imagesByLoss: [String: Int] = [:]
         package var seconds = 0.0
         package var failures: [String] = []
@@ -60,6 +64,9 @@ extension PowerLossCampaign.Report {
         images += counts.images
         continued += counts.exchangedImages
         faults += counts.faults
+        compacted += counts.compacted
+        returns += counts.returns
+        clones += counts.clones
         imagesByLoss.merge(counts.byLoss, uniquingKeysWith: +)
     }
 }

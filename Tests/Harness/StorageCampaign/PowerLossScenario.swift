@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Journal
 import SimulatedDisk
@@ -13,21 +14,28 @@ final class PowerLossScenario {
         var images = 0
         var exchangedImages = 0
         var faults = 0
+        var compacted = 0
+        var returns = 0
+        var clones = 0
         /// Images by kind of loss.
         var byLoss: [String: Int] = [:]
     }
 
-    private(set) var counts = Counts()
+    var counts = Counts()
 
     private let seed: UInt64
     private var random: SplitMix
-    private let durability: Replica.Durability
+    /// Draws what happens to the file besides; nil when nothing does.
+    var lifecycle: SplitMix?
+    let durability: Replica.Durability
     /// True when the disk also fails from time to time.
     private let isFaulty: Bool
     private let clock = CampaignClock()
-    private let witness: Witness
-    private var machine: CampaignMachine
-    private var peer: CampaignMachine
+    let witness: Witness
+    var machine: CampaignMachine
+    var peer: CampaignMachine
+    /// What the journals of both held at some time.
+    var archive = StoredChanges()
     /// True while the machine's process has ended. A restart may fail with the disk.
     private var isDown = false
     /// The disk of a replica that has met nobody.
@@ -37,6 +45,10 @@ final class PowerLossScenario {
     private var nextPeerToken = 1
     /// Transactions in the order of the machine's journal.
     private var order: [String] = []
+    /// The same before a return: the journal is another one then.
+    private var formerOrder: [String] = []
+    /// The clones, and what the complete ones have at least.
+    var clones: [(name: String, vector: VersionVector?)] = []
 
     private static let origins = (
         machine: OriginID(high: 0x50 << 56, low: 1), peer: OriginID(high: 0x40 << 56, low: 1),
@@ -48,6 +60,8 @@ final class PowerLossScenario {
     init(seed: UInt64) throws {
         self.seed = seed
         random = SplitMix(seed: seed)
+        var life = SplitMix(seed: seed ^ 0x11FE)
+        lifecycle = life.chance(50) ? life : nil
         durability = random.chance(50) ? .full : .normal
         isFaulty = random.chance(25)
         SimulatedDisk.seedRandomness(seed)
@@ -75,16 +89,19 @@ final class PowerLossScenario {
                 .init(.capture, .random(perMillion: 250_000, seed: random.next()), of: .changes))
             let fault = addFault()
             let what: String
+            formerOrder = order
             do {
-                what = try await self.step()
+                if let done = try await lifecycleStep() { what = done } else { what = try await self.step() }
             } catch {
-                guard let fault, machine.disk.happened(fault) > 0 else { throw error }
+                guard let fault, machine.disk.happened(fault) > 0 else {
+                    print("ERR", seed, step, error, (error as NSError).userInfo); throw error
+                }
                 what = "a step that failed: \(error)"
             }
             if let fault { counts.faults += machine.disk.happened(fault) }
             machine.disk.clearFaults()
             if isDown { try startAgain() }
-            order = try StoredState(machine.replica).tokens
+            order = try collect().tokens
             var moments: [SimulatedDisk] = []
             while let moment = machine.disk.takeCapture() { moments.append(moment) }
             moments.append(machine.disk.copy())
@@ -100,6 +117,7 @@ final class PowerLossScenario {
                 }
             }
             witness.forgetPeers()
+            removeClones()
         }
         try machine.close()
         try peer.close()
@@ -231,7 +249,7 @@ final class PowerLossScenario {
     private func look(at image: SimulatedDisk, of moment: SimulatedDisk, _ loss: SimulatedDisk.Loss) async throws {
         let isDurable = durability == .full || loss == .none
         let survivor = try restart(image, durability)
-        let state = try StoredState(survivor.replica)
+        let state = try StoredState(survivor.replica, archive)
         for problem in try survivor.replica.read({ try String.fetchAll($0, sql: "PRAGMA integrity_check") })
         where problem != "ok" {
             throw CampaignFailure("P17", "the database is damaged: \(problem)")
@@ -248,6 +266,7 @@ final class PowerLossScenario {
                 throw CampaignFailure("P4", "a peer was promised more than there is")
             }
         }
+        try checkClones(on: image)
         if random.chance(25) { try await goOn(survivor, moment.copiedAfter) }
         try survivor.close()
     }
@@ -262,7 +281,10 @@ final class PowerLossScenario {
         // A failed step may still have its transaction in the file. It was never confirmed, so another one
         // may be before it.
         let survivors = state.tokens.filter { !witness.undecided.contains($0) }
-        guard order.filter({ !witness.undecided.contains($0) }).starts(with: survivors) else {
+        let isPrefix = [order, formerOrder].contains { order in
+            order.filter { !witness.undecided.contains($0) }.starts(with: survivors)
+        }
+        guard isPrefix else {
             throw CampaignFailure("P3", "what survived is no prefix: \(survivors.suffix(5)) of \(order.suffix(8))")
         }
     }
@@ -272,23 +294,30 @@ final class PowerLossScenario {
         guard let peerDisk = witness.peer(at: moment) else { return }
         counts.exchangedImages += 1
         let known = try restart(peerDisk.copy(), .full)
-        let stranger = try restart(strangerDisk.copy(), .full)
-        let before = try StoredState(known.replica)
-        for machine in [survivor, known, stranger] { try machine.migrate(to: level) }
+        // Who has met nobody gets nothing from those who have compacted.
+        let stranger = lifecycle == nil ? try restart(strangerDisk.copy(), .full) : nil
+        let all = [survivor, known] + (stranger.map { [$0] } ?? [])
+        let before = try StoredState(known.replica, archive)
+        for machine in all { try machine.migrate(to: level) }
         clock.advance(milliseconds: 1)
         for number in 1...2 { try write("later\(number)", to: survivor) }
-        if random.chance(50) {
-            try await survivor.exchange(with: stranger)
+        let survivorCalls = random.chance(50)
+        if survivorCalls {
+            if let stranger { try await survivor.exchange(with: stranger) }
             try await survivor.exchange(with: known)
         } else {
             try await known.exchange(with: survivor)
-            try await stranger.exchange(with: survivor)
+            if let stranger { try await stranger.exchange(with: survivor) }
         }
-        try await stranger.exchange(with: known)
+        if let stranger { try await stranger.exchange(with: known) }
         try await survivor.exchange(with: known)
-        try await survivor.exchange(with: stranger)
-        try await stranger.exchange(with: known)
-        let states = try [survivor, known, stranger].map { try StoredState($0.replica) }
+        if let stranger {
+            try await survivor.exchange(with: stranger)
+            try await stranger.exchange(with: known)
+        }
+        var later = archive
+        for machine in all { later.add(try StoredState(machine.replica).changes) }
+        let states = try all.map { try StoredState($0.replica, later) }
         for state in states {
             if let problem = state.problems.first { throw CampaignFailure("P9, P20", "afterwards, \(problem)") }
             if let contradiction = before.contradiction(with: state) { throw CampaignFailure("P14", contradiction) }
@@ -300,6 +329,6 @@ final class PowerLossScenario {
             throw CampaignFailure("P15", "the transaction \(token), which was known before, is lost")
         }
         try known.close()
-        try stranger.close()
+        try stranger?.close()
     }
 }

@@ -14,17 +14,26 @@ struct StoredState {
     private(set) var histories: [OriginID: [UInt64]] = [:]
     /// The names of the transactions in the journal, in its order.
     private(set) var tokens: [String] = []
+    /// What the journal holds, in its order.
+    let changes: [StoredChange]
     let vector: VersionVector
     private(set) var problems: [String] = []
 
-    init(_ replica: Replica) throws {
-        let (vector, batch, tables) = try replica.read { db in
+    /// - Parameter archive: What compaction may have removed from the journal.
+    init(_ replica: Replica, _ archive: StoredChanges = StoredChanges()) throws {
+        let (vector, horizon, changes, tables) = try replica.read { db in
             let reader = try JournalReader(db)
-            return (reader.vector(), try reader.batch(after: VersionVector()), try StoredState.tables(db))
+            return (
+                reader.vector(), try Horizon(db).vector, StoredChange.all(in: try reader.batch(after: VersionVector())),
+                try StoredState.tables(db)
+            )
         }
         self.vector = vector
         self.tables = tables
-        read(batch)
+        self.changes = changes
+        let all = archive.compacted(upTo: horizon, without: changes) + changes
+        read(all)
+        tokens = changes.compactMap(\.token)
         for (name, rows) in tables where rows != replayed[name] ?? [:] {
             problems.append("\(name) holds \(StoredState.difference(rows, replayed[name] ?? [:]))")
         }
@@ -61,7 +70,7 @@ struct StoredState {
 
     /// The changes of a row's greatest life make it: each column keeps the change with the greatest stamp;
     /// see docs/CONFLICTS.md.
-    private mutating func read(_ batch: ChangeBatch) {
+    private mutating func read(_ changes: [StoredChange]) {
         struct Claim {
             var stamp: Stamp
             var origin: OriginID
@@ -71,38 +80,26 @@ struct StoredState {
             var life: Int64 = 0
             var claims: [String: Claim] = [:]
         }
+        for (origin, list) in Dictionary(grouping: changes, by: \.origin) {
+            for (index, change) in list.sorted(by: { $0.version < $1.version }).enumerated() {
+                if change.version != Int64(index) + 1 {
+                    problems.append("version \(change.version) of \(origin) is the \(index + 1). that is known")
+                }
+                histories[origin, default: []].append(change.digest)
+            }
+        }
         var rows: [String: [[Value]: Row]] = [:]
-        for run in batch.runs {
-            for index in run.changes {
-                let change = batch.changes[index]
-                let shape = batch.shapes[change.shape]
-                let values = batch.values[change.values]
-                let version = run.firstVersion + Int64(index - run.changes.lowerBound)
-                if version != Int64(histories[run.origin]?.count ?? 0) + 1 {
-                    problems.append("version \(version) of \(run.origin) stands out of order")
+        for change in changes {
+            var row = rows[change.table]?[change.key] ?? Row()
+            defer { rows[change.table, default: [:]][change.key] = row }
+            guard change.life >= row.life else { continue }
+            if change.life > row.life { row = Row(life: change.life) }
+            for (column, value) in change.columns {
+                let claim = Claim(stamp: change.stamp, origin: change.origin, value: value)
+                if let other = row.claims[column], (other.stamp, other.origin) > (claim.stamp, claim.origin) {
+                    continue
                 }
-                histories[run.origin, default: []].append(
-                    ChangeDigest.of(
-                        table: shape.table, operation: change.operation, stamp: change.stamp, values: values))
-                let key = Array(values.prefix(shape.keyCount))
-                if shape.table == "token", change.operation == .insert, case .text(let name) = key[0] {
-                    tokens.append(String(decoding: name, as: UTF8.self))
-                }
-                var row = rows[shape.table]?[key] ?? Row()
-                defer { rows[shape.table, default: [:]][key] = row }
-                guard change.life >= row.life else { continue }
-                if change.life > row.life { row = Row(life: change.life) }
-                var rest = values.dropFirst(shape.keyCount).makeIterator()
-                change.mask.forEach { column in
-                    guard column >= shape.keyCount, let value = rest.next() else { return }
-                    let claim = Claim(stamp: change.stamp, origin: run.origin, value: value)
-                    if let other = row.claims[shape.columns[column]],
-                        (other.stamp, other.origin) > (claim.stamp, claim.origin)
-                    {
-                        return
-                    }
-                    row.claims[shape.columns[column]] = claim
-                }
+                row.claims[column] = claim
             }
         }
         for (table, rows) in rows {

@@ -34,6 +34,17 @@ final class Witness {
         promised.append((vector, disk.count()))
     }
 
+    /// Notes that the machine has another identity, under which it wrote again what nobody had seen.
+    func replace(_ origin: OriginID, keeping version: Int64) {
+        promised = promised.map { entry in
+            let kept = entry.vector.entries.map {
+                VersionVector.Entry(
+                    origin: $0.origin, version: $0.origin == origin ? min($0.version, version) : $0.version)
+            }
+            return (VersionVector(kept.filter { $0.version > 0 }), entry.after)
+        }
+    }
+
     func took(_ peer: SimulatedDisk, sentAfter: Int) { peers.append((peer.copy(), sentAfter)) }
 
     /// Keeps only the last of the past peers.

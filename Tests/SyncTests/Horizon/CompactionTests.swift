@@ -78,6 +78,23 @@ struct CompactionTests {
         try cluster.expectEqual()
     }
 
+    @Test("a new identity keeps the names of compacted changes, also when the mark of their transaction is gone")
+    func newIdentity() throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        for sql in ["INSERT INTO person VALUES ('p', 'x', 0, NULL)"] + (1...4).map({ "UPDATE person SET age = \($0)" })
+        {
+            try cluster.execute(0, sql)
+            try cluster.converge()
+        }
+        #expect(try cluster.members[0].compact() > 0)
+        try cluster.execute(0, "UPDATE person SET age = 5")
+        let old = try cluster.members[0].origin
+        let horizon = try cluster[0].read { try Horizon($0).vector[old] }
+        #expect(horizon > 0)
+        let outcome = try cluster[0].write { try NewIdentity(.manual, of: old, time: 1).run($0, fingerprint: nil) }
+        #expect(try #require(outcome).kept >= horizon)
+    }
+
     @Test("work that ends after any number of transactions leaves a journal that says the same")
     func interrupted() throws {
         for steps in 0..<8 {

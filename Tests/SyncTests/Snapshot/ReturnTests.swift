@@ -64,6 +64,16 @@ struct ReturnTests {
         }
     }
 
+    @Test("the content of a peer that has no changes does not take the place of any")
+    func emptyPeer() async throws {
+        let cluster = try Cluster(2, schema: Self.schema)
+        try cluster.executeLater(0, Self.rows)
+        let before = try cluster.content(0)
+        let shelf = SnapshotShelf(cluster[1], limits: .standard)
+        await #expect(throws: SyncError.self) { try await Return(cluster.inboxes[0], from: shelf).run() }
+        #expect(try cluster.content(0) == before)
+    }
+
     @Test("without a return, the two cannot exchange changes")
     func behind() throws {
         try cluster.executeLater(0, Self.twice)

@@ -169,7 +169,25 @@ int simdisk_file_rename(simdisk *disk, const char *from, const char *to);
 int simdisk_file_lock(simdisk *disk, const char *name);
 void simdisk_file_unlock(simdisk *disk, const char *name);
 
+/* An open file keeps its bytes when its name is removed. A crash of its process ends it: each function then
+ * returns EIO. */
+typedef struct simdisk_open_file simdisk_open_file;
+/* NULL when there is no such file, when the disk is down, and when memory is short. */
+simdisk_open_file *simdisk_open(simdisk *disk, const char *name);
+/* Closes the file, and releases its lock. */
+void simdisk_close(simdisk_open_file *file);
+int simdisk_open_read(simdisk_open_file *file, int64_t offset, void *bytes, size_t count, size_t *read);
+int simdisk_open_write(simdisk_open_file *file, int64_t offset, const void *bytes, size_t count);
+/* Sets the size; what is added is zeros. */
+int simdisk_open_resize(simdisk_open_file *file, int64_t size);
+int64_t simdisk_open_size(const simdisk_open_file *file);
+/* Takes the lock of simdisk_file_lock. */
+int simdisk_open_lock(simdisk_open_file *file);
+void simdisk_open_unlock(simdisk_open_file *file);
+
 /* For observers: not counted, and never with a fault. */
+/* The name at a position, from 0; NULL beyond the last one. Valid until names change. */
+const char *simdisk_name(const simdisk *disk, int position);
 int64_t simdisk_file_size(const simdisk *disk, const char *name); /* -1 when there is no such file */
 uint64_t simdisk_file_inode(const simdisk *disk, const char *name);
 /* Copies a file as `cp` and `sync` do, into the file that is there or into a new one. Bytes and names are

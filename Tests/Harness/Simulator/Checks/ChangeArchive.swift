@@ -37,6 +37,9 @@ struct ChangeArchive {
         }
     }
 
+    /// All changes; none where nothing is compacted.
+    var all: [ReferenceWrite] { Array(writes.values) }
+
     /// Notes that a file lost changes, has other names for them, or took the place of another one.
     mutating func beginAnew(_ machine: Int) { read[machine] = nil }
 

@@ -64,16 +64,21 @@ struct MachineWatch {
         registers.beginAnew()
     }
 
-    /// - Parameter written: The transactions that any program has begun.
+    /// - Parameters:
+    ///   - written: The transactions that any program has begun.
+    ///   - mayReturn: True when the content of another replica may have taken the place of the file's: what only this
+    ///     one knew is written again under the new identity.
     /// - Returns: What the file knows.
-    mutating func check(_ view: FileView, written: Set<Int>, _ counts: inout Counts) throws -> VersionVector {
+    mutating func check(
+        _ view: FileView, written: Set<Int>, mayReturn: Bool, _ counts: inout Counts
+    ) throws -> VersionVector {
         let name = "machine \(view.machine.index)"
         let known = try view.vector()
         let origin = try view.origin
         if origin != self.origin {
             // After a new identity, less may be known of the old origin; peers bring it back.
-            vector = VersionVector(vector.entries.filter { $0.origin != self.origin })
-            promised = VersionVector(promised.entries.filter { $0.origin != self.origin })
+            vector = VersionVector(vector.entries.filter { $0.origin != self.origin && !mayReturn })
+            promised = VersionVector(promised.entries.filter { $0.origin != self.origin && !mayReturn })
             self.origin = origin
             registers.beginAnew()
         }

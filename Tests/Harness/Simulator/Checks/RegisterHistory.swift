@@ -26,13 +26,13 @@ struct RegisterHistory {
     /// earlier ones.
     mutating func beginAnew() { shown = [:] }
 
-    /// - Parameter stamps: The stamp of each transaction. A transaction without a stamp is lost on all
-    ///   machines.
-    /// - Returns: The first step to an older write; nil for none.
-    func stepBack(_ stamps: [Int: Stamp]) -> Step? {
+    /// - Parameter stamps: The first and the last stamp of each transaction. A transaction without a stamp is lost on
+    ///   all machines.
+    /// - Returns: The first step to a write that was always older; nil for none.
+    func stepBack(_ stamps: [Int: ClosedRange<Stamp>]) -> Step? {
         steps.first { step in
             guard let before = stamps[step.before], let after = stamps[step.after] else { return false }
-            return after < before
+            return after.upperBound < before.lowerBound
         }
     }
 }

@@ -45,7 +45,8 @@ final class Daemon: @unchecked Sendable {
         }
         self.replica = replica
         self.executor = executor
-        server = Server(endpoint: replicator.endpoint, executor: executor)
+        server = Server(
+            endpoint: replicator.endpoint, snapshots: SnapshotShelf(replica, limits: limits), executor: executor)
         let replicator = replicator
         task = Task(executorPreference: executor) { await replicator.run() }
     }

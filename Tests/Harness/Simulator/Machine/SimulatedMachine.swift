@@ -39,6 +39,8 @@ final class SimulatedMachine: @unchecked Sendable {
     /// Called soon after a death that no step asked for.
     var whenDead: () -> Void = {}
     private var faults = StandingFaults()
+    /// The last new identity that the daemon took.
+    private var lastIdentity: NewIdentity.Outcome?
     /// Called when a commit of the daemon is refused.
     var hasRefused: () -> Void = {}
     /// Called for each fault of the disk that happened.
@@ -195,8 +197,16 @@ final class SimulatedMachine: @unchecked Sendable {
     }
 
     private func didRun() {
+        noteIdentity()
         leave()
         if isDead, daemon != nil { whenDead() }
+    }
+
+    /// A return replaces the content by a connection that nothing observes.
+    private func noteIdentity() {
+        guard let outcome = daemon?.replicator.inbox.lastRekey, outcome != lastIdentity else { return }
+        lastIdentity = outcome
+        committed()
     }
 
     /// Ends all processes that still run. The disk is then as they left it, or as a loss of power leaves it.

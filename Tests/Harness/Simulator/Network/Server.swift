@@ -1,9 +1,11 @@
 import Journal
 import Sync
+import TestSupport
 
 /// The server of a daemon: it does what a listener does for each request, over the production endpoint.
 struct Server: Sendable {
     let endpoint: Endpoint
+    let snapshots: SnapshotShelf
     let executor: ProcessExecutor
 
     /// - Returns: The task, on the executor of the machine.
@@ -28,6 +30,11 @@ struct Server: Sendable {
                 for try await piece in exchange.request { try await receiver.receive(piece) }
                 try Task.checkCancellation()
                 respond(try await receiver.finish().encoded(), sender)
+            case WireHTTP.snapshotPath:
+                respond(try await snapshots.snapshot().jsonBody(), sender)
+            case WireHTTP.snapshotPartPath:
+                let part = try PartRequest(body: try await body(of: exchange))
+                respond(try await snapshots.part(part.index, of: part.id, size: part.size), sender)
             default:
                 throw SyncError(.notFound, "no such route")
             }
@@ -54,4 +61,27 @@ struct Server: Sendable {
         try Task.checkCancellation()
         return body
     }
+}
+
+/// A request for a part of a snapshot, as the body of a simulated message.
+struct PartRequest {
+    let id: String
+    let index: Int
+    let size: Int
+
+    init(id: String, index: Int, size: Int) {
+        self.id = id
+        self.index = index
+        self.size = size
+    }
+
+    init(body: [UInt8]) throws {
+        let words = String(decoding: body, as: UTF8.self).split(separator: " ")
+        guard words.count == 3, let index = Int(words[1]), let size = Int(words[2]) else {
+            throw SyncError(.notFound, "no such part")
+        }
+        (id, self.index, self.size) = (String(words[0]), index, size)
+    }
+
+    var body: [UInt8] { Array("\(id) \(index) \(size)".utf8) }
 }

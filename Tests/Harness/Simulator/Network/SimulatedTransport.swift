@@ -1,7 +1,7 @@
 import Sync
 
 /// A transport over the simulated network. It carries bytes, which the production codec writes and reads.
-struct SimulatedTransport: Transport {
+struct SimulatedTransport: Transport, SnapshotSource {
     let name: String
     let network: Network
     let from: Int
@@ -40,6 +40,17 @@ struct SimulatedTransport: Transport {
             network.failed(error)
             throw error
         }
+    }
+
+    // MARK: - Snapshots
+
+    func snapshot() async throws -> SnapshotAnswer {
+        let answer = try await whole(send(WireHTTP.snapshotPath, []))
+        return try translated { () throws(WireError) in try SnapshotAnswer(jsonBody: answer) }
+    }
+
+    func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
+        try await whole(send(WireHTTP.snapshotPartPath, PartRequest(id: id, index: index, size: size).body))
     }
 
     // MARK: - Requests

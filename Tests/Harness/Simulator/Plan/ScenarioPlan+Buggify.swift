@@ -22,11 +22,14 @@ extension ScenarioPlan {
         }
     }
 
-    /// The page size of each machine's file in bytes (https://sqlite.org/pragma.html#pragma_page_size).
+    /// The page size of each machine's file in bytes (https://sqlite.org/pragma.html#pragma_page_size). With
+    /// compaction, most machines have one: a file takes content of its own page size only.
     static func pageBytes(_ count: Int, _ kinds: Set<FaultKind>, _ streams: Streams) -> [Int] {
         var random = streams.stream(.buggify, 2)
         let drawn = (0..<count).map { _ in random.pick([512, 1_024, 4_096, 16_384, 65_536]) }
-        return kinds.contains(.buggify) ? drawn : drawn.map { _ in SimulatedMachine.usualPageBytes }
+        guard kinds.contains(.buggify) else { return drawn.map { _ in SimulatedMachine.usualPageBytes } }
+        guard kinds.contains(.compaction) else { return drawn }
+        return drawn.map { random.chance(85) ? drawn[0] : $0 }
     }
 }
 

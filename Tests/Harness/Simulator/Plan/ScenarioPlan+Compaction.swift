@@ -9,10 +9,6 @@ extension ScenarioPlan {
         return random.chance(30) ? [.compaction, .forget] : [.compaction]
     }
 
-    /// What takes acknowledged changes from a file: the others may have compacted what it lacks then, and it comes
-    /// back by a return only, which random lives check (`merge-random`).
-    static let kindsThatLoseChanges: Set<FaultKind> = [.restore, .restoreInPlace, .normalCommits]
-
     static func forgettings(_ count: Int, _ duration: Int64, _ streams: Streams) -> [Step] {
         var random = streams.stream(.compaction, 1)
         return (0..<random.between(1...2)).map { _ in
@@ -37,5 +33,7 @@ extension Limits {
         aliveMilliseconds = 20_000
         compactionRowsPerStep = random.pick([1, 3, 1_000])
         compactionPauseMilliseconds = random.pick([0, 10, 1_000])
+        returnRetryMilliseconds = 5_000
+        snapshotPartBytes = random.pick([8 << 10, 64 << 10])
     }
 }

@@ -27,8 +27,7 @@ extension ScenarioPlan {
         ).union(
             contention.chance(50) ? [.contention] : []
         ).union(ScenarioPlan.hasBuggify(streams) ? [.buggify] : []).union(ScenarioPlan.kindsOfCompaction(streams))
-        var kinds = drawnKinds.subtracting(mute)
-        if kinds.contains(.compaction) { kinds.subtract(ScenarioPlan.kindsThatLoseChanges) }
+        let kinds = drawnKinds.subtracting(mute)
         let knobs = topology.pick(["", "", "", "uniques,checks", "uniques,foreignKeys,softKeys,checks", "schemaSteps"])
         let hasConstraints = knobs.hasPrefix("uniques")
         let schema = HistorySchema(variant: topology.next() >> 16, knobs: HistoryKnobs(named: knobs))

@@ -58,7 +58,8 @@ extension Scenario {
         if let outcome = machine.daemon?.replicator.inbox.lastRekey, outcome != rekeys[machine.index] {
             rekeyed(machine, outcome)
         }
-        let known = try watches[machine.index].check(view, written: written, &counts)
+        let known = try watches[machine.index].check(
+            view, written: written, mayReturn: plan.kinds.contains(.compaction), &counts)
         try checkBookkeeping(machine, known)
         try collect(machine)
         try redeliver(to: machine, known)

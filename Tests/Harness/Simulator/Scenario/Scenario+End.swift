@@ -78,7 +78,8 @@ extension Scenario {
         let clock = MachineClock(scheduler, start: host.clock.wallMilliseconds() - scheduler.now, drift: 0)
         let machine = try SimulatedMachine(
             index, schema: plan.schema, hasRegisters: plan.hasRegisters, origin: Scenario.origin(index), clock: clock,
-            scheduler: scheduler, entropy: streams.stream(.entropy, index))
+            scheduler: scheduler, entropy: streams.stream(.entropy, index),
+            pageBytes: try FileView(machine: host).number("PRAGMA page_size"))
         for addition in host.additions.sorted() { _ = try machine.migrate(addition) }
         note("machine \(index) joins, and follows machine \(host.index)")
         add(machine)
@@ -131,9 +132,9 @@ extension Scenario {
     /// write (P13). All machines know the same here.
     func checkRegisters() throws {
         guard plan.hasRegisters, let daemon = machines[0].daemon else { return }
-        let stamps = RegisterTable.stamps(try KnownChanges(daemon, archive).writes)
+        let stamps = RegisterTable.stamps(try KnownChanges(daemon, archive).writes + archive.all)
         for (write, seen) in overwritten.sorted(by: { $0.key < $1.key }) {
-            if let later = stamps[write], let earlier = stamps[seen], later <= earlier {
+            if let later = stamps[write], let earlier = stamps[seen], later.lowerBound <= earlier.lowerBound {
                 throw Violation("P11", "transaction \(write) overwrote \(seen), and loses against it")
             }
         }

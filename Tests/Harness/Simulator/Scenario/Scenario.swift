@@ -204,7 +204,8 @@ final class Scenario: @unchecked Sendable {
         case .rolledBack: counts.note(.rekeyRolledBack)
         case .outrun, .contradicted: counts.note(.rekeyOutrun)
         case .manual: counts.note(.rekeyManual)
-        case .created, .restored, .returned: break
+        case .returned: counts.note(.returned)
+        case .created, .restored: break
         }
         if outcome.reissued > 0 { counts.note(.reissued) }
     }

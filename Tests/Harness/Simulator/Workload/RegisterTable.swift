@@ -33,11 +33,15 @@ enum RegisterTable {
         return values
     }
 
-    /// - Returns: The stamp of each transaction's write of its register.
-    static func stamps(_ writes: [ReferenceWrite]) -> [Int: Stamp] {
-        var stamps: [Int: Stamp] = [:]
+    /// - Returns: The first and the last stamp of each transaction's write of its register. A return writes again what
+    ///   others had not seen, with a later stamp.
+    static func stamps(_ writes: some Sequence<ReferenceWrite>) -> [Int: ClosedRange<Stamp>] {
+        var stamps: [Int: ClosedRange<Stamp>] = [:]
         for write in writes where write.row.table == name {
-            if case .integer(let txn)? = write.columns["txn"] { stamps[Int(txn)] = write.stamp }
+            guard case .integer(let txn)? = write.columns["txn"] else { continue }
+            let known = stamps[Int(txn)]
+            stamps[Int(txn)] =
+                min(known?.lowerBound ?? write.stamp, write.stamp)...max(known?.upperBound ?? write.stamp, write.stamp)
         }
         return stamps
     }
