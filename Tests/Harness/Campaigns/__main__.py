@@ -11,11 +11,13 @@ from crash import CrashTest
 from crash_points import CrashPoints
 from disk import DiskFull
 from files import FileTest
+from lifecycle import LifecycleBench
 from network import NetworkTest, Soak
 from selftest import SelfTest
 
 KINDS = (
-    CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, BesideBench, Soak, SelfTest,
+    CrashTest, CrashPoints, FileTest, DiskFull, NetworkTest, CopyTest, CloneTest, Apps, BesideBench, LifecycleBench,
+    Soak, SelfTest,
 )
 CAMPAIGNS = {kind.name: kind for kind in KINDS}
 

@@ -26,6 +26,8 @@ class Proxy:
         self.tasks = set()
         # Bytes from this position on do not reach the daemon; they are recorded.
         self.hold, self.is_held = None, False
+        # The bytes that all connections have passed on, in both directions.
+        self.passed = 0
 
     async def serve(self):
         self.server = await asyncio.start_server(self.connection, self.host, 0)
@@ -104,6 +106,7 @@ class Proxy:
                     writer.write(data)
                     await writer.drain()
                 seen += len(data)
+                self.passed += len(data)
             if writer.can_write_eof():
                 writer.write_eof()
         except (OSError, RuntimeError):
