@@ -25,6 +25,7 @@ struct CompactionFold {
 
     /// A row with its stable entries.
     private struct Row {
+        let key: TableKey
         var merged = MergedRow<JournalCell>()
         var positions: [Int64] = []
         var isPinned = false
@@ -47,8 +48,8 @@ struct CompactionFold {
         let parts = UInt64(
             max(1, (survey.counts.repeated + CompactionFold.entriesPerPass - 1) / CompactionFold.entriesPerPass))
         for part in 0..<parts where survey.counts.repeated > 0 {
-            for (key, row) in try rows(ofPart: part, of: parts)
-            where !row.isPinned && (scope.columnwise.contains(key.table) || !row.merged.isAlive) {
+            for row in try rows(ofPart: part, of: parts)
+            where !row.isPinned && (scope.columnwise.contains(row.key.table) || !row.merged.isAlive) {
                 let needed = row.needed
                 removals.formUnion(row.positions.filter { !needed.contains($0) })
             }
@@ -56,8 +57,10 @@ struct CompactionFold {
         return removals.subtracting(kept)
     }
 
-    private func rows(ofPart part: UInt64, of parts: UInt64) throws -> [TableKey: Row] {
-        var rows: [TableKey: Row] = [:]
+    private func rows(ofPart part: UInt64, of parts: UInt64) throws -> [Row] {
+        var rows: [Row] = []
+        // A row is changed in its place: taking it out of a dictionary and back costs more than the fold.
+        var places: [TableKey: Int] = [:]
         var bytes: [UInt8] = []
         try walk.forEach { cursor, run in
             guard let treatment = scope.treatments[cursor.entry.id] else { return }
@@ -65,22 +68,28 @@ struct CompactionFold {
             // The low bits choose the counter, so the high ones choose the part.
             guard survey.counts.isRepeated(hash), (hash >> 32) % parts == part else { return }
             let key = TableKey(table: cursor.entry.table, key: Key(bytes: bytes))
-            var row = rows.removeValue(forKey: key) ?? Row(isPinned: scope.pinnedKeys.contains(key))
-            defer { rows[key] = row }
+            let place: Int
+            if let known = places[key] {
+                place = known
+            } else {
+                place = rows.count
+                places[key] = place
+                rows.append(Row(key: key, isPinned: scope.pinnedKeys.contains(key)))
+            }
             guard survey.isStable(cursor, in: run) else {
-                row.isReferred = true
+                rows[place].isReferred = true
                 return
             }
-            row.positions.append(cursor.seq)
-            if kept.contains(cursor.seq) { row.isReferred = true }
+            rows[place].positions.append(cursor.seq)
+            if kept.contains(cursor.seq) { rows[place].isReferred = true }
             switch treatment {
-            case .pins: row.isPinned = true
+            case .pins: rows[place].isPinned = true
             case .folds(let translation):
                 let change = ScannedChange(
                     seq: cursor.seq, origin: run.origin, version: cursor.version, stamp: cursor.stamp,
                     life: cursor.life, operation: cursor.operation, mask: try cursor.mask(), shape: cursor.entry,
                     key: key.key, known: run.known)
-                if let change = change.rowChange(in: translation, cell: { $0 }) { row.merged.add(change) }
+                if let change = change.rowChange(in: translation, cell: { $0 }) { rows[place].merged.add(change) }
             }
         }
         return rows

@@ -3,7 +3,7 @@ import Journal
 /// Journal entries by table and key, for many small lookups. The arrays are flat: neither an entry nor a
 /// lookup allocates.
 ///
-/// The ``summaries`` answer most lookups, for whole tables. The first lookup of a single key sorts the
+/// Summaries answer most lookups, for whole tables. The first lookup of a single key sorts the
 /// entries into buckets.
 final class ChangeIndex {
     struct Entry {
@@ -51,7 +51,11 @@ final class ChangeIndex {
     }
 
     private(set) var runs: [ScannedRun] = []
-    private(set) var summaries: [Summary] = []
+    private var summaries: [Summary] = []
+    /// The position of the first summary of each run.
+    private var firstSummaries: [Int] = []
+    /// The positions of each origin's runs, in the order of the journal.
+    private var runsOfOrigins: [OriginID: [Int]] = [:]
     private var entries: [Entry] = []
     private var keys: [UInt8] = []
     /// The newest entry of each bucket; -1 when it is empty. The number of buckets is a power of two, and at
@@ -63,7 +67,32 @@ final class ChangeIndex {
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
 
-    func add(run: ScannedRun) { runs.append(run) }
+    func add(run: ScannedRun) {
+        runsOfOrigins[run.origin, default: []].append(runs.count)
+        runs.append(run)
+        firstSummaries.append(summaries.count)
+    }
+
+    /// Calls `body` with each summary of entries beyond the position that `known` gives for their run.
+    ///
+    /// Versions rise along the runs of an origin, so the search goes back from the newest run of each and ends at one
+    /// that is known. Its cost follows what is unknown, however many runs there are.
+    ///
+    /// - Parameter origin: An origin whose entries are left out.
+    func forEachSummary(without origin: OriginID, beyond known: (ScannedRun) -> Int64, _ body: (Summary) -> Void) {
+        for (other, places) in runsOfOrigins where other != origin {
+            for place in places.reversed() {
+                let position = known(runs[place])
+                let end = place + 1 < firstSummaries.count ? firstSummaries[place + 1] : summaries.count
+                var isKnown = firstSummaries[place] < end
+                for summary in summaries[firstSummaries[place]..<end] where summary.lastSeq > position {
+                    isKnown = false
+                    body(summary)
+                }
+                if isKnown { break }
+            }
+        }
+    }
 
     /// Adds an entry of the run that was added last.
     func add(_ row: ScannedRow) throws {

@@ -124,20 +124,22 @@ private struct UnseenWrites {
     /// What the unseen writes touch, by table, each shape once. It is computed in advance: there may be very
     /// many runs, and each change that is unlike the one before looks it up.
     private(set) var reaches: [Int64: [ChangeIndex.Reach]] = [:]
-    /// For each run of the index, the position after which the writer does not know its entries.
-    private var unknownAfter: [Int64] = []
+    private var run: Run?
 
     init(_ changes: ChangeIndex = ChangeIndex()) { self.changes = changes }
 
     mutating func compare(with run: Run) {
-        unknownAfter = changes.runs.map { other in
-            // A peer can claim any version as known. The bound keeps the position from overflowing.
-            other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
-        }
+        self.run = run
         reaches = [:]
-        for summary in changes.summaries where summary.lastSeq > unknownAfter[summary.run] {
+        changes.forEachSummary(without: run.origin, beyond: { UnseenWrites.unknownAfter($0, run) }) { summary in
             add(summary.reach, of: summary.table)
         }
+    }
+
+    /// The position after which the writer of `run` does not know the entries of another run.
+    private static func unknownAfter(_ other: ScannedRun, _ run: Run) -> Int64 {
+        // A peer can claim any version as known. The bound keeps the position from overflowing.
+        other.origin == run.origin ? .max : other.seq(of: min(run.known[other.origin], Int64.max / 4))
     }
 
     private mutating func add(_ reach: ChangeIndex.Reach, of table: Int64) {
@@ -150,9 +152,9 @@ private struct UnseenWrites {
 
     func forEach(table: Int64, key: [UInt8], _ body: (ChangeIndex.Entry) -> Bool) {
         // Most tables have no unseen writes.
-        guard reaches[table] != nil else { return }
+        guard let run, reaches[table] != nil else { return }
         changes.forEach(table: table, key: key) { entry in
-            entry.seq > unknownAfter[entry.run] ? body(entry) : true
+            entry.seq > UnseenWrites.unknownAfter(changes.runs[entry.run], run) ? body(entry) : true
         }
     }
 }
