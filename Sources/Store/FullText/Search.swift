@@ -155,9 +155,9 @@ extension Model {
                 // `objects(for:)` leaves out rows that a newer commit has deleted, so hits are matched by
                 // key.
                 let objects = try context.objects(for: rows.map(\.fields), of: Self.self)
-                let byKey = Dictionary(objects.map { ($0.id.exact, $0) }, uniquingKeysWith: { first, _ in first })
+                let byKey = Dictionary(objects.map { ($0._exactKey, $0) }, uniquingKeysWith: { first, _ in first })
                 return rows.compactMap { row in
-                    byKey[row.fields._key.exact].map { hit($0, row.rank, row.texts) }
+                    byKey[row.fields.exactKey].map { hit($0, row.rank, row.texts) }
                 }
             }
         } catch let error as StoreError {

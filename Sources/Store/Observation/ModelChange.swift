@@ -142,7 +142,7 @@ extension Model {
 
     /// Returns the changes of the rows with these keys.
     public static func changes(in database: Database, ids: some Sequence<ID>) -> ModelChanges<Self> {
-        changes(in: database, ChangeFilter(ids: Set(ids.map(\.exact))))
+        changes(in: database, ChangeFilter(ids: Set(ids.map { Fields._exact($0) })))
     }
 
     /// Returns the changes of the row with this key.

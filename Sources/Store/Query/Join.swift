@@ -225,10 +225,10 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
             // objects by key.
             let lefts = try context.objects(for: rows.map(\.a), of: A.self)
             let rights = try context.objects(for: rows.compactMap(\.b), of: B.self)
-            let leftByKey = Dictionary(lefts.map { ($0.id.exact, $0) }) { first, _ in first }
-            let rightByKey = Dictionary(rights.map { ($0.id.exact, $0) }) { first, _ in first }
+            let leftByKey = Dictionary(lefts.map { ($0._exactKey, $0) }) { first, _ in first }
+            let rightByKey = Dictionary(rights.map { ($0._exactKey, $0) }) { first, _ in first }
             return rows.compactMap { a, b in
-                leftByKey[a._key.exact].map { ($0, b.flatMap { rightByKey[$0._key.exact] }) }
+                leftByKey[a.exactKey].map { ($0, b.flatMap { rightByKey[$0.exactKey] }) }
             }
         }
     }
