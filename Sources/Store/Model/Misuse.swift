@@ -75,6 +75,19 @@ extension Model {
     public static func find<Key>(id: Key) throws -> Self? { nil }
 }
 
+extension Model {
+    /// Refuses a key of another type, and the value of a property.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "the key has another type; properties are set in the block: 'create(in: db) { $0.… = … }'"
+    )
+    @discardableResult
+    public static func create<Key>(
+        _ id: Key, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
+    ) throws -> Self { preconditionFailure("unavailable") }
+}
+
 extension Ref {
     /// Refuses a key of another type.
     @_disfavoredOverload

@@ -107,3 +107,13 @@ func refByText(_ db: Database) throws {
     // error: the key has another type: a reference takes the 'ID' of its model, or an object
     try Pet.create(in: db) { $0.owner = Ref("7") }
 }
+
+func createByText(_ db: Database) throws {
+    // error: the key has another type; properties are set in the block: 'create(in: db) { $0.… = … }'
+    try Person.create("7", in: db)
+}
+
+func createWithProperty(_ db: Database) throws {
+    // error: extraneous argument label 'name:' in call
+    try Person.create(name: "x", in: db)
+}
