@@ -1,7 +1,7 @@
 // Searches among the rows in which a column is true: `Article.search("local first", where: \.isPublished, in: db)`.
 
 extension Model {
-    /// Searches like ``search(_:where:index:weights:marks:limit:offset:in:)`` the rows in which a column is true.
+    /// Searches like `search` with a condition, among the rows in which a column is true.
     ///
     /// - Throws: What the other search throws.
     public static func search<Flag: FlagColumnValue>(
@@ -14,7 +14,7 @@ extension Model {
             offset: offset, in: database)
     }
 
-    /// Searches like ``highlights(_:where:index:marks:limit:in:)`` the rows in which a column is true.
+    /// Searches like `highlights` with a condition, among the rows in which a column is true.
     ///
     /// - Throws: What the other search throws.
     public static func highlights<Flag: FlagColumnValue>(

@@ -79,8 +79,8 @@ extension Model {
         }
     }
 
-    /// Searches like ``search(_:where:index:weights:marks:limit:offset:in:)``, and returns the whole text of
-    /// each indexed column, by column name, with marks around the matched words.
+    /// Searches like `search`, and returns the whole text of each indexed column, by column name, with marks around
+    /// the matched words.
     ///
     /// - Parameters:
     ///   - query: What to search for. A plain string literal means all its words.

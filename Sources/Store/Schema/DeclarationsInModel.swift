@@ -24,7 +24,7 @@ extension Model {
     /// Declares an index of this model by the names of properties or columns.
     ///
     /// - Parameters:
-    ///   - columns: One or more names, as for ``Store/Index/init(_:unique:where:)-(String...,_,_)``.
+    ///   - columns: One or more names, beginning with the column that most queries use.
     ///   - unique: True to refuse rows with equal values.
     ///   - condition: The condition of a partial index, as SQL; nil for all rows.
     public static func Index(_ columns: String..., unique: Bool = false, where condition: String? = nil) -> Store.Index
