@@ -32,7 +32,8 @@
     named(_storage),
     named(init), named(_make), named(_read), named(_offer), named(_exactKey), named(_status),
     named(_withState), named(_announce), named(_look), named(_observeState), named(_observeValues),
-    named(_isObserved), named(database), named(id))
+    named(_isObserved), named(database), named(id), named(_checkDeclarations), named(Index),
+    named(ForeignKey))
 @attached(memberAttribute)
 @attached(
     extension, conformances: TableModel, Model, ValueModel, names: named(schema), named(Columns), named(columns),

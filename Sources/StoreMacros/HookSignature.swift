@@ -13,12 +13,16 @@ struct HookSignature {
     let mayThrow: Bool
     /// The types that it may return; empty for none.
     let results: [String]
+    /// True when the macro knows all types that it may return.
+    var knowsResults = false
 
-    /// The signatures for a model of this name with a key of this type.
+    /// The signatures for a model of this name with a key of this type, `ID` for a key of several columns.
     static func all(model: String, key: String) -> [HookSignature] {
         let fields = ["inout Fields", "inout Self.Fields", "inout \(model).Fields"]
-        let columns = ["Set<String>", "Swift.Set<String>"]
+        let columns = ["Set<String>"]
         let keys = [key, "ID", "Self.ID", "\(model).ID"].flatMap { ["\($0)?", "Optional<\($0)>"] }
+        // The name of another type of key may be an alias.
+        let isKnown = key == "ID" || ModelProperty.standard.contains(key)
         return [
             HookSignature(
                 name: "willInsert", isShared: true, parameter: ("fields", fields), mayThrow: true, results: []),
@@ -29,7 +33,9 @@ struct HookSignature {
             HookSignature(
                 name: "didUpdate", isShared: false, parameter: ("columns", columns), mayThrow: false, results: []),
             HookSignature(name: "didDelete", isShared: false, parameter: nil, mayThrow: false, results: []),
-            HookSignature(name: "makePrimaryKey", isShared: true, parameter: nil, mayThrow: true, results: keys),
+            HookSignature(
+                name: "makePrimaryKey", isShared: true, parameter: nil, mayThrow: true, results: keys,
+                knowsResults: isKnown),
         ]
     }
 
@@ -47,14 +53,16 @@ struct HookSignature {
         let parameters = signature.parameterClause.parameters
         guard let parameter else { return parameters.isEmpty }
         guard let only = parameters.first, parameters.count == 1 else { return false }
-        return only.firstName.text == "_" && parameter.types.contains { $0.withoutSpaces == only.type.spelling }
+        let type = only.type.spellingOfParameter
+        return only.firstName.text == "_"
+            && parameter.types.contains { $0.withoutSpaces == type || type.isNested($0.withoutSpaces) }
     }
 
     /// True for an optional of the key, or of a type that the macro does not know, such as a type alias.
     private func mayBeResult(_ type: String) -> Bool {
-        if results.contains(where: { $0.withoutSpaces == type }) { return true }
-        let known: Set<String> = ["Int?", "Int64?", "Int32?", "String?", "UUID?", "Data?", "Double?"]
-        return type.hasSuffix("?") && !known.contains(type)
+        if results.contains(where: { type == $0.withoutSpaces || type.isNested($0.withoutSpaces) }) { return true }
+        guard type.hasSuffix("?") else { return false }
+        return !knowsResults || !ModelProperty.standard.contains(String(type.dropLast()))
     }
 
     private func isVisible(_ modifiers: DeclModifierListSyntax, access: String) -> Bool {
@@ -84,8 +92,13 @@ struct HookSignature {
     ) {
         for hook in all(model: model, key: key) {
             let named = functions.filter { $0.name.text == hook.name }
-            if named.contains(where: { hook.fits($0, access: access) }) { continue }
+            if named.contains(where: { hook.fits($0, access: access) && $0.actor == nil }) { continue }
             for function in named {
+                if let actor = function.actor, hook.fits(function, access: access) {
+                    let problem = ModelProblem.hookOfActor(hook.name, actor.baseName)
+                    report(problem.at(actor, fixIts: [ModelFix.removing(actor)]))
+                    continue
+                }
                 let text = hook.declaration(like: function, access: access)
                 let start = function.modifiers.first?.name ?? function.funcKeyword
                 let range =
@@ -104,11 +117,36 @@ extension DeclModifierSyntax {
     fileprivate var isShared: Bool { [.keyword(.static), .keyword(.class)].contains(name.tokenKind) }
 }
 
+extension FunctionDeclSyntax {
+    /// The attribute that binds the function to a global actor, as far as its name shows it.
+    fileprivate var actor: AttributeSyntax? {
+        attributes.compactMap { $0.as(AttributeSyntax.self) }.first { $0.baseName.hasSuffix("Actor") }
+    }
+}
+
 extension TypeSyntax {
-    /// The type without the spaces around it and in it.
-    fileprivate var spelling: String { trimmedDescription.withoutSpaces }
+    /// The type without the spaces around it and in it, and without the name of Swift's module.
+    fileprivate var spelling: String {
+        trimmedDescription.withoutSpaces.replacing("Swift.", with: "")
+    }
+
+    /// The same for a parameter: who owns the value makes no other signature, unlike `inout`.
+    fileprivate var spellingOfParameter: String {
+        guard let specified = self.as(AttributedTypeSyntax.self) else { return spelling }
+        let isInout = specified.specifiers.contains { $0.trimmedDescription == "inout" }
+        return (isInout ? "inout" : "") + specified.baseType.spelling
+    }
 }
 
 extension String {
     fileprivate var withoutSpaces: String { filter { !$0.isWhitespace } }
+
+    /// True for `Outer.Model.Fields` when `type` is `Model.Fields`: the type with the names around it.
+    fileprivate func isNested(_ type: String) -> Bool {
+        let (own, other) = (removingInout, type.removingInout)
+        return hasPrefix("inout") == type.hasPrefix("inout") && other.contains(".") && !other.hasPrefix("Self.")
+            && own.hasSuffix(".\(other)")
+    }
+
+    private var removingInout: String { hasPrefix("inout") ? String(dropFirst(5)) : self }
 }

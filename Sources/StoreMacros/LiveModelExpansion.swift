@@ -21,6 +21,7 @@ struct LiveModelExpansion {
         members.append(
             contentsOf: model.columnDeclarations(of: model.name, place).map { DeclSyntax(stringLiteral: $0) })
         members.append(contentsOf: plumbing.map { DeclSyntax(stringLiteral: $0) })
+        if let check = model.statics.check(place) { members.append(DeclSyntax(stringLiteral: check)) }
         return members
     }
 
@@ -41,7 +42,7 @@ struct LiveModelExpansion {
     private var plumbing: [String] {
         var declarations: [String] = []
         if model.keys.count == 1 {
-            declarations.append("\(access)typealias ID = \(model.keys[0].isKnown ? model.keyType : "Fields.ID")")
+            declarations.append("\(access)typealias ID = \(model.keyType)")
         }
         declarations.append(model.schemaDeclaration)
         declarations.append("let _storage: Store.ModelStorage<Fields>")
@@ -75,7 +76,8 @@ struct LiveModelExpansion {
                 _storage.read(self, body)
             }
             """)
-        declarations.append("\(access)var _exactKey: Store.ExactKey { _storage.key().exact }")
+        let exact = uncheckedKey == nil ? "_storage.key().exact" : "Fields._exact(_storage.key())"
+        declarations.append("\(access)var _exactKey: Store.ExactKey { \(exact) }")
         declarations.append("\(access)var _status: Store.RowStatus { _storage.status() }")
         declarations.append(
             """
@@ -110,12 +112,12 @@ struct LiveModelExpansion {
         let names = model.keys.map(\.name)
         return """
             \(access)struct ID: Store.ModelKey {
-            \(lines(model.keys) { place.mark($0, "    \(access)var \($0.name): \($0.keyType)") })
+            \(lines(model.keys) { "    \(access)var \($0.name): \($0.type)" })
                 \(access)init(\(model.keys.map { "\($0.name): \($0.type)" }.joined(separator: ", "))) {
             \(lines(names) { "        self.\($0) = \($0)" })
                 }
                 \(access)func appendExact(to bytes: inout [UInt8]) {
-            \(lines(names) { "        self.\($0).appendExact(to: &bytes)" })
+            \(lines(model.keys) { "        \(appendExact($0))" })
                 }
                 \(access)var exact: Store.ExactKey { .bytes(exactBytes) }
                 \(access)static func == (a: ID, b: ID) -> Bool { a.exact == b.exact }
@@ -198,13 +200,21 @@ struct LiveModelExpansion {
         guard model.keys.count == 1, let key = model.keys.first else {
             return "    \(access)typealias ID = \(model.name).ID"
         }
-        return place.mark(key, "    \(access)typealias ID = \(key.keyType)")
+        return "    \(access)typealias ID = \(key.type)"
+    }
+
+    /// The only key, when the macro does not know that its type is one.
+    private var uncheckedKey: ModelProperty? {
+        model.keys.count == 1 ? model.keys.first { !$0.isKnownKey } : nil
+    }
+
+    private func appendExact(_ key: ModelProperty) -> String {
+        key.isKnownKey
+            ? "self.\(key.name).appendExact(to: &bytes)" : "Store.ExactKey.append(self.\(key.name), to: &bytes)"
     }
 
     private func property(_ property: ModelProperty, at position: Int) -> String {
-        let isOnlyKey = property.isKey && model.keys.count == 1
-        let type = isOnlyKey && !property.isKnown ? "ID" : property.type
-        let declaration = "    \(property.access)var \(property.name): \(type)"
+        let declaration = "    \(property.access)var \(property.name): \(property.type)"
         guard property.isRequired else { return declaration + initialValue(property) }
         let text = "\(declaration) = \(property.placeholder) { didSet { _unset.remove(\(position)) } }"
         return place.mark(property, text)
@@ -224,6 +234,14 @@ struct LiveModelExpansion {
         let positions = Array(model.keys.enumerated())
         if model.keys.count == 1 {
             let key = model.keys[0]
+            let unchecked =
+                uncheckedKey == nil
+                ? ""
+                : """
+
+                    \(access)static func _exact(_ key: ID) -> Store.ExactKey { Store.ExactKey.of(key) }
+                    \(access)static func _generated() -> ID? { Store.ExactKey.generated() }
+                """
             return """
                     \(access)var _key: ID {
                         get { self.\(key.name) }
@@ -237,7 +255,7 @@ struct LiveModelExpansion {
                     }
                     \(access)static func _bindKey(_ key: ID, to statement: Store.ParameterCursor, at parameter: Int) throws {
                         try Store.ColumnSet.bind(key, to: statement, at: parameter\(key.codingArgument))
-                    }
+                    }\(unchecked)
                 """
         }
         return """
@@ -277,21 +295,25 @@ extension ModelProperty {
         "Float", "String", "Data", "UUID", "URL",
     ]
 
+    /// The types of which the macro knows by their names that a column can store them.
+    static let standard = exact.union(["Date", "Decimal"])
+
     private var plainType: String { isOptional && type.hasSuffix("?") ? String(type.dropLast()) : type }
 
     /// False for the types that always read back as they were stored.
     var mayRound: Bool { coding != nil || !Self.exact.contains(plainType) }
 
     /// True for a type of which the macro knows by its name that a column can store it.
-    var isKnown: Bool { coding == nil && (Self.exact.contains(plainType) || ["Date", "Decimal"].contains(plainType)) }
+    var isKnown: Bool { coding == nil && Self.standard.contains(plainType) }
 
-    /// The type as a key, where the compiler checks it.
-    var keyType: String { isKnown ? type : "Store.KeyType<\(type)>" }
+    /// True for a type of which the macro knows by its name that it is a key.
+    var isKnownKey: Bool {
+        ["Int", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "String", "UUID", "Data"].contains(type)
+    }
 
     /// The value of a required property before it is set.
     var placeholder: String {
-        if isKnown { return ".columnPlaceholder" }
-        return coding == nil ? "Store.ColumnSet.placeholder()" : "Store.ColumnSet.codedPlaceholder()"
+        isKnown ? ".columnPlaceholder" : "Store.ColumnSet.placeholder()"
     }
 
     /// The argument that names the coding in a call; empty when the type itself is the coding.
@@ -312,16 +334,11 @@ extension ModelDeclaration {
         return [
             """
             nonisolated \(access)struct Columns: Sendable {
-            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(type), \(columnType($0.element))>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
+            \(lines(Array(columns.enumerated())) { place.mark($0.element, "    \($0.element.access)let \($0.element.name) = Store.Column<\(type), \($0.element.type)>(\(requirement($0.element))\($0.offset)\($0.element.codingArgument))") })
                 fileprivate init() {}\(codings.map { "\n\($0)" }.joined())
             }
             """, "\(access)static let columns = Columns()",
         ]
-    }
-
-    /// The type of a column's property. A key that is none is reported as a key only.
-    private func columnType(_ property: ModelProperty) -> String {
-        kind == .liveClass && keys.count == 1 && property.isKey && !property.isKnown ? "ID" : property.type
     }
 
     private func declaration(of coding: UnknownCoding, _ column: ModelProperty, _ place: PropertyPlace) -> String {
@@ -335,10 +352,11 @@ extension ModelDeclaration {
         """
     }
 
-    /// The label of a column whose type must have a placeholder.
+    /// The label of a column whose type must be a key, or have a placeholder.
     private func requirement(_ property: ModelProperty) -> String {
-        let isChecked = kind == .liveClass && property.isRequired && !property.isKey
-        return isChecked && !property.isKnown && property.coding == nil ? "required: " : ""
+        guard kind == .liveClass, !property.isKnown else { return "" }
+        if property.isKey { return property.isRequired ? "requiredKey: " : "key: " }
+        return property.isRequired ? "required: " : ""
     }
 
     /// The declaration `static let schema`: table, columns and key at run time.

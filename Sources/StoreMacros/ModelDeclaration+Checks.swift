@@ -99,8 +99,12 @@ extension ModelProperty {
             kind = tuple.elements.isEmpty ? "nothing" : "a tuple"
         } else if inner.is(FunctionTypeSyntax.self) || inner.is(AttributedTypeSyntax.self) {
             kind = "a function"
-        } else if inner.is(SomeOrAnyTypeSyntax.self) || ["Any", "AnyObject"].contains(inner.trimmedDescription) {
+        } else if inner.isExistential {
             kind = "a value of any type"
+        } else if inner.as(ArrayTypeSyntax.self)?.element.isExistential == true
+            || inner.as(DictionaryTypeSyntax.self)?.value.isExistential == true
+        {
+            kind = "values of any type"
         } else {
             return
         }
@@ -118,6 +122,23 @@ extension ModelProperty {
             property.typeNode?.is(ArrayTypeSyntax.self) == true
             || property.typeNode?.is(DictionaryTypeSyntax.self) == true || property.type.hasPrefix("Set<")
         guard property.coding == nil, known.contains(property.type) || isCollection else { return }
-        report(ModelProblem.keyType(property.name.unquoted, property.type).at(property.identifier))
+        let fixIts = keyOfSameValues(property).map { [$0] } ?? []
+        report(ModelProblem.keyType(property.name.unquoted, property.type).at(property.identifier, fixIts: fixIts))
+    }
+
+    /// The fix-it that writes the type of key which holds the values of a type that is no key.
+    private static func keyOfSameValues(_ property: ModelProperty) -> FixIt? {
+        let types = ["UInt": "Int64", "UInt64": "Int64", "URL": "String"]
+        guard property.initializer == nil, let type = types[property.type], let node = property.typeNode else {
+            return nil
+        }
+        return ModelFix.changing("use '\(type)'", [.replacing(node, with: type)])
+    }
+}
+
+extension TypeSyntax {
+    /// True for a type whose values may have any type.
+    fileprivate var isExistential: Bool {
+        self.is(SomeOrAnyTypeSyntax.self) || ["Any", "AnyObject"].contains(trimmedDescription)
     }
 }

@@ -20,6 +20,8 @@ struct ModelDeclaration {
     /// All stored properties in the order of the source, including transient ones.
     let properties: [ModelProperty]
 
+    let statics: StaticDeclarations
+
     var columns: [ModelProperty] { properties.filter { !$0.isTransient } }
     var transients: [ModelProperty] { properties.filter(\.isTransient) }
 
@@ -122,7 +124,7 @@ struct ModelDeclaration {
         guard !failed else { return nil }
         return ModelDeclaration(
             kind: kind, name: name.text, table: table, access: declaration.modifiers.accessPrefix,
-            properties: properties)
+            properties: properties, statics: StaticDeclarations(in: declaration.memberBlock.members))
     }
 
     private static func addingFinal(to type: ClassDeclSyntax) -> FixIt {

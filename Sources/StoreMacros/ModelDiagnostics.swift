@@ -13,6 +13,7 @@ enum ModelProblem {
     case observable
     case codable(String)
     case hook(String, String)
+    case hookOfActor(String, String)
     case listOfNames(String, String)
     case notStatic(String)
 
@@ -74,6 +75,8 @@ enum ModelProblem {
             "a model cannot be '\(name)': its rows are made by 'create'; encode and decode its 'Fields' instead"
         case .hook(let name, let declaration):
             "Store would not call this '\(name)': it is declared as '\(declaration)'"
+        case .hookOfActor(let name, let actor):
+            "Store calls '\(name)' on the thread that commits, so it belongs to no actor: begin a 'Task { @\(actor) in … }' in it"
         case .listOfNames(let name, let element):
             "'\(name)' is a list of '\(element)', not of names"
         case .notStatic(let name):

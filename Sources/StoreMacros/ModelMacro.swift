@@ -17,28 +17,15 @@ extension ModelMacro: MemberMacro {
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
         // A class that inherits from a model is one already. The compiler refuses it, because models are final.
-        if declaration.is(ClassDeclSyntax.self), protocols.isEmpty { return placeholderInitializer(of: declaration) }
+        if declaration.is(ClassDeclSyntax.self), protocols.isEmpty { return RefusedModel.members(of: declaration) }
         guard
             let model = ModelDeclaration.parse(
                 declaration, attribute: node, enclosing: context.lexicalContext, report: { context.diagnose($0) })
-        else { return placeholderInitializer(of: declaration) }
+        else { return RefusedModel.members(of: declaration) }
         switch model.kind {
         case .liveClass: return LiveModelExpansion(model: model, place: PropertyPlace(in: context)).members
         case .value: return []
         }
-    }
-}
-
-extension ModelMacro {
-    /// An initializer for a class with a mistake. Without it, the compiler would report also that the class has none,
-    /// because its properties are not turned into accessors.
-    private static func placeholderInitializer(of declaration: some DeclGroupSyntax) -> [DeclSyntax] {
-        guard declaration.is(ClassDeclSyntax.self),
-            !ModelMember.all(in: declaration.memberBlock.members).contains(where: {
-                $0.item.decl.is(InitializerDeclSyntax.self)
-            })
-        else { return [] }
-        return ["private init() { preconditionFailure() }"]
     }
 }
 

@@ -95,7 +95,7 @@ struct ModelProperty {
             let fixIt = ModelFix.replacing("add a default value", binding, by: filled)
             fail(ModelProblem.transientWithoutDefault(name.unquoted).at(identifier, fixIts: [fixIt]))
         }
-        if !markers.isTransient, !markers.isJSON, markers.coding == nil {
+        if !markers.isTransient, markers.coding == nil {
             checkType(annotation, of: variable, at: identifier, report: fail)
         }
         guard sound else { return nil }

@@ -14,7 +14,12 @@ struct PropertyPlace {
 
     /// Gives the lines of `text` the place of `property`, unless the macro knows that its type needs no check.
     func mark(_ property: ModelProperty, _ text: String) -> String {
-        guard !property.isKnown, let place = locate(property.identifier) else { return text }
+        property.isKnown ? text : mark(property.identifier, text)
+    }
+
+    /// Gives the lines of `text` the place of `identifier`.
+    func mark(_ identifier: TokenSyntax, _ text: String) -> String {
+        guard let place = locate(identifier) else { return text }
         return "#sourceLocation(file: \(place.file), line: \(place.line))\n\(text)\n#sourceLocation()"
     }
 }

@@ -40,7 +40,8 @@ enum ReservedNames {
 
     /// Members that `Fields` declares in addition to a property for each property of the class.
     private static let fieldsMembers: Set<String> = [
-        "_unset", "_key", "_keyValues", "_keySource", "_bind", "_bindAll", "_bindKey", "_changes", "_take",
+        "_unset", "_key", "_keyValues", "_exact", "_generated", "_keySource", "_bind", "_bindAll", "_bindKey",
+        "_changes", "_take",
         "_takeTransient", "_normalize", "_value", "_set", "_columns",
     ]
 }

@@ -21,9 +21,10 @@ struct FullTextSearchTests {
         let phrase = try Note.search(.phrase("local first"), in: db)
         let raw = try Note.search(.raw("title : (local NOT remote)"), in: db)
         let begun = try Note.search("local", where: \.body != "", limit: 10, in: db)  // any condition
+        let later = try Note.search("local", limit: 10, offset: 1, in: db)  // without the best one
         let marked = try Note.highlights("local", marks: SearchMarks(start: "<b>", end: "</b>"), in: db)
         #expect(hits.map(\.object.title) == ["Local first", "Remote"] && snippet?.contains("[") == true)
-        #expect(begun.count == 2 && typed.count == 1 && phrase.count == 2 && raw.count == 1)
+        #expect(begun.count == 2 && later.count == 1 && typed.count == 1 && phrase.count == 2 && raw.count == 1)
         #expect(marked.contains { $0.texts["title"] == "<b>Local</b> first" })
     }
 }

@@ -17,6 +17,7 @@ struct LiveDataTests {
         let others = Person.changes(in: db, ignoring: [\.visits])
         let bobs = Person.changes(in: db, id: bob.id)
         let comings = Person.changes(in: db, kinds: [.inserted, .deleted])
+        let renamed = Person.changes(in: db, kinds: [.updated], columns: [\.name])  // kinds beside each of the others
         let everything = db.changes()  // or `changes(of: Person.self, kinds: [.deleted])`
         try Person.create(in: db) { $0.name = "Eve" }
         try bob.save { $0.visits = 1 }
@@ -36,6 +37,7 @@ struct LiveDataTests {
         }
         #expect(await bobs.makeAsyncIterator().next()?.columns == ["visits"])
         #expect(await comings.makeAsyncIterator().next()?.inserted.count == 1)
+        #expect(await renamed.makeAsyncIterator().next()?.updated == [bob.id])
         var (tables, inserted) = ([String](), [Int64]())
         for await change in everything {
             tables.append(change.table)

@@ -24,7 +24,7 @@ final class Article {
     @Column(as: CentsAsInteger.self) var price: Decimal = 0
     @Transient var isOpen: Bool = false  // in memory only
 
-    static let indexes = [Index(\Columns.published), Index(\Columns.title, unique: true)]
+    static let indexes = [Index(\.published), Index(\.title, unique: true)]
     static let textIndexes = [TextIndex("title", "body", tokenizer: .english)]
 }
 

@@ -121,6 +121,11 @@ struct QueriesTests {
         let items = try Person.join(Item.self, on: \.id == \.owner).where(\.age > 18).all(in: db)  // [(Person, Item)]
         let withOrWithout = try Person.leftJoin(Item.self, on: \.id == \.owner).all(in: db)  // [(Person, Item?)]
         #expect(items.count == 1 && items[0].0 === bob && withOrWithout.count == 3)
+        let ann = try Person.where(\.name == "Ann").first(in: db) ?? bob
+        let joined = Person.join(Item.self, on: \.id == \.owner)
+        let ordered = try joined.where("$T.age > \(18)").order(by: \.name, \.age).all(in: db)
+        let others = try Item.where(.in(\.owner, [bob, ann])).order(by: \.title).limit(10, offset: 20).all(in: db)
+        #expect(ordered.count == 1 && ordered[0].1 === item && others.isEmpty)
         let owner = try item.related(\.owner)
         let same = try Item.where(\.owner == bob).all(in: db)
         let belongings = try bob.related(Item.self, by: \.owner).order(by: \.title).all(in: db)

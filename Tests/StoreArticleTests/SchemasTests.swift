@@ -8,7 +8,7 @@ final class Score {
     var player: Ref<Person>?
     var points: Int = 0
 
-    static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .setNull)]
+    static let foreignKeys = [ForeignKey(\.player, onDelete: .setNull)]
 }
 
 @Suite("Article: schemas", .timeLimit(.minutes(1)))

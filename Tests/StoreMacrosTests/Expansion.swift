@@ -80,7 +80,7 @@ struct Misuse: Sendable, CustomTestStringConvertible {
 }
 
 extension String {
-    /// The text with the initializer that a class with a mistake gets, so that the mistake is the only message.
+    /// The text with the members that a class with a mistake gets, so that the mistake is the only message.
     var withPlaceholder: String {
         guard contains("class "), !contains(" init("), hasSuffix("\n}") else { return self }
         return dropLast(2) + """
@@ -88,8 +88,36 @@ extension String {
 
                 private init() {
                     preconditionFailure()
-                }
+                }\(listMembers)
             }
+            """
+    }
+
+    /// What a class with `indexes` gets besides.
+    private var listMembers: String {
+        guard contains(" indexes = "), let name = firstMatch(of: /class (\w+)/)?.1 else { return "" }
+        return """
+
+
+                private typealias Columns = \(name)
+
+                private static func Index<each V>(
+                    _ columns: repeat KeyPath<\(name), each V>, unique: Bool = false, where condition: String? = nil
+                ) -> Store.Index {
+                    preconditionFailure()
+                }
+
+                private static func Index(
+                    _ columns: String..., unique: Bool = false, where condition: String? = nil
+                ) -> Store.Index {
+                    preconditionFailure()
+                }
+
+                private static func ForeignKey<V>(
+                    _ reference: KeyPath<\(name), V>, onDelete action: Store.ForeignKey.Action = .refuse
+                ) -> Store.ForeignKey {
+                    preconditionFailure()
+                }
             """
     }
 

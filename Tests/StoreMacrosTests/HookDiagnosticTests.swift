@@ -36,6 +36,25 @@ struct HookDiagnosticTests {
         misuse.expect()
     }
 
+    @Test("[43] a hook that belongs to an actor is refused")
+    func actor() {
+        Misuse(
+            "@MainActor func didInsert() {}",
+            "Store calls 'didInsert' on the thread that commits, so it belongs to no actor: begin a 'Task { @MainActor in … }' in it",
+            column: 5, fixIt: "remove '@MainActor'", fixed: "func didInsert() {}"
+        ).expect()
+    }
+
+    @Test("[43] another standard type than the key's is refused, also in a generic spelling")
+    func keys() {
+        for type in ["URL?", "Date?", "UInt64?", "Optional<String>"] {
+            Self.misuse(
+                "static func makePrimaryKey() -> \(type) {}", "makePrimaryKey",
+                "static func makePrimaryKey() throws -> ID?", column: 17, fixed: "static func makePrimaryKey() -> ID?"
+            ).expect()
+        }
+    }
+
     @Test(
         "[35] a list of Store that it would not see is refused",
         arguments: [

@@ -153,6 +153,23 @@ struct KeyDiagnosticTests {
                 """, line: 2, column: 13)
     }
 
+    @Test(
+        "a key of a standard type that is none is refused, with a type that holds the same values where there is one",
+        arguments: [("UInt64", "Int64"), ("UInt", "Int64"), ("URL", "String"), ("Date", nil), ("[Int]", nil)])
+    func otherType(type: String, fixed: String?) {
+        func model(_ type: String) -> String {
+            """
+            @Model
+            final class Place {
+                var id: \(type)
+            }
+            """
+        }
+        expectProblem(
+            "the primary key 'id' cannot be '\(type)': a key is an integer, a String, a UUID, Data or a 'Ref'",
+            in: model(type), line: 3, column: 9, fixIt: fixed.map { "use '\($0)'" }, fixed: fixed.map(model))
+    }
+
     @Test("a part of a key cannot have the name of a member of every key")
     func reservedPart() {
         expectProblem(

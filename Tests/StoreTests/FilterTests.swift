@@ -71,6 +71,26 @@ struct FilterTests {
         #expect(try #require(await mine.next()).deleted == [bob.id])
     }
 
+    @Test("[41] a listener names kinds of change beside columns and keys")
+    func kindsBesideOthers() async throws {
+        let renames = Person.changes(in: db, kinds: [.updated], columns: [\.name]).makeAsyncIterator()
+        let others = Person.changes(in: db, kinds: [.updated, .deleted], ignoring: [\.age]).makeAsyncIterator()
+        let end = Person.changes(in: db, kinds: [.deleted], id: bob.id).makeAsyncIterator()
+        let ends = Person.changes(in: db, kinds: [.deleted], ids: [bob.id]).makeAsyncIterator()
+        let ann = try test.person("Ann")
+        try ann.save { $0.age = 9 }
+        try ann.save { $0.name = "Anna" }
+        try ann.delete()
+        try bob.save { $0.name = "Rob" }
+        try bob.delete()
+        #expect(try #require(await renames.next()).updated == [ann.id])
+        #expect(try #require(await renames.next()).updated == [bob.id])
+        #expect(try #require(await others.next()).updated == [ann.id])
+        #expect(try #require(await others.next()).deleted == [ann.id])
+        #expect(try #require(await end.next()).deleted == [bob.id])
+        #expect(try #require(await ends.next()).deleted == [bob.id])
+    }
+
     @Test("[40] [T12] a silent part of a transaction silences only itself, and live objects follow it")
     func silence() async throws {
         let events = Person.changes(in: db).makeAsyncIterator()

@@ -27,9 +27,10 @@ struct QueryFormTests {
         @Column(as: DateAsText.self) var announced: Date?
         @Column(unknown: Phase.draft) var phase: Phase = .draft
         var before: Phase = .draft
+        var isSoldOut: Bool?
         var player: Ref<Player>?
 
-        static let indexes = [Index(\Columns.title, \Columns.sold), Index(\Columns.begin, where: "sold > 0")]
+        static let indexes = [Index(\.title, \.sold), Index(\.begin, where: "sold > 0")]
     }
 
     enum YesOrNo: ColumnCoding {
@@ -68,6 +69,68 @@ struct QueryFormTests {
         #expect(try ids(!\.isOpen) == [2])
         #expect(try Concert.where(\.id > 0).where(\.isFree).ids(in: db) == [2])
         #expect(try ids(!\.isFree && \.id < 3) == [1])
+    }
+
+    @Test("[22] a column of optional truth values is a condition, which NULL does not meet, and neither its negation")
+    func optionalFlags() throws {
+        try concert(1) { $0.isSoldOut = true }
+        try concert(2) { $0.isSoldOut = false }
+        try concert(3)
+        #expect(try Concert.where(\.isSoldOut).ids(in: db) == [1] && ids(!\.isSoldOut) == [2])
+        #expect(try Concert.where(\.id > 0).where(\.isSoldOut).ids(in: db) == [1])
+        #expect(try ids(!\.isSoldOut || \.isSoldOut == nil) == [2, 3])
+    }
+
+    @Test("[22] a column is compared with a calculated value, also when one of them is optional")
+    func calculated() throws {
+        try concert(1) { ($0.seats, $0.sold, $0.limit) = (10, 5, 20) }
+        try concert(2) { ($0.seats, $0.sold, $0.limit) = (10, 5, 9) }
+        try concert(3) { ($0.seats, $0.sold, $0.limit) = (10, 5, nil) }
+        #expect(try ids(\.limit > \.sold * 2) == [1] && ids(\.limit >= \.sold * 2) == [1])
+        #expect(try ids(\.limit < \.sold * 2) == [2] && ids(\.limit <= \.sold * 4) == [1, 2])
+        #expect(try ids(\.limit == \.seats - 1) == [2] && ids(\.limit != \.seats - 1) == [1, 3])
+        #expect(try ids(\.seats > \.limit - 5) == [2] && ids(\.sold == \.limit - 4) == [2])
+        #expect(try ids(\.limit >= \.limit + 1) == [] && ids(\.limit >= \.limit - 1) == [1, 2])
+        #expect(try ids(\.limit > \.sold * 2 && \.seats == 10) == [1])
+    }
+
+    @Test("[22] [27] references are compared with an object that may be missing, and with a list of objects")
+    func objects() throws {
+        let (miles, john) = (try Player.create(1, in: db), try Player.create(2, in: db))
+        try concert(1) { $0.player = Ref(miles) }
+        try concert(2) { $0.player = Ref(john) }
+        try concert(3)
+        let (missing, found): (Player?, Player?) = (nil, john)
+        #expect(try ids(\.player == found) == [2] && ids(\.player != found) == [1, 3])
+        #expect(try ids(\.player == missing) == [3] && ids(\.player != missing) == [1, 2])
+        #expect(try ids(\.player == nil) == [3] && ids(\.player == miles) == [1])
+        #expect(try ids(.in(\.player, [miles, john])) == [1, 2] && ids(.in(\.player, [miles])) == [1])
+        #expect(try ids(.in(\.player, [Player]())) == [] && ids(.in(\.player, [])) == [])
+        #expect(try ids(.in(\.player, [Ref(john), nil])) == [2, 3])
+    }
+
+    @Test("[26] a join takes the conditions and orders of a query: flags, SQL, several columns, a direction")
+    func joins() throws {
+        for id in 1...2 as ClosedRange<Int64> { try Player.create(id, in: db) }
+        try concert(1) { ($0.isOpen, $0.isSoldOut, $0.seats, $0.player) = (true, true, 3, Ref(1)) }
+        try concert(2) { ($0.isOpen, $0.seats, $0.player) = (true, 1, Ref(2)) }
+        try concert(3) { ($0.isSoldOut, $0.seats) = (true, 1) }
+        let pairs = Concert.join(Player.self, on: \.player == \.id)
+        let all = Concert.leftJoin(Player.self, on: \.player == \.id)
+        func ids(_ join: Join<Concert, Player>) throws -> [Int64] { try join.all(in: db).map(\.0.id) }
+        func allIDs(_ join: LeftJoin<Concert, Player>) throws -> [Int64] { try join.all(in: db).map(\.0.id) }
+        #expect(try ids(pairs.where(\.isOpen).order(by: \.seats, \.id)) == [2, 1])
+        #expect(try ids(pairs.where(\.isSoldOut)) == [1] && ids(pairs.where(!\.isSoldOut)) == [])
+        #expect(try ids(pairs.where("$T.seats > ?", 2)) == [1] && ids(pairs.where("$T.seats < \(2)")) == [2])
+        #expect(try ids(pairs.order(by: \.id, .descending)) == [2, 1])
+        #expect(try allIDs(all.where(\.isSoldOut).order(by: \.id)) == [1, 3])
+        #expect(try allIDs(all.where("$T.seats < \(2)").order(by: \.seats, \.id)) == [2, 3])
+        #expect(try allIDs(all.order(by: \.id, .descending)) == [3, 2, 1])
+        let books = Player.join(Concert.self, on: \.id == \.player)
+        #expect(try books.where(joined: \.isSoldOut).count(in: db) == 1)
+        #expect(code { _ = try pairs.where("$T.seats > ?").all(in: db) } == .argumentCount)
+        let players = Player.leftJoin(Concert.self, on: \.id == \.player)
+        #expect(try players.where(joined: \.isOpen).count(in: db) == 2)
     }
 
     @Test("[22] columns of one row are compared, also optional with required ones")

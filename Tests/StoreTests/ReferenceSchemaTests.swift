@@ -22,22 +22,22 @@ private final class Round {
     var club: Ref<Course>?
     var points: Int = 0
 
-    static let indexes = [Index(\Columns.club, \Columns.points)]
-    static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .setNull)]
+    static let indexes = [Index(\.club, \.points)]
+    static let foreignKeys = [ForeignKey(\.player, onDelete: .setNull)]
 }
 
 @Model
 private final class Booking {
     @PrimaryKey var player: Ref<Golfer>
     @PrimaryKey var club: Ref<Course>
-    static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .cascade)]
+    static let foreignKeys = [ForeignKey(\.player, onDelete: .cascade)]
 }
 
 @Model(table: "Round")
 private final class RequiredRound {
     var id: Int64
     var player: Ref<Golfer>
-    static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .setNull)]
+    static let foreignKeys = [ForeignKey(\.player, onDelete: .setNull)]
 }
 
 @Suite("References in automatic schemas")

@@ -19,6 +19,7 @@ final class Memo {
     var id: UUID
     @Column("memo_text") var text: String = ""
     var place: Int = 0
+    var isKept: Bool?
 
     static let textIndexes = [TextIndex("text")]
 }
@@ -264,6 +265,9 @@ struct TextSearchTests {
         let ids = all.prefix(3).map(\.object.id)
         #expect(try Memo.search("oak", where: .in(\.id, ids), offset: 1, in: db).count == 2)
         #expect(try Memo.highlights("oak", where: \.place == 3, in: db).map(\.object.place) == [3])
+        try Memo.where(\.place == 4).update(.set(\.isKept, to: true), in: db)
+        #expect(try Memo.search("oak", where: \.isKept, in: db).map(\.object.place) == [4])
+        #expect(try Memo.highlights("oak", where: \.isKept, in: db).map(\.object.place) == [4])
         try MemoPart.create(.init(memo: "a", number: 1), in: db) { $0.text = "maple" }
         try MemoPart.create(.init(memo: "a", number: 2), in: db) { $0.text = "maple" }
         #expect(try MemoPart.search("maple", where: \.number == 2, in: db).map(\.object.number) == [2])

@@ -12,6 +12,12 @@ struct UnreadableRowTests {
         var id: Int64
         var title: String = ""
         var phase: Phase = .draft
+        var parent: Ref<Report>?
+    }
+
+    @Model final class Note {
+        var id: Int64
+        var report: Ref<Report>?
     }
 
     @Model(table: "Report") final class StrictReport {
@@ -37,7 +43,7 @@ struct UnreadableRowTests {
         var options = TestDatabase.options
         options.onFailure = { [errors] error in errors.append(error) }
         options.logger = log.logger
-        db = try Database(path: directory.file("a.sqlite"), options: options) { $0.automatic(Report.self) }
+        db = try Database(path: directory.file("a.sqlite"), options: options) { $0.automatic(Report.self, Note.self) }
         try db.execute(
             """
             INSERT INTO Report (id, title, phase) VALUES (1, 'red', 'archived'), (2, 'red', 'draft'),
@@ -83,6 +89,38 @@ struct UnreadableRowTests {
         #expect(found.map(\.key) == [[.integer(1)], [.integer(3)], [.integer(1)], [.integer(3)]])
         #expect(db.metrics.skippedRows == 4)
         #expect(log.all.filter { $0.message.contains("skipping rows of Report") }.count == 1)
+    }
+
+    @Test("[28] live lists, batches, relations and prefetched references leave the rows out", .timeLimit(.minutes(1)))
+    func otherLists() async throws {
+        let query = Report.query.order(by: \.id)
+        let lists = db.live { [db] in try query.all(in: db).map(\.id) }.makeAsyncIterator()
+        #expect(try await lists.next() == [2, 4])
+        try db.execute("UPDATE Report SET phase = 'archived' WHERE id = 4")
+        #expect(try await lists.next() == [2])
+        var batches: [[Int64]] = []
+        for try await batch in query.batches(of: 3, in: db) { batches.append(batch.map(\.id)) }
+        #expect(batches.flatMap { $0 } == [2])
+        var objects: [Int64] = []
+        try query.forEach(batch: 3, in: db) { objects += $0.map(\.id) }
+        #expect(objects == [2])
+        for id in 1...4 as ClosedRange<Int64> { try Note.create(id, in: db) { $0.report = Ref(id) } }
+        let notes = try Note.query.order(by: \.id).including(\.report).all(in: db)
+        #expect(notes.map(\.0.id) == [1, 2, 3, 4] && notes.map { $0.1?.id } == [nil, 2, nil, nil])
+        try db.execute(
+            "INSERT INTO Report (id, title, phase, parent) VALUES (5, 'red', 'draft', 2), (6, '', 'shredded', 2)")
+        let parent = try #require(try Report.find(2, in: db))
+        #expect(try parent.related(Report.self, by: \.parent).all(in: db).map(\.id) == [5])
+    }
+
+    @Test("[28] joins and selected columns fail, because a pair or a value without its row would mislead")
+    func joinsAndSelections() throws {
+        try Note.create(1, in: db) { $0.report = Ref(1) }
+        #expect(code { _ = try Note.join(Report.self, on: \.report == \.id).all(in: db) } == .undecodable)
+        #expect(code { _ = try Report.leftJoin(Note.self, on: \.id == \.report).all(in: db) } == .undecodable)
+        #expect(code { _ = try Report.query.select(\.phase, in: db) } == .undecodable)
+        #expect(try Report.query.order(by: \.id).select(\.title, in: db).count == 4)
+        #expect(try Note.join(Report.self, on: \.report == \.id).count(in: db) == 1)
     }
 
     @Test("[28] a row that is asked for by its key is an error, and an object keeps its last values")

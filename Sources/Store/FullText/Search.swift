@@ -79,8 +79,8 @@ extension Model {
         }
     }
 
-    /// Searches like ``search(_:where:index:weights:marks:limit:offset:in:)``, and returns the whole text of
-    /// each indexed column, by column name, with marks around the matched words.
+    /// Searches like `search`, and returns the whole text of each indexed column, by column name, with marks around
+    /// the matched words.
     ///
     /// - Parameters:
     ///   - query: What to search for. A plain string literal means all its words.
@@ -155,9 +155,9 @@ extension Model {
                 // `objects(for:)` leaves out rows that a newer commit has deleted, so hits are matched by
                 // key.
                 let objects = try context.objects(for: rows.map(\.fields), of: Self.self)
-                let byKey = Dictionary(objects.map { ($0.id.exact, $0) }, uniquingKeysWith: { first, _ in first })
+                let byKey = Dictionary(objects.map { ($0._exactKey, $0) }, uniquingKeysWith: { first, _ in first })
                 return rows.compactMap { row in
-                    byKey[row.fields._key.exact].map { hit($0, row.rank, row.texts) }
+                    byKey[row.fields.exactKey].map { hit($0, row.rank, row.texts) }
                 }
             }
         } catch let error as StoreError {

@@ -193,7 +193,7 @@ extension WriteContext {
         try M.willInsert(&fields)
         try requireAll(M.self, fields)
         fields._normalize()
-        guard fields._key.exact == key.exact else {
+        guard fields.exactKey == M.Fields._exact(key) else {
             throw StoreError(
                 .keyChanged, "A hook cannot change the key of an object", hint: "Override `makePrimaryKey()`.")
         }

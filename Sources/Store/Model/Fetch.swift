@@ -23,12 +23,16 @@ extension Model {
             var found: [ExactKey: Self] = [:]
             var missing: [ID] = []
             for id in ids {
-                if let object = try held(id, in: database) { found[id.exact] = object } else { missing.append(id) }
+                if let object = try held(id, in: database) {
+                    found[Fields._exact(id)] = object
+                } else {
+                    missing.append(id)
+                }
             }
             for condition in try KeyChunks<Self>(missing).conditions() {
-                for object in try Query(condition).all(in: database) { found[object.id.exact] = object }
+                for object in try Query(condition).all(in: database) { found[object._exactKey] = object }
             }
-            return ids.compactMap { found[$0.exact] }
+            return ids.compactMap { found[Fields._exact($0)] }
         }
     }
 

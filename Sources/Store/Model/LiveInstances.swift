@@ -74,7 +74,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
 
     /// The object for `key`, when it is in memory.
     func cached(_ key: M.ID) -> M? {
-        let exact = key.exact
+        let exact = M.Fields._exact(key)
         guard let object = table.withLock({ $0[exact] }) else { return nil }
         return unsafeDowncast(object, to: M.self)
     }
@@ -194,7 +194,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     private func find(
         _ row: M.Fields, _ status: RowStatus, isRecent: Bool, in database: Database
     ) -> (object: M, isNew: Bool) {
-        let exact = row._key.exact
+        let exact = row.exactKey
         var released: (any AnyObject & Sendable)?
         defer { withExtendedLifetime(released) {} }
         isUsed.store(true, ordering: .sequentiallyConsistent)
@@ -214,9 +214,9 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     func move(_ moves: [(from: M.ID, to: M.ID)]) -> [(object: M, key: M.ID?)] {
         table.withLock { table in
             // All first: one row may take the key of another one that moves as well.
-            let moving = moves.compactMap { move in table.remove(move.from.exact).map { ($0, move.to) } }
+            let moving = moves.compactMap { move in table.remove(M.Fields._exact(move.from)).map { ($0, move.to) } }
             return moving.map { object, key in
-                let isFree = table.place(object, key.exact)
+                let isFree = table.place(object, M.Fields._exact(key))
                 return (unsafeDowncast(object, to: M.self), isFree ? key : nil)
             }
         }
@@ -254,7 +254,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
     /// counts.
     func keepImage(_ fields: M.Fields) {
         guard hasListeners else { return }
-        let exact = fields._key.exact
+        let exact = fields.exactKey
         state.withLock { state in
             guard state.images[exact] == nil else { return }
             state.images[exact] = fields
@@ -269,7 +269,7 @@ final class LiveInstances<M: Model>: AnyLiveInstances {
             for index in change.changes.indices where change.changes[index].kind != .inserted {
                 // The image is removed, because a later commit in the same read of the journal changed the
                 // row from other values.
-                change.changes[index].old = state.images.removeValue(forKey: change.changes[index].id.exact)
+                change.changes[index].old = state.images.removeValue(forKey: M.Fields._exact(change.changes[index].id))
             }
             return state.listeners
         }

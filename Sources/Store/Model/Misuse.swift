@@ -41,7 +41,61 @@ extension Model {
     public func save(in database: Database) throws {}
 }
 
+extension Model {
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has another type: 'require' takes the model's 'ID'")
+    public static func require<Key>(_ id: Key, in database: Database) throws -> Self {
+        preconditionFailure("unavailable")
+    }
+
+    /// Refuses a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'require(key, in: db)'")
+    public static func require<Key>(_ id: Key) throws -> Self { preconditionFailure("unavailable") }
+
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has another type: 'exists' takes the model's 'ID'")
+    public static func exists<Key>(_ id: Key, in database: Database) throws -> Bool { false }
+
+    /// Refuses a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "name the database: 'exists(key, in: db)'")
+    public static func exists<Key>(_ id: Key) throws -> Bool { false }
+
+    /// Refuses a label.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has no label: 'find(key, in: db)'")
+    public static func find<Key>(id: Key, in database: Database) throws -> Self? { nil }
+
+    /// Refuses a label and a missing database.
+    @_disfavoredOverload
+    @available(*, unavailable, message: "the key has no label, and the database is named: 'find(key, in: db)'")
+    public static func find<Key>(id: Key) throws -> Self? { nil }
+}
+
+extension Model {
+    /// Refuses a key of another type, and the value of a property.
+    @_disfavoredOverload
+    @available(
+        *, unavailable,
+        message: "the key has another type; properties are set in the block: 'create(in: db) { $0.… = … }'"
+    )
+    @discardableResult
+    public static func create<Key>(
+        _ id: Key, in database: Database, _ fill: (inout Fields) throws -> Void = { _ in }
+    ) throws -> Self { preconditionFailure("unavailable") }
+}
+
 extension Ref {
+    /// Refuses a key of another type.
+    @_disfavoredOverload
+    @available(
+        *, unavailable, message: "the key has another type: a reference takes the 'ID' of its model, or an object"
+    )
+    public init<Key>(_ id: Key) { preconditionFailure("unavailable") }
+
     /// Refuses an object of another model.
     @_disfavoredOverload
     @available(*, unavailable, message: "the object is of another model than the reference")

@@ -24,7 +24,7 @@ where ID == Fields.ID {
     /// The primary key. It does not change while the object lives.
     var id: ID { get }
 
-    /// Creates an object with its own storage. Only the macro's code calls this; ``create(in:_:)``, `make`
+    /// Creates an object with its own storage. Only the macro's code calls this; ``create(in:_:)``, `makeUnsaved`
     /// and the fetches return objects.
     init(_storage: consuming ModelStorage<Fields>)
 
@@ -122,7 +122,7 @@ extension Model {
     /// ``ModelKey/generated()``.
     ///
     /// - Throws: Nothing.
-    public static func makePrimaryKey() throws -> ID? { ID.generated() }
+    public static func makePrimaryKey() throws -> ID? { Fields._generated() }
 }
 
 /// The values of one row, which `save` and `create` hand to their block to be changed. ``Model(table:)``
@@ -141,8 +141,8 @@ extension Model {
 /// The members with an underscore are for Store only.
 public protocol ModelFields: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The type of the primary key: the type of its property, or the model's struct `ID` for a key of several
-    /// columns.
-    associatedtype ID: ModelKey
+    /// columns. It conforms to ``ModelKey``, which the declaration of its ``Column`` checks.
+    associatedtype ID: Hashable & Sendable
 
     /// Creates the values before anything is set: default values where the properties have one, nil where
     /// they are optional, placeholders where they are required.
@@ -155,6 +155,10 @@ public protocol ModelFields: Sendable, Hashable, Codable, CustomStringConvertibl
 
     /// The primary key among these values.
     var _key: ID { get set }
+    /// The exact content of a key.
+    static func _exact(_ key: ID) -> ExactKey
+    /// Returns a new random key; nil for a type that cannot be generated.
+    static func _generated() -> ID?
     /// Decodes a key from its stored values; the inverse of `_keyValues`.
     ///
     /// - Throws: ``ColumnMismatch`` for a value of another storage class, and when there are fewer values
@@ -211,6 +215,17 @@ public protocol ModelFields: Sendable, Hashable, Codable, CustomStringConvertibl
 extension ModelFields {
     /// ``KeySource/random``.
     public static var _keySource: KeySource { .random }
+
+    /// The exact content of the row's key.
+    var exactKey: ExactKey { Self._exact(_key) }
+}
+
+extension ModelFields where ID: ModelKey {
+    /// ``ModelKey/exact``.
+    @inlinable
+    public static func _exact(_ key: ID) -> ExactKey { key.exact }
+    /// ``ModelKey/generated()``.
+    public static func _generated() -> ID? { ID.generated() }
 }
 
 /// A type that represents the rows of a table: a live ``Model``, or a ``ValueModel``. ``Model(table:)``

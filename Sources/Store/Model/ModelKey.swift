@@ -49,10 +49,24 @@ public enum ExactKey: Hashable, Sendable {
         case .bytes(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         }
     }
+
+    /// Appends bytes that are unique to this content among all keys of its type.
+    func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .integer(let number): number.appendExact(to: &bytes)
+        case .uuid(let high, let low):
+            for word in [high, low] { withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) } }
+        case .text(let text): text.text.appendExact(to: &bytes)
+        case .bytes(let own):
+            own.count.appendExact(to: &bytes)
+            bytes.append(contentsOf: own)
+        }
+    }
 }
 
 extension ModelKey where Self: FixedWidthInteger {
     /// ``ExactKey/integer(_:)``.
+    @inlinable
     public var exact: ExactKey { .integer(Int64(truncatingIfNeeded: self)) }
 
     /// Appends the bytes of the integer in big-endian order, as many as the type has.

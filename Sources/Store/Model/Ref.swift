@@ -32,8 +32,8 @@ public struct Ref<Target: Model>: Hashable, Sendable where Target.ID: ColumnValu
     /// - Throws: What ``Model/fetch(_:in:)`` throws, for this row.
     public func find(in database: Database) throws -> Target? { try Target.find(id, in: database) }
 
-    public static func == (a: Ref, b: Ref) -> Bool { a.id.exact == b.id.exact }
-    public func hash(into hasher: inout Hasher) { hasher.combine(id.exact) }
+    public static func == (a: Ref, b: Ref) -> Bool { a.exact == b.exact }
+    public func hash(into hasher: inout Hasher) { hasher.combine(exact) }
 }
 
 extension Ref: ColumnValue {
@@ -74,9 +74,9 @@ extension Ref: ColumnPlaceholder where Target.ID: ColumnPlaceholder {
 /// the other parts.
 extension Ref: ModelKey {
     /// The content of the other model's key.
-    public var exact: ExactKey { id.exact }
+    public var exact: ExactKey { Target.Fields._exact(id) }
     /// Appends the bytes of the other model's key.
-    public func appendExact(to bytes: inout [UInt8]) { id.appendExact(to: &bytes) }
+    public func appendExact(to bytes: inout [UInt8]) { exact.append(to: &bytes) }
 }
 
 extension Ref: Codable where Target.ID: Codable {

@@ -73,7 +73,7 @@ extension WriteContext {
             let (base, status) = try values(of: object)
             var draft = base
             try edit(&draft)
-            try check(draft._key, is: base._key, in: M.schema)
+            try checkKey(draft, is: base, in: M.schema)
             if status == .new {
                 try insert(object, &draft)
                 return true
@@ -89,7 +89,7 @@ extension WriteContext {
             if !changes.isEmpty {
                 try object.willUpdate(&fields)
                 fields._normalize()
-                try check(fields._key, is: now._key, in: M.schema)
+                try checkKey(fields, is: now, in: M.schema)
                 changes = fields._changes(from: now)
             }
             if !changes.isEmpty { try update(object, fields, changes) }
@@ -113,8 +113,8 @@ extension WriteContext {
         return (fields, status)
     }
 
-    private func check<ID: ModelKey>(_ new: ID, is old: ID, in schema: ModelSchema) throws {
-        guard new.exact != old.exact else { return }
+    private func checkKey<Fields: ModelFields>(_ new: Fields, is old: Fields, in schema: ModelSchema) throws {
+        guard new.exactKey != old.exactKey else { return }
         throw StoreError(
             .keyChanged, "The primary key of a row cannot be changed by a save",
             hint: "Create a row with the new key, and delete this one.",

@@ -7,9 +7,6 @@ import Journal
 // no errors to it. The overloads without constraints never run, because a program with such a property does not
 // compile.
 
-/// The type of a key, checked where it is named: ``Model(table:)`` writes it.
-public typealias KeyType<Key: ModelKey> = Key
-
 /// The error of a call that never runs.
 private let noColumn = ColumnMismatch("The property has no column")
 
@@ -96,18 +93,28 @@ extension ColumnSet {
     /// The value that a required property holds before it is set.
     @inlinable
     public static func placeholder<T: ColumnPlaceholder>() -> T { T.columnPlaceholder }
-    /// The value that a required property with a coding holds before it is set.
-    @inlinable
-    public static func codedPlaceholder<T: ColumnPlaceholder>() -> T { T.columnPlaceholder }
-
-    /// Refuses a required property whose type has no placeholder.
-    @_disfavoredOverload
-    @available(
-        *, unavailable,
-        message: "a required property of this type needs a default value, or its type conforms to 'ColumnPlaceholder'"
-    )
-    public static func codedPlaceholder<T>() -> T { preconditionFailure("unavailable") }
     /// Never runs: the property's column is refused.
     @_disfavoredOverload
     public static func placeholder<T>() -> T { preconditionFailure("The property has no column") }
+}
+
+extension ExactKey {
+    /// The exact content of a key.
+    @inlinable
+    public static func of<Key: ModelKey>(_ key: Key) -> ExactKey { key.exact }
+    /// Returns a new random key; nil for a type that cannot be generated.
+    public static func generated<Key: ModelKey>() -> Key? { Key.generated() }
+    /// Appends bytes that are unique to this part of a key.
+    @inlinable
+    public static func append<Key: ModelKey>(_ part: Key, to bytes: inout [UInt8]) { part.appendExact(to: &bytes) }
+
+    /// Never runs: the key's column is refused.
+    @_disfavoredOverload
+    public static func of<Key>(_ key: Key) -> ExactKey { preconditionFailure("The property is no key") }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func generated<Key>() -> Key? { nil }
+    /// Never runs.
+    @_disfavoredOverload
+    public static func append<Key>(_ part: Key, to bytes: inout [UInt8]) {}
 }

@@ -15,7 +15,7 @@ import Logging
 ///
 /// It applies wherever whole rows are read as a list: queries, `first`, pages, batches, searches, relations, live
 /// lists, and `find` with several keys. What asks for one row by its key throws in both cases, and so do joins and
-/// selected columns.
+/// selected columns: a pair or a value that misses would be taken for a row that is not there.
 public enum UnreadableRows: Sendable {
     /// The read fails with ``StoreError/Code/undecodable``, which names table, key and column. The default.
     case fail

@@ -19,7 +19,7 @@ struct ChangeFilter<M: Model>: Sendable {
 
     private func passes(_ change: RowChange<M>) -> Bool {
         guard kinds.contains(change.kind) else { return false }
-        if let ids, !ids.contains(change.id.exact) { return false }
+        if let ids, !ids.contains(M.Fields._exact(change.id)) { return false }
         guard change.kind == .updated else { return true }
         if let columns, columns.isDisjoint(with: change.columns) { return false }
         return !change.columns.isSubset(of: ignored)

@@ -126,27 +126,32 @@ extension Model {
     ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(kinds: kinds)) }
 
     /// Returns the changes of this model. Updates are reported only when they touch one of `columns`;
-    /// inserted and deleted rows always.
+    /// inserted and deleted rows always, unless `kinds` leaves them out.
     ///
     /// ```swift
     /// for await change in Person.changes(in: db, columns: [\.name, \.age]) { … }
+    /// for await change in Person.changes(in: db, kinds: [.updated], columns: [\.name]) { … }
     /// ```
     public static func changes(
-        in database: Database, columns: [PartialKeyPath<Columns>]
-    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(columns: names(of: columns))) }
+        in database: Database, kinds: Set<ChangeKind> = ChangeKind.all, columns: [PartialKeyPath<Columns>]
+    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(kinds: kinds, columns: names(of: columns))) }
 
-    /// Returns the changes of this model, except updates that touch only `ignored` columns.
+    /// Returns the changes of this model of these kinds, except updates that touch only `ignored` columns.
     public static func changes(
-        in database: Database, ignoring ignored: [PartialKeyPath<Columns>]
-    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(ignored: names(of: ignored))) }
+        in database: Database, kinds: Set<ChangeKind> = ChangeKind.all, ignoring ignored: [PartialKeyPath<Columns>]
+    ) -> ModelChanges<Self> { changes(in: database, ChangeFilter(kinds: kinds, ignored: names(of: ignored))) }
 
-    /// Returns the changes of the rows with these keys.
-    public static func changes(in database: Database, ids: some Sequence<ID>) -> ModelChanges<Self> {
-        changes(in: database, ChangeFilter(ids: Set(ids.map(\.exact))))
+    /// Returns the changes of these kinds of the rows with these keys.
+    public static func changes(
+        in database: Database, kinds: Set<ChangeKind> = ChangeKind.all, ids: some Sequence<ID>
+    ) -> ModelChanges<Self> {
+        changes(in: database, ChangeFilter(kinds: kinds, ids: Set(ids.map { Fields._exact($0) })))
     }
 
-    /// Returns the changes of the row with this key.
-    public static func changes(in database: Database, id: ID) -> ModelChanges<Self> { changes(in: database, ids: [id]) }
+    /// Returns the changes of these kinds of the row with this key.
+    public static func changes(
+        in database: Database, kinds: Set<ChangeKind> = ChangeKind.all, id: ID
+    ) -> ModelChanges<Self> { changes(in: database, kinds: kinds, ids: [id]) }
 
     private static func changes(in database: Database, _ filter: ChangeFilter<Self>) -> ModelChanges<Self> {
         ModelChanges(subscription: Subscription(database, filter))

@@ -67,7 +67,7 @@ final class ModelLog<M: Model>: ChangeLog {
 
     func note(_ entry: TailEntry, group: Int) {
         let id = key(of: entry)
-        if let id, let object = registry.cached(id) { affected[id.exact] = object }
+        if let id, let object = registry.cached(id) { affected[M.Fields._exact(id)] = object }
         guard isRecording else { return }
         records.append(
             Record(
@@ -168,7 +168,7 @@ final class ModelLog<M: Model>: ChangeLog {
                 isComplete = false
                 continue
             }
-            let exact = id.exact
+            let exact = M.Fields._exact(id)
             if changes[exact] == nil {
                 guard changes.count < ModelChange<M>.rowLimit else {
                     isComplete = false

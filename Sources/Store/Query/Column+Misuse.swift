@@ -10,7 +10,7 @@ public protocol OptionalModel {}
 extension Optional: OptionalModel where Wrapped: Model {}
 
 extension Column {
-    private init(unavailable position: Int) { preconditionFailure("unavailable") }
+    init(unavailable position: Int) { preconditionFailure("unavailable") }
 
     /// Refuses an enum that does not conform to ``ColumnValue``.
     @_disfavoredOverload
@@ -93,27 +93,4 @@ extension Column {
             "no column stores this type: mark the property '@JSON' if the type is Codable, or conform the type to 'ColumnValue'"
     )
     public init(required position: Int) { self.init(unavailable: position) }
-}
-
-// The same for a property with a coding.
-
-extension Column {
-    /// Refuses JSON of a type that is not Codable.
-    @_disfavoredOverload
-    @available(*, unavailable, message: "'@JSON' needs a Codable type: add 'Codable' to its declaration")
-    public init<Property>(_ position: Int, as coding: JSONCoding<Property>.Type) { self.init(unavailable: position) }
-    /// Refuses JSON of an optional type that is not Codable.
-    @_disfavoredOverload
-    @available(*, unavailable, message: "'@JSON' needs a Codable type: add 'Codable' to its declaration")
-    public init<Property>(_ position: Int, as coding: OptionalCoding<JSONCoding<Property>>.Type) {
-        self.init(unavailable: position)
-    }
-    /// Refuses a coding whose property has another type.
-    @_disfavoredOverload
-    @available(*, unavailable, message: "the coding in '@Column(as:)' is for properties of another type")
-    public init<Coding: ColumnCoding>(_ position: Int, as coding: Coding.Type) { self.init(unavailable: position) }
-    /// Refuses a type that is no coding.
-    @_disfavoredOverload
-    @available(*, unavailable, message: "'@Column(as:)' names a coding: a type that conforms to 'ColumnCoding'")
-    public init<Coding>(_ position: Int, as coding: Coding.Type) { self.init(unavailable: position) }
 }

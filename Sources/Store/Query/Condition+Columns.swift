@@ -47,22 +47,3 @@ where V.Unwrapped == W.Unwrapped, V.Unwrapped: Comparable { .columns(a, ">", b) 
 /// The left column is greater than or equal to the right one; false when one of them is NULL.
 public func >= <M, V: ColumnValue, W: ColumnValue>(a: ColumnPath<M, V>, b: ColumnPath<M, W>) -> Condition<M>
 where V.Unwrapped == W.Unwrapped, V.Unwrapped: Comparable { .columns(a, ">=", b) }
-
-// MARK: - References
-
-/// The reference is to the row of `object`.
-public func == <M, Target>(path: ColumnPath<M, Ref<Target>>, object: Target) -> Condition<M> {
-    .equal(path, Ref(object))
-}
-/// The reference is to the row of `object`.
-public func == <M, Target>(path: ColumnPath<M, Ref<Target>?>, object: Target) -> Condition<M> {
-    .equal(path, Ref(object))
-}
-/// The reference is not to the row of `object`.
-public func != <M, Target>(path: ColumnPath<M, Ref<Target>>, object: Target) -> Condition<M> {
-    .different(path, Ref(object))
-}
-/// The reference is not to the row of `object`, from which NULL differs.
-public func != <M, Target>(path: ColumnPath<M, Ref<Target>?>, object: Target) -> Condition<M> {
-    .different(path, Ref(object))
-}

@@ -67,8 +67,6 @@ public struct Join<A: Model, B: Model>: Sendable {
     public func `where`(_ condition: Condition<A>) -> Join { with { $0.left = $0.left.where(condition) } }
     /// Keeps the pairs whose right row meets `condition`.
     public func `where`(joined condition: Condition<B>) -> Join { with { $0.add(condition) } }
-    /// Adds a column of the left rows to the order, smallest first.
-    public func order<V>(by path: ColumnPath<A, V>) -> Join { with { $0.ordering.append(.left(.ascending(path))) } }
     /// Adds a term over the left rows to the order.
     public func order(_ term: Ordering<A>) -> Join { with { $0.ordering.append(.left(term)) } }
     /// Adds a term over the right rows to the order.
@@ -106,8 +104,6 @@ public struct LeftJoin<A: Model, B: Model>: Sendable {
     /// Keeps the pairs whose right row meets `condition`. A row without a partner has NULL in every column of
     /// the right side, so only a condition that is true for NULL keeps it.
     public func `where`(joined condition: Condition<B>) -> LeftJoin { with { $0.add(condition) } }
-    /// Adds a column of the left rows to the order, smallest first.
-    public func order<V>(by path: ColumnPath<A, V>) -> LeftJoin { with { $0.ordering.append(.left(.ascending(path))) } }
     /// Adds a term over the left rows to the order.
     public func order(_ term: Ordering<A>) -> LeftJoin { with { $0.ordering.append(.left(term)) } }
     /// Adds a term over the right rows to the order. Rows without a partner come first when it ascends.
@@ -225,10 +221,10 @@ private struct JoinCore<A: Model, B: Model>: Sendable {
             // objects by key.
             let lefts = try context.objects(for: rows.map(\.a), of: A.self)
             let rights = try context.objects(for: rows.compactMap(\.b), of: B.self)
-            let leftByKey = Dictionary(lefts.map { ($0.id.exact, $0) }) { first, _ in first }
-            let rightByKey = Dictionary(rights.map { ($0.id.exact, $0) }) { first, _ in first }
+            let leftByKey = Dictionary(lefts.map { ($0._exactKey, $0) }) { first, _ in first }
+            let rightByKey = Dictionary(rights.map { ($0._exactKey, $0) }) { first, _ in first }
             return rows.compactMap { a, b in
-                leftByKey[a._key.exact].map { ($0, b.flatMap { rightByKey[$0._key.exact] }) }
+                leftByKey[a.exactKey].map { ($0, b.flatMap { rightByKey[$0.exactKey] }) }
             }
         }
     }

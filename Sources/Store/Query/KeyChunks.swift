@@ -10,7 +10,7 @@ struct KeyChunks<M: Model> {
 
     init(_ ids: some Sequence<M.ID>) {
         var seen: Set<ExactKey> = []
-        self.ids = ids.filter { seen.insert($0.exact).inserted }
+        self.ids = ids.filter { seen.insert(M.Fields._exact($0)).inserted }
     }
 
     func conditions() throws -> [Condition<M>] {

@@ -10,7 +10,7 @@ import Journal
 ///     var player: Ref<Player>?
 ///     var points: Int = 0
 ///
-///     static let foreignKeys = [ForeignKey(\Columns.player, onDelete: .setNull)]
+///     static let foreignKeys = [ForeignKey(\.player, onDelete: .setNull)]
 /// }
 /// ```
 ///
@@ -36,7 +36,8 @@ public struct ForeignKey: Sendable {
     /// Declares that the row of a reference must exist.
     ///
     /// - Parameters:
-    ///   - reference: The column of the reference: `\Columns.player`.
+    ///   - reference: The column of the reference: `\.player` in the body of the model, `\Score.Columns.player`
+    ///     elsewhere.
     ///   - action: What deleting the other row does to the rows that refer to it.
     public init<M, Target>(_ reference: ColumnPath<M, Ref<Target>>, onDelete action: Action = .refuse) {
         position = M.columns[keyPath: reference].position
@@ -47,7 +48,8 @@ public struct ForeignKey: Sendable {
     /// Declares that the row of an optional reference must exist.
     ///
     /// - Parameters:
-    ///   - reference: The column of the reference: `\Columns.player`.
+    ///   - reference: The column of the reference: `\.player` in the body of the model, `\Score.Columns.player`
+    ///     elsewhere.
     ///   - action: What deleting the other row does to the rows that refer to it.
     public init<M, Target>(_ reference: ColumnPath<M, Ref<Target>?>, onDelete action: Action = .refuse) {
         position = M.columns[keyPath: reference].position

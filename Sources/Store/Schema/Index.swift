@@ -10,7 +10,7 @@ import Journal
 ///     var lastName: String = ""
 ///     var firstName: String = ""
 ///
-///     static let indexes = [Index(\Columns.email, unique: true), Index("lastName", "firstName")]
+///     static let indexes = [Index(\.email, unique: true), Index("lastName", "firstName")]
 /// }
 /// ```
 ///
@@ -36,13 +36,18 @@ public struct Index: Hashable, Codable, Sendable {
     ///   - condition: The condition of a partial index, as SQL over the table's columns
     ///     (https://sqlite.org/partialindex.html); nil for all rows.
     public init(_ columns: String..., unique: Bool = false, where condition: String? = nil) {
-        self.columns = columns
+        self.init(names: columns, unique: unique, where: condition)
+    }
+
+    init(names: [String], unique: Bool, where condition: String?) {
+        columns = names
         isUnique = unique
         self.condition = condition
     }
 
-    /// Creates the declaration of an index on columns that the compiler checks:
-    /// `Index(\Columns.lastName, \Columns.firstName)`. `Columns` is the struct that `@Model` adds to the class.
+    /// Creates the declaration of an index on columns that the compiler checks. In the body of a model,
+    /// `Index(\.lastName, \.firstName)` is enough; elsewhere the paths name the model:
+    /// `Index(\Person.Columns.lastName)`, with the struct that `@Model` adds to the class.
     ///
     /// - Parameters:
     ///   - columns: One or more columns, beginning with the one that most queries use.
@@ -54,9 +59,7 @@ public struct Index: Hashable, Codable, Sendable {
     ) {
         var names: [String] = []
         for column in repeat each columns { names.append(M.columns[keyPath: column].name) }
-        self.columns = names
-        isUnique = unique
-        self.condition = condition
+        self.init(names: names, unique: unique, where: condition)
     }
 
     /// The prefix of the names of all indexes that automatic schemas create.

@@ -21,12 +21,46 @@ final class Person {
     var boss: Ref<Person>?
     @Transient var isOpen: Bool = false
 
-    static let indexes = [Index(\Columns.name)]
+    static let indexes = [Index(\.name)]
 
     nonisolated static func makePrimaryKey() -> ID? { UUID() }
     nonisolated static func willInsert(_ fields: inout Fields) throws { fields.name += "!" }
     nonisolated func didUpdate(_ columns: Set<String>) {}
 }
+
+/// Spellings of hooks and of static properties that mean the same.
+enum Outer {
+    typealias Names = Set<String>
+
+    @Model
+    final class Inner {
+        var id: UUID
+        var size: Size = .small
+        var boss: Ref<Person>?
+        var isDone: Bool?
+
+        static let indexes: [Index] = [Index(\.size, \.id, unique: true), Index("boss", where: "boss > 0")]
+        static var foreignKeys: [ForeignKey] { [ForeignKey(\.boss), ForeignKey(\Columns.boss, onDelete: .cascade)] }
+        static let textIndexes = [TextIndex]()
+        nonisolated static let cachePolicy: CachePolicy = .weak
+
+        nonisolated static func willInsert(_ fields: inout Outer.Inner.Fields) throws {}
+        nonisolated func willUpdate(_ fields: inout Inner.Fields) throws {}
+        nonisolated func didUpdate(_ columns: borrowing Set<String>) {}
+        nonisolated static func makePrimaryKey() -> Outer.Inner.ID? { nil }
+    }
+}
+
+/// A key with a default value.
+@Model
+final class Setting {
+    @PrimaryKey var size: Shade = .dark
+    var value: String = ""
+
+    static func makePrimaryKey() -> ID? { .light }
+}
+
+enum Shade: String, ColumnValue, ModelKey { case dark, light }
 
 /// A key that is a reference: each person has one at most.
 @Model

@@ -72,3 +72,48 @@ func allWithoutDatabase(_ db: Database) throws {
     // error: missing argument for parameter 'in' in call
     _ = try Person.all()
 }
+
+func requireByText(_ db: Database) throws {
+    // error: the key has another type: 'require' takes the model's 'ID'
+    _ = try Person.require("7", in: db)
+}
+
+func requireWithoutDatabase(_ db: Database) throws {
+    // error: name the database: 'require(key, in: db)'
+    _ = try Person.require(7)
+}
+
+func existsByText(_ db: Database) throws {
+    // error: the key has another type: 'exists' takes the model's 'ID'
+    _ = try Person.exists("7", in: db)
+}
+
+func existsWithoutDatabase(_ db: Database) throws {
+    // error: name the database: 'exists(key, in: db)'
+    _ = try Person.exists(7)
+}
+
+func findWithLabel(_ db: Database) throws {
+    // error: the key has no label: 'find(key, in: db)'
+    _ = try Person.find(id: 7, in: db)
+}
+
+func findWithLabelAlone(_ db: Database) throws {
+    // error: the key has no label, and the database is named: 'find(key, in: db)'
+    _ = try Person.find(id: 7)
+}
+
+func refByText(_ db: Database) throws {
+    // error: the key has another type: a reference takes the 'ID' of its model, or an object
+    try Pet.create(in: db) { $0.owner = Ref("7") }
+}
+
+func createByText(_ db: Database) throws {
+    // error: the key has another type; properties are set in the block: 'create(in: db) { $0.… = … }'
+    try Person.create("7", in: db)
+}
+
+func createWithProperty(_ db: Database) throws {
+    // error: extraneous argument label 'name:' in call
+    try Person.create(name: "x", in: db)
+}

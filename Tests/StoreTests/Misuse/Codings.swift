@@ -75,3 +75,37 @@ final class UnknownOfOther {
     // error: cannot convert return expression of type
     @Column(unknown: StatusOfUnknownOfOther.draft) var status: OtherOfUnknownOfOther = .a
 }
+
+struct PointOfJSONRequiredNotCodable { var x = 0 }
+
+@Model
+final class JSONRequiredNotCodable {
+    var id: Int64
+    var name: String = ""
+    // error: '@JSON' needs a Codable type: add 'Codable' to its declaration
+    @JSON var point: PointOfJSONRequiredNotCodable
+}
+
+@Model
+final class JSONOfAny {
+    var id: Int64
+    var name: String = ""
+    // error: 'value' cannot hold a value of any type: no column stores it; declare a Codable struct and mark the
+    @JSON var value: Any
+}
+
+@Model
+final class JSONOfAnyDictionary {
+    var id: Int64
+    var name: String = ""
+    // error: 'parts' cannot hold values of any type: no column stores it; declare a Codable struct and mark the
+    @JSON var parts: [String: Any] = [:]
+}
+
+@Model
+final class RequiredCodingOfOtherType {
+    var id: Int64
+    var name: String = ""
+    // error: the coding in '@Column(as:)' is for properties of another type
+    @Column(as: DateAsMilliseconds.self) var count: Int
+}

@@ -44,3 +44,61 @@ final class IndexesOfStrings {
     // error: 'indexes' is a list of 'Index', not of names
     static let indexes = ["name"]
 }
+
+@Model
+final class IndexesOfPathsInstance {
+    var id: Int64
+    var name: String = ""
+    // error: 'indexes' belongs to the model, not to a row: it is static
+    let indexes = [Index(\.name), Index(\Columns.id, unique: true)]
+}
+
+@Model
+final class MistakeBesideIndexes {
+    // error: the primary key 'id' cannot be 'Bool': a key is an integer, a String, a UUID, Data or a 'Ref'
+    var id: Bool
+    var name: String = ""
+    var owner: Ref<Person>?
+    static let indexes = [Index(\.name, \.id, unique: true), Index("name"), Index(\Columns.name)]
+    static let foreignKeys = [ForeignKey(\.owner, onDelete: .setNull), ForeignKey(\Columns.owner)]
+}
+
+@Model
+final class ComputedIndexesOfStrings {
+    var id: Int64
+    var name: String = ""
+    // error: 'indexes' is a list of 'Index', such as '[Index(\.title)]'
+    static var indexes: [String] { ["name"] }
+}
+
+@Model
+final class TextIndexesOfString {
+    var id: Int64
+    var name: String = ""
+    // error: 'textIndexes' is a list of 'TextIndex', such as '[TextIndex("title")]'
+    static let textIndexes = "name"
+}
+
+@Model
+final class ForeignKeysOfString {
+    var id: Int64
+    var owner: Ref<Person>?
+    // error: 'foreignKeys' is a list of 'ForeignKey', such as '[ForeignKey(\.owner)]'
+    static let foreignKeys = "owner"
+}
+
+@Model
+final class CachePolicyOfNumber {
+    var id: Int64
+    var name: String = ""
+    // error: 'cachePolicy' is a 'CachePolicy', such as 'CachePolicy.weak'
+    static let cachePolicy = 3
+}
+
+@Model
+final class UnreadableRowsOfText {
+    var id: Int64
+    var name: String = ""
+    // error: 'unreadableRows' is an 'UnreadableRows', such as 'UnreadableRows.skip'
+    static let unreadableRows = "skip"
+}

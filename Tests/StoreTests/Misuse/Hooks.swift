@@ -88,3 +88,19 @@ final class MakePrimaryKeyOtherType {
     // error: Store would not call this 'makePrimaryKey': it is declared as 'static func makePrimaryKey() throws ->
     static func makePrimaryKey() -> String? { "7" }
 }
+
+@Model
+final class HookOfActor {
+    var id: Int64
+    var name: String = ""
+    // error: Store calls 'didInsert' on the thread that commits, so it belongs to no actor: begin a
+    @MainActor func didInsert() {}
+}
+
+@Model
+final class MakePrimaryKeyOtherThanUUID {
+    var id: UUID
+    var name: String = ""
+    // error: Store would not call this 'makePrimaryKey': it is declared as 'static func makePrimaryKey() throws ->
+    static func makePrimaryKey() -> URL? { nil }
+}
