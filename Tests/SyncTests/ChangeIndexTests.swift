@@ -32,12 +32,13 @@ struct ChangeIndexTests {
         // The writer has merged all but the last two changes of one origin, and all of the other one.
         var looks = 0
         var unseen: [Int64] = []
-        index.forEachSummary(without: OriginID(high: 9, low: 9)) { run in
-            looks += 1
-            return run.origin == origins[0] ? run.seq(of: 498) : .max
-        } _: {
-            unseen.append($0.lastSeq)
-        }
+        index.forEachSummary(
+            without: OriginID(high: 9, low: 9),
+            beyond: { run in
+                looks += 1
+                return run.origin == origins[0] ? run.seq(of: 498) : .max
+            },
+            body: { unseen.append($0.lastSeq) })
         #expect(unseen.sorted() == [998, 1_000])
         #expect(looks == 4)
     }

@@ -79,7 +79,7 @@ final class ChangeIndex {
     /// that is known. Its cost follows what is unknown, however many runs there are.
     ///
     /// - Parameter origin: An origin whose entries are left out.
-    func forEachSummary(without origin: OriginID, beyond known: (ScannedRun) -> Int64, _ body: (Summary) -> Void) {
+    func forEachSummary(without origin: OriginID, beyond known: (ScannedRun) -> Int64, body: (Summary) -> Void) {
         for (other, places) in runsOfOrigins where other != origin {
             for place in places.reversed() {
                 let position = known(runs[place])

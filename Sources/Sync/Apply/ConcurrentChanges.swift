@@ -131,9 +131,9 @@ private struct UnseenWrites {
     mutating func compare(with run: Run) {
         self.run = run
         reaches = [:]
-        changes.forEachSummary(without: run.origin, beyond: { UnseenWrites.unknownAfter($0, run) }) { summary in
-            add(summary.reach, of: summary.table)
-        }
+        changes.forEachSummary(
+            without: run.origin, beyond: { UnseenWrites.unknownAfter($0, run) },
+            body: { add($0.reach, of: $0.table) })
     }
 
     /// The position after which the writer of `run` does not know the entries of another run.
