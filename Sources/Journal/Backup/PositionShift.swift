@@ -57,7 +57,7 @@ package enum PositionShift {
                     SET id = id + :conflict, lost_seq = lost_seq + :seq, kept_seq = kept_seq + :seq;
                 UPDATE _journal_ledger SET last_id = max(last_id, :last) + :conflict;
                 UPDATE _journal_replica SET sealed_seq = sealed_seq + :seq, checked_seq = checked_seq + :seq,
-                    compacted_seq = compacted_seq + :seq
+                    compacted_seq = compacted_seq + :seq, compacted_rows = compacted_rows + :seq
                 """,
             arguments: ["seq": seq, "conflict": conflict, "last": own.conflict])
         // A gap in the numbers tells that any row may have changed.

@@ -15,7 +15,8 @@ package struct Horizon: Sendable, Hashable {
     package let stamp: Stamp
     /// Positions up to this one may be missing, and local entries up to it may hold a stored stamp.
     package let position: Int64
-    /// How many entries compaction has removed from the file.
+    /// How many positions up to the last one have no entry: compaction has removed it, or a return has skipped the
+    /// position.
     package let removed: Int64
 
     /// True when nothing was ever compacted.

@@ -63,7 +63,8 @@ extension PrometheusText {
             ])
         add("tandem_journal_rows", "Entries of the change journal.", report.journalRows)
         add(
-            "tandem_journal_removed_total", "Entries that compaction has removed from the change journal.",
+            "tandem_journal_removed_total",
+            "Positions of the change journal without an entry, by compaction or a return.",
             type: "counter", report.horizon.removed)
         let standings = Dictionary(grouping: report.replicas.members, by: \.standing.rawValue)
         add(

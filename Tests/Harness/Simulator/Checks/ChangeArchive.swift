@@ -41,7 +41,10 @@ struct ChangeArchive {
     var all: [ReferenceWrite] { Array(writes.values) }
 
     /// Notes that a file lost changes, has other names for them, or took the place of another one.
-    mutating func beginAnew(_ machine: Int) { read[machine] = nil }
+    mutating func beginAnew(_ machine: Int) {
+        read[machine] = nil
+        removed[machine] = nil
+    }
 
     /// The changes up to the horizon of a file that its journal does not hold.
     func compacted(upTo horizon: VersionVector, without present: [ReferenceWrite]) -> [ReferenceWrite] {

@@ -33,6 +33,7 @@ extension Limits {
         aliveMilliseconds = 20_000
         compactionRowsPerStep = random.pick([1, 3, 1_000])
         compactionPauseMilliseconds = random.pick([0, 10, 1_000])
+        compactionPassMilliseconds = 120_000
         returnRetryMilliseconds = 5_000
         snapshotPartBytes = random.pick([8 << 10, 64 << 10])
     }
