@@ -40,7 +40,7 @@ struct UnseenRows {
         try reader.forEachEntry { entry in
             guard !isSeen(entry) else { return }
             changes += 1
-            var start = touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues))
+            var start = touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues), position: entry.seq)
             if entry.operation == .insert, entry.isMinted, entry.written[0] == nil {
                 start.minted = (entry.origin ?? own, entry.version)
             }
@@ -85,7 +85,8 @@ struct UnseenRows {
 
         func table(_ touched: [Key: Row.Start]) -> Table {
             let (base, unseen, whole) = (base.all, unseen.all, whole.all)
-            let rows = touched.compactMap { key, start -> Row? in
+            // In the order in which they were first written, so that one journal gives one return.
+            let rows = touched.sorted { $0.value.position < $1.value.position }.compactMap { key, start -> Row? in
                 guard let mine = unseen[key], let all = whole[key] else { return nil }
                 return Row(key: start.key, base: base[key], unseen: mine, whole: all, minted: start.minted)
             }
@@ -98,6 +99,8 @@ extension UnseenRows.Row {
     /// What is known of a row after the first pass.
     fileprivate struct Start {
         var key: [Value]
+        /// The position of the first unseen change.
+        let position: Int64
         var minted: (origin: OriginID, version: Int64)?
     }
 }
