@@ -40,7 +40,8 @@ struct UnseenRows {
         try reader.forEachEntry { entry in
             guard !isSeen(entry) else { return }
             changes += 1
-            var start = touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues), position: entry.seq)
+            var start =
+                touched[entry.tableID]?[entry.key] ?? Row.Start(key: Array(entry.keyValues), position: entry.seq)
             if entry.operation == .insert, entry.isMinted, entry.written[0] == nil {
                 start.minted = (entry.origin ?? own, entry.version)
             }
