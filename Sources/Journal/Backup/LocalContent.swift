@@ -8,42 +8,6 @@ package struct LocalContent {
 
     package init(of path: String) { self.path = path }
 
-    /// Says why the content of one file cannot take the place of the other's; nil when it can.
-    ///
-    /// Programs that have the file open expect its tables, and SQLite its page size and text encoding.
-    ///
-    /// - Parameters:
-    ///   - here: The file whose programs are running.
-    ///   - there: The file whose content is to take its place.
-    /// - Throws: Errors of SQLite.
-    package static func difference(_ here: Database, _ there: Database) throws -> String? {
-        for (what, sql) in questions {
-            let (mine, theirs) = (try String.fetchAll(here, sql: sql), try String.fetchAll(there, sql: sql))
-            guard mine != theirs else { continue }
-            let different = Set(mine).symmetricDifference(theirs).sorted().first ?? ""
-            return "\(what) (\(different.prefix(120)))"
-        }
-        return nil
-    }
-
-    private static let questions: [(what: String, sql: String)] = [
-        ("another page size", "SELECT page_size FROM pragma_page_size"),
-        ("another text encoding", "SELECT encoding FROM pragma_encoding"),
-        ("another PRAGMA user_version", "SELECT user_version FROM pragma_user_version"),
-        (
-            "another schema",
-            """
-            SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema
-            WHERE substr(name, 1, 8) <> '_journal' AND substr(tbl_name, 1, 8) <> '_journal' ORDER BY type, name
-            """
-        ),
-        ("other tables included", "SELECT coalesce(include, '') || exclude FROM _journal_replica"),
-        ("another rule for foreign keys", "SELECT coalesce(foreign_keys, '') FROM _journal_replica"),
-        ("other policies", "SELECT name || '=' || policy FROM _journal_policies ORDER BY name"),
-        ("other collations", "SELECT lower(coalesce(collations, '')) FROM _journal_replica"),
-        ("other references", "SELECT tbl || '.' || column || '=' || parent FROM _journal_references ORDER BY 1"),
-    ]
-
     /// Brings the local content into the copy at `target`.
     ///
     /// - Throws: Errors of SQLite. The copy must not be used then.

@@ -22,11 +22,6 @@ extension Inbox {
         defer { try? other.close() }
         try other.refreshDerivedState()
         try checkFits(other)
-        guard try !other.read({ try JournalReader($0).vector() }).isEmpty else {
-            throw SyncError(
-                .configuration, "The peer has no changes, so its content cannot take the place of this file's",
-                hint: "Name a peer that has what this replica lacks; `syncd status` shows what each of them knows.")
-        }
         let used = try replica.read { try UsedPositions($0) }
         try other.write { try PositionShift.run(beyond: used, room: Inbox.roomForPositions, $0) }
     }
@@ -34,14 +29,10 @@ extension Inbox {
     /// What may be written here until the content is replaced.
     private static let roomForPositions: Int64 = 1 << 20
 
+    /// The schema may have changed since the snapshot was asked for, and an older peer does not tell its own.
     private func checkFits(_ other: Replica) throws {
-        let difference = try replica.read { here in
-            try other.read { there in try LocalContent.difference(here, there) }
-        }
-        guard let difference else { return }
-        throw SyncError(
-            .configuration, "The content of the peer cannot take the place of this file's: it has \(difference)",
-            hint: "Bring both to the same release of the program and the same settings; then it is tried again.")
+        try Return.checkFits(
+            try other.read { try ContentProfile($0) }, try replica.read { try ContentProfile($0) })
     }
 
     /// Puts the content of the replica at `path` into this file, and writes again what that one had not seen.

@@ -68,6 +68,8 @@ package struct Return: Sendable {
         clone.clock = clock
         clone.files = files
         clone.entropy = entropy
+        let here = try await blocking { [inbox] in try inbox.replica.read { try ContentProfile($0) } }
+        clone.accept = { try Return.checkFits($0, here) }
         let snapshot = try await clone.run { progress(.cloning($0)) }
         return try await SyncError.wrapping {
             try await blocking { [inbox, clock] in
@@ -97,6 +99,26 @@ package struct Return: Sendable {
                     waitedMilliseconds: clock.steadyMilliseconds() - began)
             }
         }
+    }
+
+    /// Checks that the programs of this file can go on with the content of a snapshot.
+    ///
+    /// - Throws: ``SyncError/Code/configuration`` when they cannot.
+    private static func checkFits(_ manifest: SnapshotManifest, _ here: ContentProfile) throws(SyncError) {
+        guard !manifest.vector.isEmpty else {
+            throw SyncError(
+                .configuration, "The peer has no changes, so its content cannot take the place of this file's",
+                hint: "Name a peer that has what this replica lacks; `syncd status` shows what each of them knows.")
+        }
+        if let there = manifest.profile { try checkFits(there, here) }
+    }
+
+    /// As ``checkFits(_:_:)-(SnapshotManifest,_)``.
+    static func checkFits(_ there: ContentProfile, _ here: ContentProfile) throws(SyncError) {
+        guard let difference = here.difference(from: there) else { return }
+        throw SyncError(
+            .configuration, "The content of the peer cannot take the place of this file's: it has \(difference)",
+            hint: "Bring both to the same release of the program and the same settings; then it is tried again.")
     }
 
     /// A replica that an attempt made which was killed later.

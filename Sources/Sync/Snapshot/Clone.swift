@@ -41,6 +41,8 @@ package struct Clone: Sendable {
     package let path: String
     /// The cluster that the peer must belong to; nil for any.
     package var cluster: String?
+    /// Looks at each manifest before anything is fetched, and throws for one that is of no use.
+    package var accept: @Sendable (SnapshotManifest) throws -> Void = { _ in }
     package var limits = Limits.standard
     package var clock: any SyncClock = SystemClock()
     /// Where the new file lies.
@@ -60,7 +62,7 @@ package struct Clone: Sendable {
     /// - Parameter progress: Called as the clone goes on, from any thread.
     /// - Throws: ``SyncError``: `configuration` when the new file or a log of its name exists; `otherCluster`;
     ///   `storage` without room on the disk; `notAPeer` when the peer sends something else than it announced;
-    ///   failures of the connection. The new file does not exist then. What has arrived stays beside it, and
+    ///   failures of the connection; what ``accept`` throws. The new file does not exist then. What has arrived stays beside it, and
     ///   the next clone goes on from there.
     package func run(progress: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Report {
         let began = clock.steadyMilliseconds()
@@ -72,6 +74,7 @@ package struct Clone: Sendable {
                 throw SyncError(
                     .otherCluster, "\(source.name) belongs to the cluster \(manifest.cluster), not to \(cluster)")
             }
+            try accept(manifest)
             let file = try PartFile.writing(partial, files)
             // A thread may still hold the file for a moment when a cancelled request has ended here.
             defer { file.unlock() }

@@ -38,6 +38,7 @@ package struct SnapshotCopy: Sendable {
         guard let identity = content.identity else {
             throw JournalError(.notAReplica, "The database has no change journal")
         }
+        let profile = try ContentProfile(at: path, unlock: replica.options.unlock)
         let file = try PartFile.reading(path, files)
         let bytes = try file.size()
         let size = limits.snapshotPartBytes
@@ -51,7 +52,7 @@ package struct SnapshotCopy: Sendable {
             file: file,
             manifest: SnapshotManifest(
                 id: id, cluster: identity.cluster, origin: identity.origin,
-                vector: content.vector, bytes: bytes, partBytes: size, parts: parts),
+                vector: content.vector, bytes: bytes, partBytes: size, parts: parts, profile: profile),
             horizon: content.horizon)
     }
 

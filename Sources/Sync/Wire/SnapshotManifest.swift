@@ -18,6 +18,8 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
     public let partBytes: Int
     /// The SHA-256 of each part, in order.
     public let parts: [Digest]
+    /// What programs expect of such a file; nil when the peer's release does not tell.
+    public let profile: ContentProfile?
 
     /// A SHA-256, in hexadecimal in JSON.
     public struct Digest: Sendable, Hashable, Codable {
@@ -48,13 +50,13 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
     }
 
     private enum Key: String, CodingKey {
-        case id, cluster, origin, vector, bytes, parts
+        case id, cluster, origin, vector, bytes, parts, profile
         case partBytes = "part_bytes"
     }
 
     init(
         id: String, cluster: String, origin: OriginID, vector: VersionVector, bytes: Int64, partBytes: Int,
-        parts: [Digest]
+        parts: [Digest], profile: ContentProfile?
     ) {
         self.id = id
         self.cluster = cluster
@@ -63,6 +65,7 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
         self.bytes = bytes
         self.partBytes = partBytes
         self.parts = parts
+        self.profile = profile
     }
 
     /// Decodes untrusted JSON.
@@ -88,6 +91,7 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
         bytes = try container.decode(Int64.self, forKey: .bytes)
         partBytes = try container.decode(Int.self, forKey: .partBytes)
         parts = try container.decode([Digest].self, forKey: .parts)
+        profile = try container.decodeIfPresent(ContentProfile.self, forKey: .profile)
         let isId = !id.isEmpty && id.utf8.count <= 64 && id.utf8.allSatisfy { SnapshotManifest.isHexDigit($0) }
         guard isId, bytes > 0, SnapshotManifest.takenPartBytes.contains(partBytes),
             // As many parts as the size needs, without a sum that could overflow.
@@ -105,6 +109,7 @@ public struct SnapshotManifest: Sendable, Hashable, Codable {
         try container.encode(bytes, forKey: .bytes)
         try container.encode(partBytes, forKey: .partBytes)
         try container.encode(parts, forKey: .parts)
+        try container.encodeIfPresent(profile, forKey: .profile)
     }
 
     /// The sizes of parts that a receiver takes, in bytes.

@@ -228,7 +228,8 @@ struct CloneTests {
             id: "0a", cluster: "main", origin: OriginID(high: 1, low: 2),
             vector: VersionVector([.init(origin: OriginID(high: 1, low: 2), version: 7)]), bytes: 5_000,
             partBytes: 4_096,
-            parts: [.init(SHA256.digest(of: [1])), .init(SHA256.digest(of: [2]))])
+            parts: [.init(SHA256.digest(of: [1])), .init(SHA256.digest(of: [2]))],
+            profile: try JSONDecoder().decode(ContentProfile.self, from: Data(#"{"page_size":["4096"]}"#.utf8)))
         #expect(try SnapshotAnswer(jsonBody: SnapshotAnswer.ready(manifest).jsonBody()) == .ready(manifest))
         let preparing = SnapshotAnswer.preparing(completed: 3, total: 9)
         #expect(try SnapshotAnswer(jsonBody: preparing.jsonBody()) == preparing)

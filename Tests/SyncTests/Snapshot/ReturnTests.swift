@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Journal
+import Synchronization
 import TestSupport
 import Testing
 
@@ -188,7 +189,7 @@ struct ReturnTests {
     }
 
     @Test(
-        "another schema or setting on the peer is named, and the file stays as it was",
+        "another schema or setting on the peer is named before any part is fetched, and the file stays as it was",
         arguments: [
             ("ALTER TABLE item ADD COLUMN color TEXT", "another schema"),
             (#"UPDATE _journal_replica SET collations = '["mine", "nocase"]'"#, "other collations"),
@@ -199,10 +200,28 @@ struct ReturnTests {
         try cluster.executeLater(1, "UPDATE item SET price = 9 WHERE id = 'b'")
         try compact()
         let before = try cluster.content(1)
-        let error = await #expect(throws: SyncError.self) { try await comeBack() }
+        let source = CountingSource(SnapshotShelf(cluster.members[0].replica, limits: .standard))
+        let error = await #expect(throws: SyncError.self) { try await Return(cluster.inboxes[1], from: source).run() }
         #expect(error?.code == .configuration && error?.message.contains(name) == true, "\(String(describing: error))")
+        #expect(source.fetched.load(ordering: .relaxed) == 0)
         #expect(try cluster.content(1) == before)
         let beside = try FileManager.default.contentsOfDirectory(atPath: cluster.directory.file(""))
         #expect(beside.filter { $0.contains("return") } == [])
+    }
+}
+
+/// Counts the parts that are asked for.
+private final class CountingSource: SnapshotSource {
+    let fetched = Atomic(0)
+    private let source: SnapshotShelf
+    var name: String { source.name }
+
+    init(_ source: SnapshotShelf) { self.source = source }
+
+    func snapshot() async throws -> SnapshotAnswer { try await source.snapshot() }
+
+    func part(_ index: Int, of id: String, size: Int) async throws -> [UInt8] {
+        fetched.add(1, ordering: .relaxed)
+        return try await source.part(index, of: id, size: size)
     }
 }
