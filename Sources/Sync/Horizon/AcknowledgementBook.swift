@@ -17,8 +17,16 @@ package final class AcknowledgementBook: Sendable {
         var isChanged = false
         /// When the file was last written, in milliseconds since 1970.
         var written: Int64 = 0
-        /// How far the clocks of other replicas were ahead of this one at their last hellos, in milliseconds.
-        var offsets: [OriginID: Int64] = [:]
+        /// The clocks of other replicas at their last hellos.
+        var clocks: [OriginID: Clock] = [:]
+    }
+
+    /// The clock of another replica, as one hello showed it.
+    private struct Clock {
+        /// How far it was ahead of the one here, in milliseconds.
+        var offset: Int64
+        /// When that was, by the clock here, in milliseconds since 1970.
+        var noted: Int64
     }
 
     private let replica: Replica
@@ -98,15 +106,24 @@ package final class AcknowledgementBook: Sendable {
 
     /// Notes what time a replica believes it is.
     func note(wallMilliseconds theirs: Int64, of origin: OriginID) {
-        let (offset, overflow) = theirs.subtractingReportingOverflow(wallClock().milliseconds)
-        state.withLock { $0.offsets[origin] = overflow ? .max : offset }
+        let now = wallClock().milliseconds
+        let (offset, overflow) = theirs.subtractingReportingOverflow(now)
+        state.withLock { $0.clocks[origin] = Clock(offset: overflow ? .max : offset, noted: now) }
     }
 
-    /// True when some replica's clock differs from this one by more than they accept from one another. Leases
-    /// cannot be judged then: a clock that is a year ahead would end them all.
+    /// True when the clock of some replica that still says hello differs from this one by more than they accept from
+    /// one another. Leases cannot be judged then: a clock that is a year ahead would end them all.
+    ///
+    /// A replica that is gone does not say any more that its clock was set right.
     var hasDoubtfulClock: Bool {
-        state.withLock { state in
-            state.offsets.values.contains { $0.magnitude > UInt64(limits.clockSkewMilliseconds) }
+        let now = wallClock().milliseconds
+        // Two hellos: the last one may be on its way.
+        let longest = UInt64(2 * limits.aliveMilliseconds)
+        return state.withLock { state in
+            state.clocks.values.contains { clock in
+                clock.offset.magnitude > UInt64(limits.clockSkewMilliseconds)
+                    && clock.noted.subtractingReportingOverflow(now).partialValue.magnitude <= longest
+            }
         }
     }
 

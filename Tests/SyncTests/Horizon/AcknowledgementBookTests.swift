@@ -1,5 +1,6 @@
 import Foundation
 import Journal
+import Synchronization
 import TestSupport
 import Testing
 
@@ -80,6 +81,24 @@ struct AcknowledgementBookTests {
         try a.replica.write { try PeerTable.record(status, $0) }
         let horizon = try a.inbox.stableHorizon(lease: .max)
         #expect(horizon.members.map(\.standing) == [.silent] && horizon.vector.isEmpty)
+        try a.close()
+    }
+
+    @Test("a wrong clock stops compaction while its replica says hello, and not for ever")
+    func clocks() throws {
+        let directory = TemporaryDirectory()
+        let a = try ReplicaFixture(directory.file("a.sqlite"), schema: schema)
+        let time = Mutex(ReplicaFixture.now)
+        let book = AcknowledgementBook(replica: a.replica, limits: .standard) { time.withLock { $0 } }
+        let (now, other) = (ReplicaFixture.now.milliseconds, OriginID(high: 9, low: 9))
+        book.note(wallMilliseconds: now + 1_000, of: other)
+        #expect(!book.hasDoubtfulClock)
+        book.note(wallMilliseconds: now + 31_536_000_000, of: other)
+        #expect(book.hasDoubtfulClock)
+        time.withLock { $0 = Stamp(milliseconds: now + Limits.standard.aliveMilliseconds) }
+        #expect(book.hasDoubtfulClock)
+        time.withLock { $0 = Stamp(milliseconds: now + 3 * Limits.standard.aliveMilliseconds) }
+        #expect(!book.hasDoubtfulClock)
         try a.close()
     }
 }

@@ -44,6 +44,7 @@ package enum Mark: String, CaseIterable, Codable, Sendable {
     case forgotten = "replica-forgotten"
     case behindHorizon = "behind-the-horizon"
     case allStable = "everything-stable"
+    case outlived = "dead-machine-outlived"
     case returned = "returned"
     case clonedAnew = "cloned-anew"
     case commitRefused = "commit-refused"

@@ -34,32 +34,40 @@ extension Scenario {
         if machine.isDead { try crash(machine) }
     }
 
+    /// True when all that is settled becomes stable within the time that this harness waits.
+    var settles: Bool {
+        guard plan.kinds.contains(.compaction), !plan.kinds.contains(.byzantinePeer), plan.schema.additions.isEmpty
+        else { return false }
+        // An identity that no file has any more holds everything back until its lease ends.
+        return hasShortLease || plan.kinds.isDisjoint(with: FaultKind.ofIdentity) && counts.marks[.clonedAnew] == nil
+    }
+
+    /// True when leases end while this harness waits.
+    var hasShortLease: Bool { plan.limits.leaseMilliseconds <= 60_000 }
+
     /// When nobody writes, every change becomes stable on every machine within bounded time (P16), and may then be
     /// compacted.
     func becomeStable() throws {
-        // A replica that nobody hears of any more, or that acknowledges nothing, holds everything back until its lease
-        // ends.
-        guard plan.kinds.contains(.compaction),
-            plan.kinds.isDisjoint(with: FaultKind.ofIdentity.union([.byzantinePeer])),
-            counts.marks[.clonedAnew] == nil, plan.schema.additions.isEmpty
-        else { return }
+        guard settles else { return }
         let end = scheduler.now + 3_600_000
         while let machine = try machines.first(where: { try !isStable($0) }) {
-            guard scheduler.now < end else {
-                let horizon = try machine.daemon?.replicator.inbox.stableHorizon()
-                throw Violation(
-                    "P16",
-                    """
-                    after an hour without a write, not everything is stable on machine \(machine.index): it knows \
-                    \(try FileView(machine: machine).vector()), and \(horizon?.vector ?? VersionVector()) is stable: \
-                    \(horizon?.holders.map { "\($0.origin.short) \($0.standing) lacks \($0.unconfirmed)" } ?? [])
-                    """)
-            }
+            guard scheduler.now < end else { throw try unstable(machine, "after an hour without a write") }
             try scheduler.run(until: scheduler.now + 10_000)
         }
         counts.note(.allStable)
         try becomeSmall()
         for machine in machines { try checkDeeply(machine) }
+    }
+
+    func unstable(_ machine: SimulatedMachine, _ when: String) throws -> Violation {
+        let horizon = try machine.daemon?.replicator.inbox.stableHorizon()
+        return Violation(
+            "P16",
+            """
+            \(when), not everything is stable on machine \(machine.index): it knows \(try FileView(machine: machine).vector()), \
+            and \(horizon?.vector ?? VersionVector()) is stable: \
+            \(horizon?.holders.map { "\($0.origin.short) \($0.standing) lacks \($0.unconfirmed)" } ?? [])
+            """)
     }
 
     /// What settled changes leave in the journals goes within bounded time: a compaction finds nothing more (P16).
@@ -82,7 +90,7 @@ extension Scenario {
         } ?? 0
     }
 
-    private func isStable(_ machine: SimulatedMachine) throws -> Bool {
+    func isStable(_ machine: SimulatedMachine) throws -> Bool {
         guard let daemon = machine.daemon else { return false }
         return try daemon.replicator.inbox.stableHorizon().vector.covers(FileView(machine: machine).vector())
     }

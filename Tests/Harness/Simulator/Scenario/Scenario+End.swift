@@ -20,6 +20,7 @@ extension Scenario {
         unproven = [:]
         for machine in machines { try checkDeeply(machine) }
         try becomeStable()
+        try outlive()
         try bitRot()
         // A machine that gets everything from a machine with a rotten value must get what the journal says. Where files
         // are compacted, it gets a copy of the file.
