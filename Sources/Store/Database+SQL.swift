@@ -68,17 +68,12 @@ extension Database {
         try rows(as: type, sql.binding(arguments))
     }
 
-    func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL) throws -> [Row] {
-        try query(sql.expanding(type.schema)) { statement, context in
-            let names = statement.columnNames.map { SQLText.foldedName($0) }
-            let positions = type.schema.columns.map { column in
-                names.firstIndex(of: SQLText.foldedName(column.name)).map { Int32($0) } ?? -1
-            }
-            let row = NamedRow(row: statement.row, positions: positions, schema: type.schema)
+    func rows<Row: ValueModel>(as type: Row.Type, _ sql: SQL, table: String? = nil) throws -> [Row] {
+        let reading = RowReading(as: type, sql)
+        return try query(reading.sql, table: table) { statement, context in
+            let read = reading.reader(statement)
             var rows: [Row] = []
-            while try statement.step() {
-                do { rows.append(try Row(_row: row)) } catch { try context.skip(Row.self, error) }
-            }
+            while try statement.step() { if let row = try read(context) { rows.append(row) } }
             return rows
         }
     }
@@ -93,8 +88,12 @@ extension Database {
     func value<T: ColumnValue>(_ type: T.Type, _ sql: SQL, operation: String, table: String? = nil) throws -> T? {
         try query(sql, operation: operation, table: table) { statement, _ in
             guard try statement.step() else { return nil }
-            let value: T? = try statement.row.read(0)
-            return value
+            do {
+                let value: T? = try statement.row.read(0)
+                return value
+            } catch let error as StoreError {
+                throw error.ofResult.of(sql: statement.text)
+            }
         }
     }
 
@@ -105,7 +104,11 @@ extension Database {
     public func values<T: ColumnValue>(_ type: T.Type, _ sql: SQL, _ arguments: (any ColumnValue)?...) throws -> [T] {
         try query(sql.binding(arguments)) { statement, _ in
             var values: [T] = []
-            while try statement.step() { values.append(try statement.row.read(0)) }
+            while try statement.step() {
+                do { values.append(try statement.row.read(0)) } catch let error as StoreError {
+                    throw error.ofResult.of(sql: statement.text)
+                }
+            }
             return values
         }
     }

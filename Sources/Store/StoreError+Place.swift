@@ -27,6 +27,37 @@ extension StoreError {
         return error
     }
 
+    /// Returns this error with the operation whose values could not be set.
+    func setting(during operation: String) -> StoreError {
+        var error = self
+        if error.operation == nil || error.operation == "setting" { error.operation = operation }
+        return error
+    }
+
+    /// Returns this error with the statement that failed, unless it has one already.
+    func of(sql: String) -> StoreError {
+        var error = self
+        error.sql = error.sql ?? sql
+        return error
+    }
+
+    /// Returns this error with the column of a model whose values a statement computes.
+    func of(column: String) -> StoreError {
+        var error = self
+        error.column = column
+        return error
+    }
+
+    /// Returns the error of a result that belongs to no property. The column of such a result is called like its
+    /// expression, which may contain values, so only a plain name stays.
+    var ofResult: StoreError {
+        guard code == .undecodable else { return self }
+        let isName = column?.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } == true && column != "NULL"
+        return StoreError(
+            code, message, hint: "Ask for another type, or for an optional one where NULL may occur.", table: table,
+            column: isName ? column : nil, operation: operation, sql: sql)
+    }
+
     /// The key for the description: integers and UUIDs, which tell nothing about a person. Other keys may.
     var plainKey: String? {
         guard let key else { return nil }
@@ -70,7 +101,7 @@ extension PreparedStatement {
             return try read(row)
         } catch let error as StoreError {
             let values = values
-            throw error.of(key: M.schema.key.map { values[$0] })
+            throw error.of(key: M.schema.key.map { values[$0] }).of(sql: text)
         }
     }
 }

@@ -23,9 +23,10 @@ extension StoreError {
         let failure = SQLiteFailure(code: code)
         let (known, hint): (Code, String?) =
             switch failure.meaning {
-            case .unique: (.unique, failure.hint)
+            case .unique:
+                (.unique, message.contains(",") ? "Another row has these values already." : failure.hint)
             case .primaryKey: (.primaryKey, failure.hint)
-            case .notNull: (.notNull, "Set the property, or make the column nullable.")
+            case .notNull: (.notNull, "Give the column a value, or make it nullable.")
             case .check: (.check, failure.hint)
             case .foreignKey: (.foreignKey, failure.hint)
             case .constraint: (.constraint, failure.hint)
@@ -36,15 +37,20 @@ extension StoreError {
             case .notADatabase: (.notADatabase, failure.hint)
             case .cannotOpen: (.notFound, failure.hint)
             case .sql where message.hasPrefix("no such table"):
-                (.missingTable, "Create it in a version of the schema.")
+                (.missingTable, "Create it in a version of the schema, or name its model in `automatic`.")
             case .sql where message.hasPrefix("no such column") || message.contains("has no column named"):
-                (.missingColumn, "Add it in a version of the schema, or rename the property's column.")
+                (
+                    .missingColumn,
+                    "Correct the name in the SQL; the column of a property can be added in a version of the schema."
+                )
             case .sql where message.hasPrefix("near \"ORDER\"") || message.hasPrefix("near \"LIMIT\""):
                 (.sql, "A condition ends before ORDER BY and LIMIT: write `order` and `limit` after `where`.")
+            case .sql where message.hasPrefix("near \")\""):
+                (.sql, "A condition may end too early: Store writes it in parentheses.")
             case .sql where message.hasPrefix("fts5:"):
                 (.sql, "Correct the text of the search; a plain string literal means all its words.")
             case .sql where message == "integer overflow":
-                (.sql, "The sum does not fit 64 bits: sum fewer rows, or use `average`.")
+                (.sql, "A result does not fit 64 bits; for a sum, take fewer rows or use `average`.")
             case .sql: (.sql, "Correct the SQL; the error's `sql` is the statement.")
             case .inputOutput, .memory, .tooBig: (.sqlite, failure.hint)
             case .other: (.sqlite, "https://sqlite.org/rescode.html explains the code.")

@@ -62,7 +62,9 @@ struct HookSignature {
     private func mayBeResult(_ type: String) -> Bool {
         if results.contains(where: { type == $0.withoutSpaces || type.isNested($0.withoutSpaces) }) { return true }
         guard type.hasSuffix("?") else { return false }
-        return !knowsResults || !ModelProperty.standard.contains(String(type.dropLast()))
+        let wrapped = String(type.dropLast())
+        // A reference is never one of the standard types.
+        return !knowsResults || !(ModelProperty.standard.contains(wrapped) || wrapped.hasPrefix("Ref<"))
     }
 
     private func isVisible(_ modifiers: DeclModifierListSyntax, access: String) -> Bool {

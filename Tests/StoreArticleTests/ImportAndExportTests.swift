@@ -28,6 +28,18 @@ struct ImportAndExportTests {
         #expect(try Person.find(bob.id, in: other)?.name == "Robert")
     }
 
+    @Test("[60] an export goes to a file in parts")
+    func stream() throws {
+        let db = try file.open()
+        try Person.create(in: db) { $0.name = "Bob" }
+        let pipe = Pipe()
+        let file = pipe.fileHandleForWriting
+        try Person.exportJSON(in: db, to: file)
+        try file.close()
+        let data = try #require(try pipe.fileHandleForReading.readToEnd())
+        #expect(try String(decoding: data, as: UTF8.self) == Person.exportJSON(in: db))
+    }
+
     @Test("[60] values of objects are JSON by the names of properties")
     func values() throws {
         let db = try file.open()

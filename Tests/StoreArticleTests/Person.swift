@@ -8,3 +8,10 @@ final class Person {
     var visits: Int = 0
     var email: String?
 }
+
+/// A row of `Person` as a value.
+@Model(table: "Person")
+struct PersonRow {
+    let id: Int64
+    let name: String
+}

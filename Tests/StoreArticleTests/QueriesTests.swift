@@ -75,6 +75,17 @@ struct QueriesTests {
         #expect(try exported(people, db).map(\.visits) == [1, 0, 0])
     }
 
+    @Test("[25] rows of a SELECT and structs in batches")
+    func batches() async throws {
+        let db = try file.open()
+        _ = try makePeople(db)
+        var count = 0
+        try db.forEachRow(batch: 500, "SELECT name FROM Person") { rows in count += rows.count }
+        for try await rows in db.rowBatches(of: 500, "SELECT name FROM Person") { count += rows.count }
+        for try await people in PersonRow.query.batches(of: 500, in: db) { count += people.count }
+        #expect(count == 9)
+    }
+
     private func exported(_ people: Query<Person>, _ db: Database) throws -> [Person.Fields] {
         var exported: [Person.Fields] = []
         try db.read { try people.forEachValues(batch: 500, in: db) { exported += $0 } }

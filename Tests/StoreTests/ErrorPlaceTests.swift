@@ -131,7 +131,8 @@ struct ErrorPlaceTests {
         try Lap.create(Lap.ID(race: .max, number: 1), in: db)
         try Lap.create(Lap.ID(race: 1, number: 1), in: db)
         let sum = try failure { _ = try Lap.query.sum(\.race, in: db) }
-        #expect(sum.code == .sql && sum.hint == "The sum does not fit 64 bits: sum fewer rows, or use `average`.")
+        #expect(sum.code == .sql)
+        #expect(sum.hint == "A result does not fit 64 bits; for a sum, take fewer rows or use `average`.")
         let limit = try failure { _ = try Lap.where("race > 1 LIMIT 1").all(in: db) }
         #expect(limit.hint == "A condition ends before ORDER BY and LIMIT: write `order` and `limit` after `where`.")
     }

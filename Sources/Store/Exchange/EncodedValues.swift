@@ -51,8 +51,8 @@ extension Model {
             do {
                 try draft._set(position, to: value)
             } catch {
-                throw StoreError.undecodable(column: schema.columns[position].name, error).during(
-                    "reading fields", table: schema.table)
+                throw StoreError.undecodable(column: schema.columns[position].name, error)
+                    .during("setting", table: schema.table)
             }
         }
         fields = draft
@@ -72,7 +72,9 @@ extension Model {
     /// - Throws: What ``set(_:in:)`` and ``create(in:_:)`` throw; no row exists then.
     @discardableResult
     public static func create(fields values: [String: Value], in database: Database) throws -> Self {
-        try create(in: database) { try set(values, in: &$0) }
+        do { return try create(in: database) { try set(values, in: &$0) } } catch let error as StoreError {
+            throw error.setting(during: "creating")
+        }
     }
 
     /// Sets columns of the row to values in SQLite's storage classes. Columns that are not named keep their
@@ -82,6 +84,8 @@ extension Model {
     /// - Throws: What ``set(_:in:)`` and ``save(_:)`` throw; the object and the file are unchanged then.
     @discardableResult
     public func save(fields values: [String: Value]) throws -> Bool {
-        try save { try Self.set(values, in: &$0) }
+        do { return try save { try Self.set(values, in: &$0) } } catch let error as StoreError {
+            throw error.setting(during: "saving")
+        }
     }
 }

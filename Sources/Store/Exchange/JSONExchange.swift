@@ -30,28 +30,9 @@ extension Model {
     /// - Throws: ``StoreError``: `sql`, `missingTable` and `missingColumn` for SQL that SQLite does not
     ///   accept; `argumentCount`; `unstorable` for a value of `tail` that cannot be bound; `closed`.
     public static func exportJSON(_ tail: SQL? = nil, in database: Database) throws -> String {
-        let sql = SQL(raw: schema.select + " ") + (tail ?? "ORDER BY \(raw: orderByKey)").expanding(schema)
-        do {
-            return try database.access(operation: "exporting", table: schema.table) { context in
-                try PreparedStatement(context.db, sql.text).run { statement in
-                    try statement.bind(sql.bindings)
-                    var lines: [String] = []
-                    while try statement.step() {
-                        let members = zip(schema.columns, statement.values).map {
-                            JSONValue.Member(name: $0.name, value: JSONValue($1))
-                        }
-                        lines.append(JSONValue.object(members).spacedText)
-                    }
-                    return lines.isEmpty ? "[]" : "[\n" + lines.joined(separator: ",\n") + "\n]"
-                }
-            }
-        } catch let error as StoreError {
-            throw error.during("exporting", table: schema.table)
-        }
-    }
-
-    private static var orderByKey: String {
-        schema.key.map { SQLText.quote(identifier: schema.columns[$0].name) }.joined(separator: ", ")
+        var json = ""
+        try exportJSON(tail, in: database) { json += $0 }
+        return json
     }
 
     /// Returns this object as a JSON object of column names and stored values.
@@ -89,7 +70,7 @@ extension Model {
                 do {
                     if try importRow(row, existing, in: database) { count += 1 }
                 } catch let error as StoreError {
-                    throw error.inElement(index, of: rows.count)
+                    throw error.setting(during: "importing").inElement(index, of: rows.count)
                 }
             }
             return count

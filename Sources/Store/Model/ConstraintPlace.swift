@@ -7,7 +7,14 @@ extension WriteContext {
         guard let error = error as? StoreError else { return error }
         switch error.code {
         case .check: return error.at(column: checkedColumn(error.message, M.schema))
-        case .foreignKey: return error.at(column: try? orphanColumn(type, fields))
+        case .foreignKey:
+            guard let orphan = try? orphan(type, fields) else { return error }
+            var located = StoreError(
+                .foreignKey, "No row of \(orphan.parent) has the key in \(orphan.column)",
+                hint: "Create that row first.", table: error.table, column: orphan.column, operation: error.operation,
+                sqliteCode: error.sqliteCode, sql: error.sql)
+            located.key = error.key
+            return located
         default: return error
         }
     }
@@ -21,8 +28,8 @@ extension WriteContext {
         return named.count == 1 ? named[0].name : nil
     }
 
-    /// The first foreign key column whose value no parent row has.
-    private func orphanColumn<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> String? {
+    /// The first foreign key column whose value no row of the parent table has.
+    private func orphan<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> (column: String, parent: String)? {
         for key in try ForeignKeyColumns.all(of: M.schema.table, db) {
             let positions = key.children.compactMap { name in
                 M.schema.columns.firstIndex { SQLText.same($0.name, name) }
@@ -36,7 +43,7 @@ extension WriteContext {
                 try statement.bind(values)
                 return try statement.step()
             }
-            if !isThere { return M.schema.columns[positions[0]].name }
+            if !isThere { return (M.schema.columns[positions[0]].name, key.parentTable) }
         }
         return nil
     }
@@ -49,7 +56,7 @@ extension WriteContext {
         return StoreError(
             .foreignKey, "Rows of \(referrer.table) refer to the row by \(referrer.column)",
             hint: "Delete or change those rows first.", table: error.table ?? M.schema.table, column: error.column,
-            operation: error.operation, sqliteCode: error.sqliteCode)
+            operation: error.operation, sqliteCode: error.sqliteCode, sql: error.sql)
     }
 
     private func referringTable<M: Model>(_ type: M.Type, _ fields: M.Fields) throws -> (table: String, column: String)?

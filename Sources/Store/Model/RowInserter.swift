@@ -37,7 +37,7 @@ struct RowInserter<M: Model> {
         let isGenerated = isUnset && !isMinted
         for attempt in 1... {
             if isMinted { fields._key = try M.Fields._key(of: KeyValues(values: [.integer(0)])) }
-            if isGenerated { fields._key = try unusedKey() }
+            if isGenerated { fields._key = try unusedKey(unset) }
             if attempt == 1 { try M.willInsert(&fields) }
             try context.requireAll(M.self, fields)
             fields._normalize()
@@ -80,10 +80,10 @@ struct RowInserter<M: Model> {
     func finish() { statement.clearBindings() }
 
     /// Returns a generated key that no object in memory has. The INSERT finds out whether a row has it.
-    private func unusedKey() throws -> M.ID {
+    private func unusedKey(_ unset: ColumnSet) throws -> M.ID {
         let instances = context.database.instances(of: M.self)
         for _ in 0..<WriteContext.keyAttempts {
-            let key = try M.generateKey()
+            let key = try M.generateKey(unset)
             if instances.cached(key) == nil { return key }
         }
         throw StoreError.keyCollision(M.schema.table)

@@ -31,15 +31,17 @@ extension Model {
         if let id { fields._key = id }
         try fill(&fields)
         let instances = database.instances(of: Self.self)
-        let isGenerated = schema.key.contains { fields._unset.contains($0) }
+        let unset = fields._unset
+        let isGenerated = schema.key.contains { unset.contains($0) }
         for _ in 0..<WriteContext.keyAttempts {
-            if isGenerated { fields._key = try database.unusedKey(Self.self) }
+            if isGenerated { fields._key = try database.unusedKey(Self.self, unset) }
             let (object, isNew) = try instances.unsaved(fields, in: database)
             if isNew { return object }
             if !isGenerated {
                 throw StoreError(
                     .primaryKey, "An object with this key is in memory already", hint: "Use `findOrMakeUnsaved`.",
-                    table: schema.table, operation: "making")
+                    table: schema.table, operation: "making"
+                ).of(Self.self, fields._key)
             }
         }
         throw StoreError.keyCollision(schema.table)
@@ -84,10 +86,10 @@ extension Model {
 
 extension Database {
     /// Returns a generated key that neither a row nor an object in memory has.
-    func unusedKey<M: Model>(_ type: M.Type) throws -> M.ID {
+    func unusedKey<M: Model>(_ type: M.Type, _ unset: ColumnSet) throws -> M.ID {
         let instances = instances(of: type)
         for _ in 0..<WriteContext.keyAttempts {
-            let key = try M.generateKey()
+            let key = try M.generateKey(unset)
             if instances.cached(key) != nil { continue }
             if try access({ context in try StatementOwner.store.runs { try M.select(key, context.db) == nil } }) {
                 return key
@@ -168,12 +170,15 @@ extension Model {
     @discardableResult
     public func saveChanges() throws -> Bool { try save() }
 
-    static func generateKey() throws -> ID {
+    /// - Parameter unset: The columns of the new row that have no value.
+    static func generateKey(_ unset: ColumnSet) throws -> ID {
         if let key = try makePrimaryKey() { return key }
-        let columns = schema.key.map { schema.columns[$0].property }.joined(separator: ", ")
+        let missing = schema.key.filter { unset.contains($0) }.map { schema.columns[$0] }
+        let names = missing.map(\.property).joined(separator: ", ")
         throw StoreError(
-            .missingValue, "A key of this type cannot be generated: \(columns) must be set",
-            hint: "Set it in the block, or write `makePrimaryKey()` in the model.")
+            .missingValue, "A key of this type cannot be generated: \(names) must be set",
+            hint: "Set \(missing.count == 1 ? "it" : "them") in the block, or write `makePrimaryKey()` in the model.",
+            table: schema.table, column: missing.count == 1 ? missing[0].name : nil)
     }
 }
 

@@ -18,7 +18,9 @@ extension Model {
     ) throws -> Self {
         var fields = Fields()
         fields._key = id
-        try fill(&fields)
+        do { try fill(&fields) } catch let error as StoreError {
+            throw error.during("upserting", table: schema.table).of(Self.self, id)
+        }
         guard let object = try upsert([fields], in: database).first else {
             throw StoreError(
                 .deleted, "The row does not exist after it was written", hint: "Check the table's triggers.")
@@ -49,9 +51,14 @@ extension Model {
                 try context.inSavepoint {
                     try context.confirm()
                     for var fields in rows {
-                        try context.requireAll(Self.self, fields)
-                        fields._normalize()
-                        try context.upsert(Self.self, fields)
+                        do {
+                            try context.requireAll(Self.self, fields)
+                            fields._normalize()
+                            try context.upsert(Self.self, fields)
+                        } catch let error as StoreError {
+                            let hasKey = schema.key.allSatisfy { !fields._unset.contains($0) }
+                            throw hasKey ? error.of(Self.self, fields._key) : error
+                        }
                     }
                     try context.absorb()
                     return try find(rows.map(\._key), in: database)

@@ -11,12 +11,14 @@ struct Keyset<M: Model>: Sendable {
         guard query.ordering.allSatisfy({ $0.direction != nil }) else {
             throw StoreError(
                 .sql, "Pages need an order by columns, and the order of the query contains raw SQL",
-                hint: "Order by key paths: `order(by: \\.name)`.", table: M.schema.table)
+                hint: "Order by key paths: `order(by: \\.name)`.", table: M.schema.table,
+                operation: "fetching")
         }
         guard query.limit == nil, query.offset == 0 else {
             throw StoreError(
                 .sql, "Pages have a size of their own, and the query has a limit or an offset",
-                hint: "Leave them out, and read as many pages as needed.", table: M.schema.table)
+                hint: "Leave them out, and read as many pages as needed.", table: M.schema.table,
+                operation: "fetching")
         }
         let key = M.schema.key.map { Ordering(value: Template<M>([.column($0)]), direction: .ascending) }
         terms = query.ordering + key
@@ -63,7 +65,8 @@ struct Keyset<M: Model>: Sendable {
         guard cursor.values.count == terms.count else {
             throw StoreError(
                 .invalidInput, "The place belongs to a query of another order",
-                hint: "Pass the `next` of a page of the same query.", table: M.schema.table)
+                hint: "Pass the `next` of a page of the same query.", table: M.schema.table,
+                operation: "fetching")
         }
         var condition = Template<M>("0")
         for (term, value) in zip(terms, cursor.values).reversed() {

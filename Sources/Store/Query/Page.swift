@@ -73,12 +73,18 @@ extension Query where M: Model {
         let keyset = try Keyset(self)
         var cursor: PageCursor?
         repeat {
-            let page = try database.access(operation: "fetching", table: M.schema.table) {
-                try keyset.read(Swift.max(1, size), after: cursor, in: $0)
-            }
+            let page = try valuePage(keyset, size: size, after: cursor, in: database)
             if !page.rows.isEmpty { try body(page.rows) }
             cursor = page.next
         } while cursor != nil
+    }
+
+    func valuePage(
+        _ keyset: Keyset<M>, size: Int, after cursor: PageCursor?, in database: Database
+    ) throws -> (rows: [M.Fields], next: PageCursor?) {
+        try database.access(operation: "fetching", table: M.schema.table) {
+            try keyset.read(Swift.max(1, size), after: cursor, in: $0)
+        }
     }
 
     /// A sequence of all rows, `size` objects at a time. Each batch is read on a separate thread when it is
@@ -90,56 +96,14 @@ extension Query where M: Model {
     public func batches(of size: Int, in database: Database) -> Batches<M> {
         Batches(query: self, size: size, database: database)
     }
-}
 
-/// The live objects of the rows of a query, in batches: ``Query/batches(of:in:)``.
-public struct Batches<M: Model>: AsyncSequence, Sendable {
-    public typealias Element = [M]
-    public typealias Failure = any Error
-
-    fileprivate let query: Query<M>
-    fileprivate let size: Int
-    fileprivate let database: Database
-
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(batches: self) }
-
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        private enum Place {
-            case start
-            case after(PageCursor)
-            case end
-        }
-
-        fileprivate let batches: Batches
-        private var place = Place.start
-
-        fileprivate init(batches: Batches) { self.batches = batches }
-
-        /// The next objects; nil after the last row.
-        ///
-        /// - Throws: What ``Query/page(size:after:in:)`` throws, and `CancellationError`. The next call reads
-        ///   the same batch again.
-        public mutating func next() async throws -> [M]? { try await next(isolation: nil) }
-
-        /// Like ``next()``, for a loop on an actor.
-        ///
-        /// - Throws: What ``next()`` throws.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [M]? {
-            while true {
-                let cursor: PageCursor?
-                switch place {
-                case .start: cursor = nil
-                case .after(let known): cursor = known
-                case .end: return nil
-                }
-                let batches = batches
-                let page = try await batches.database.read {
-                    try batches.query.page(size: batches.size, after: cursor, in: batches.database)
-                }
-                place = page.next.map { .after($0) } ?? .end
-                // All rows of a batch may have been deleted while it was read.
-                if !page.objects.isEmpty { return page.objects }
-            }
-        }
+    /// A sequence of the values of all rows, `size` rows at a time, without making objects; otherwise like
+    /// ``batches(of:in:)``. For rows of one snapshot, see ``Database/rowBatches(of:_:_:)``.
+    ///
+    /// ```swift
+    /// for try await people in Person.query.valueBatches(of: 500, in: db) { try await send(people) }
+    /// ```
+    public func valueBatches(of size: Int, in database: Database) -> ValueBatches<M> {
+        ValueBatches(query: self, size: size, database: database)
     }
 }

@@ -19,6 +19,8 @@ struct PreparedStatement {
         handle = owner.sqliteStatement
     }
 
+    /// The SQL, with `?` for bound values.
+    var text: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
     var parameters: ParameterCursor { ParameterCursor(statement: handle) }
     var row: RowCursor { RowCursor(statement: handle) }
     /// The tables and columns that the statement reads.
@@ -37,7 +39,7 @@ struct PreparedStatement {
                 .argumentCount,
                 "The SQL has \(StoreError.count(count, "parameter")), and "
                     + "\(StoreError.count(values.count, "value")) \(values.count == 1 ? "was" : "were") given",
-                hint: "Give one value for each `?`.")
+                hint: "Give one value for each `?`.", sql: text)
         }
         for (position, value) in values.enumerated() {
             do {

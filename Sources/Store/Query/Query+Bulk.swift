@@ -19,8 +19,12 @@ extension Query where M: Model {
 
     func update(_ assignments: [Assignment<M>], in database: Database) throws -> Int {
         // An explicit ABORT overrides a conflict clause in the schema: REPLACE would delete other rows.
-        let sql =
-            try SQL(raw: "UPDATE OR ABORT \(M.schema.quotedTable) SET ") + Assignment.list(assignments) + target()
+        let sql: SQL
+        do {
+            sql = try SQL(raw: "UPDATE OR ABORT \(M.schema.quotedTable) SET ") + Assignment.list(assignments) + target()
+        } catch let error as StoreError {
+            throw error.during("updating", table: M.schema.table)
+        }
         return try database.execute(sql, operation: "updating", table: M.schema.table)
     }
 

@@ -54,14 +54,15 @@ extension Model {
 }
 
 extension Query where M: ValueModel {
+    /// Every column that the table has: a property whose column is missing takes its default value.
+    static var everyColumn: SQL { SQL(raw: "\(M.schema.quotedTable).*") }
+
     /// Returns the rows as values.
     ///
     /// - Throws: ``StoreError``, as described at ``Query``; also `missingColumn` when the table lacks the
     ///   column of a property that has no default value.
     public func all(in database: Database) throws -> [M] {
-        // Selects every column that the table has: a property whose column is missing takes its default
-        // value.
-        try database.rows(as: M.self, select(SQL(raw: "\(M.schema.quotedTable).*")))
+        try database.rows(as: M.self, select(Query.everyColumn), table: M.schema.table)
     }
 
     /// Returns the first row; nil when there is none.

@@ -131,7 +131,11 @@ extension Query {
                 + select(SQL(raw: "\(column) AS v"))
                 + ")"
         }
-        return try one(sql, in: database, read: read)
+        do { return try one(sql, in: database, read: read) } catch let error as StoreError {
+            // The result is called like its expression, which Store wrote.
+            guard error.code == .undecodable else { throw error }
+            throw error.of(column: M.columns[keyPath: path].name).of(sql: sql.text)
+        }
     }
 
     /// Returns the first column of the only row; nil for NULL.

@@ -26,7 +26,7 @@ public struct SQLRow: Sendable {
         do {
             return try T(columnValue: value)
         } catch {
-            throw StoreError.undecodable(column: column, error)
+            throw StoreError.undecodable(column: column, error).ofResult
         }
     }
 }

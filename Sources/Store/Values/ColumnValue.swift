@@ -93,7 +93,7 @@ extension ColumnPlaceholder where Self: CaseIterable {
 
 /// The reason why a value cannot be decoded or stored. It contains no row value.
 public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
-    /// The reason, such as "the value is a TEXT, but an integer is needed".
+    /// The reason, such as "The value is a TEXT, but an integer is needed".
     public let description: String
 
     /// Creates a mismatch with a description, which must not contain a row's value, because descriptions are
@@ -107,10 +107,10 @@ public struct ColumnMismatch: Error, Hashable, CustomStringConvertible {
             case .null: "NULL"
             case .integer: "An INTEGER"
             case .real: "A REAL"
-            case .text: "A TEXT"
+            case .text: "a TEXT"
             case .blob: "A BLOB"
             }
-        self.init("the value is \(name), but \(needed) is needed")
+        self.init("The value is \(name), but \(needed) is needed")
     }
 }
 

@@ -104,3 +104,11 @@ final class MakePrimaryKeyOtherThanUUID {
     // error: Store would not call this 'makePrimaryKey': it is declared as 'static func makePrimaryKey() throws ->
     static func makePrimaryKey() -> URL? { nil }
 }
+
+@Model
+final class KeyOfReference {
+    var id: UUID
+    var name: String = ""
+    // error: Store would not call this 'makePrimaryKey': it is declared as 'static func makePrimaryKey() throws ->
+    static func makePrimaryKey() -> Ref<Person>? { nil }
+}
