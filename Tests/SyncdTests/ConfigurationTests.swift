@@ -53,6 +53,7 @@ struct ConfigurationTests {
               - user.password
               - "a.b.c"
             after-merge: DELETE FROM cache
+            tls-client-ca: clients.pem
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -71,6 +72,7 @@ struct ConfigurationTests {
         #expect(configuration.tlsCertificate == "\(directory)/cert.pem")
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
+        #expect(configuration.tlsClientAuthority == "\(directory)/clients.pem")
         #expect(configuration.logLevel == .warning && configuration.logFormat == .json)
         #expect(
             configuration.hooks == [

@@ -77,6 +77,14 @@ struct RunCommand: AsyncParsableCommand {
         completion: .file())
     var tlsAuthority: String?
 
+    @Option(
+        name: .customLong("tls-client-ca"),
+        help: ArgumentHelp(
+            "A PEM file of the authorities whose client certificates count, as lines of --tokens say; with --tls-cert.",
+            valueName: "file"),
+        completion: .file())
+    var tlsClientAuthority: String?
+
     @Option(help: ArgumentHelp("How much to log to standard error (default: info).", valueName: "level"))
     var logLevel: Logger.Level?
 
@@ -161,6 +169,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.tlsCertificate = tlsCertificate
         flags.tlsKey = tlsKey
         flags.tlsAuthority = tlsAuthority
+        flags.tlsClientAuthority = tlsClientAuthority
         flags.logLevel = logLevel
         flags.logFormat = logFormat
         flags.conflictDays = conflictDays

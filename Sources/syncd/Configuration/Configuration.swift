@@ -16,6 +16,8 @@ struct Configuration: Sendable, Hashable {
     var tlsCertificate: String?
     var tlsKey: String?
     var tlsAuthority: String?
+    /// The authorities whose client certificates count.
+    var tlsClientAuthority: String?
     var logLevel: Logger.Level?
     var logFormat: LogFormat?
     /// Days for which the ledger keeps conflicts.
@@ -76,6 +78,7 @@ extension Configuration {
         override(.tlsCertificate, \.tlsCertificate)
         override(.tlsKey, \.tlsKey)
         override(.tlsAuthority, \.tlsAuthority)
+        override(.tlsClientAuthority, \.tlsClientAuthority)
         override(.logLevel, \.logLevel)
         override(.logFormat, \.logFormat)
         override(.conflictDays, \.conflictDays)

@@ -10,6 +10,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
     case tlsAuthority = "tls-ca"
+    case tlsClientAuthority = "tls-client-ca"
     case logLevel = "log-level"
     case logFormat = "log-format"
     case conflictDays = "conflict-days"
@@ -42,6 +43,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsCertificate: "PEM file with the certificate chain of the listener, which then speaks HTTPS."
         case .tlsKey: "PEM file with the private key of that certificate."
         case .tlsAuthority: "PEM file of the authorities to trust for https peers, instead of the system's."
+        case .tlsClientAuthority:
+            "PEM file of the authorities whose client certificates count. The listener then asks for certificates, and "
+                + "lines of `tokens` say what each of them may be used for."
         case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
         case .logFormat: "How to log: text for people, or json with one object a line."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
@@ -86,6 +90,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsCertificate: ["tls-cert: cert.pem"]
         case .tlsKey: ["tls-key: \(Credentials.prefix)key"]
         case .tlsAuthority: ["tls-ca: authorities.pem"]
+        case .tlsClientAuthority: ["tls-client-ca: clients.pem"]
         case .logLevel: ["log-level: info"]
         case .logFormat: ["log-format: text"]
         case .conflictDays: ["conflict-days: 90"]

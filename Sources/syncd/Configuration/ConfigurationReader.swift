@@ -36,6 +36,7 @@ struct ConfigurationReader {
         case .tlsCertificate: configuration.tlsCertificate = path(value, name)
         case .tlsKey: configuration.tlsKey = path(value, name)
         case .tlsAuthority: configuration.tlsAuthority = path(value, name)
+        case .tlsClientAuthority: configuration.tlsClientAuthority = path(value, name)
         case .logLevel: configuration.logLevel = choice(value, name, "log level", of: "levels")
         case .logFormat: configuration.logFormat = choice(value, name, "log format", of: "formats")
         case .conflictDays: configuration.conflictDays = count(value, name)

@@ -16,6 +16,8 @@ struct DaemonSettings: Sendable, Equatable {
     var tokens = AccessTokens()
     /// nil for a listener without TLS.
     let certificate: ListenerCertificate?
+    /// The authorities whose client certificates count; nil for a listener that asks for none.
+    var clientAuthorities: ClientAuthorities?
     let peers: [PeerConfiguration]
     let logLevel: Logger.Level
     var logFormat = LogFormat.text

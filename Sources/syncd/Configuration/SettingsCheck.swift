@@ -55,6 +55,7 @@ struct SettingsCheck {
             try AccessTokens.load(from: path, isCredential: credentials.contains(path))
         }
         let certificate = certificate()
+        let clientAuthorities = clientAuthorities(tokens)
         let authorities = load(configuration.tlsAuthority, .tlsAuthority, configuration.places[.tlsAuthority]) {
             path, _ in
             try TrustedAuthorities.check(path)
@@ -66,7 +67,7 @@ struct SettingsCheck {
         settings = DaemonSettings(
             database: database, extensions: configuration.extensions, secrets: configuration.secrets, address: address,
             token: token, tokens: tokens ?? AccessTokens(),
-            certificate: certificate, peers: peers,
+            certificate: certificate, clientAuthorities: clientAuthorities, peers: peers,
             logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
@@ -102,6 +103,34 @@ struct SettingsCheck {
         return nil
     }
 
+    /// - Parameter tokens: The content of the tokens file; nil when it has mistakes, or is not here.
+    private mutating func clientAuthorities(_ tokens: AccessTokens?) -> ClientAuthorities? {
+        let place = configuration.places[.tlsClientAuthority]
+        guard let file = configuration.tlsClientAuthority else {
+            if tokens?.haveCertificates == true, place == nil {
+                add(
+                    "Lines of the tokens file are for client certificates, and the listener asks for none",
+                    hint: "Give the authorities of the certificates with --tls-client-ca.", .tokens,
+                    configuration.places[.tokens])
+            }
+            return nil
+        }
+        if configuration.tlsCertificate == nil, configuration.places[.tlsCertificate] == nil {
+            add(
+                "--tls-client-ca is given without --tls-cert",
+                hint: "Only a listener with TLS can ask for certificates: give --tls-cert and --tls-key.",
+                .tlsClientAuthority, place)
+        }
+        let isNamed = configuration.tokens != nil || configuration.places[.tokens] != nil
+        if tokens?.haveCertificates == false || !isNamed {
+            add(
+                "--tls-client-ca is given, and no line of a tokens file is for a client certificate",
+                hint: "Add a line to the file of --tokens: NAME SCOPE cert-name:NAME or cert-sha256:FINGERPRINT.",
+                .tlsClientAuthority, place)
+        }
+        return load(file, .tlsClientAuthority, place) { path, _ in try ClientAuthorities.load(from: path) }
+    }
+
     private mutating func peers(token: Token?, authorities: String?) -> [PeerConfiguration] {
         var names: Set<String> = []
         return configuration.peers.compactMap { peer in
@@ -118,6 +147,10 @@ struct SettingsCheck {
             if (peer.tlsCertificate == nil) != (peer.tlsKey == nil) {
                 add(
                     "the peer has only one of tls-cert and tls-key", hint: "Give both or none.", .peers, place)
+            }
+            if let certificate = files.certificate, let key = files.key {
+                // libcurl would say at each connection that they do not fit together.
+                _ = attempt(.peers, place) { try ListenerCertificate(certificate: certificate, key: key) }
             }
             return attempt(.peers, place) {
                 try PeerConfiguration.checkScheme(of: peer.address)
