@@ -196,6 +196,30 @@ struct ClientCertificateTests {
         #expect(daemon.isRunning)
     }
 
+    @Test("a peer whose key is pinned is trusted with that key only")
+    func pinnedServer() async throws {
+        let daemon = try await DaemonProcess.start(
+            try await workspace.makeReplica(), ClientCertificateTests.server[0], ClientCertificateTests.server[1],
+            ClientCertificateTests.server[2], ClientCertificateTests.server[3])
+        let digest = try await Tool.run([
+            "/bin/sh", "-c",
+            "openssl x509 -in \(ClientCertificateTests.file("server.pem")) -noout -pubkey "
+                + "| openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64",
+        ]).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        func answer(_ pin: String) async throws {
+            var files = TLSFiles(authorities: ClientCertificateTests.file("ca.pem"))
+            files.serverKey = pin
+            let transport = try CurlTransport(
+                try PeerConfiguration("https://127.0.0.1:\(daemon.port)", tls: files))
+            _ = try await transport.get("/v1/status", type: ContentType.json)
+        }
+        let other = "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
+        try await answer("\(other);sha256//\(digest)")
+        let error = await #expect(throws: SyncError.self) { try await answer(other) }
+        #expect(error?.code == .tls && error?.message.contains("another key than the pinned one") == true)
+        #expect(daemon.isRunning)
+    }
+
     @Test("a daemon follows a peer that knows it by its certificate")
     func followed() async throws {
         let authority = try await CertificateAuthority("clients", in: workspace)

@@ -43,5 +43,13 @@ extension CurlHandle {
             try set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         }
         if let file = files.key { try set(CURLOPT_SSLKEY, file) }
+        if let key = files.serverKey { try set(CURLOPT_PINNEDPUBLICKEY, key) }
+    }
+
+    /// Bounds the average speed of the body. ``ReceiveRate`` bounds that of the answer.
+    ///
+    /// - Parameter bytes: Bytes a second; nil for no bound.
+    func setSendRate(_ bytes: Int?) throws(SyncError) {
+        if let bytes { try check(tandem_setopt_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(bytes))) }
     }
 }

@@ -19,6 +19,8 @@ struct DaemonSettings: Sendable, Equatable {
     /// The authorities whose client certificates count; nil for a listener that asks for none.
     var clientAuthorities: ClientAuthorities?
     let peers: [PeerConfiguration]
+    /// The requests a second that one address may make.
+    var requestsPerSecond = ServerLimits().requestsPerSecond
     let logLevel: Logger.Level
     var logFormat = LogFormat.text
     let conflictDays: Int

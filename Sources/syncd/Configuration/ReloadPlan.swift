@@ -41,6 +41,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.peers, .peers, isLive: true)
         compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
         compare(\.clientAuthorities, .tlsClientAuthority, isLive: keepsAsking)
+        compare(\.requestsPerSecond, .requestsPerSecond, isLive: true)
         compare(\.logLevel, .logLevel, isLive: true)
         compare(\.logFormat, .logFormat, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
@@ -59,7 +60,8 @@ struct ReloadPlan: Sendable, Equatable {
             certificate: keepsScheme ? wanted.certificate : running.certificate,
             clientAuthorities: keepsAsking ? wanted.clientAuthorities : running.clientAuthorities,
             peers: wanted.peers,
-            logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
+            requestsPerSecond: wanted.requestsPerSecond, logLevel: wanted.logLevel, logFormat: wanted.logFormat,
+            conflictDays: running.conflictDays,
             conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
             collect: running.collect, recapture: running.recapture,
             hooks: wanted.hooks, afterMerge: wanted.afterMerge)

@@ -68,6 +68,7 @@ struct SettingsCheck {
             database: database, extensions: configuration.extensions, secrets: configuration.secrets, address: address,
             token: token, tokens: tokens ?? AccessTokens(),
             certificate: certificate, clientAuthorities: clientAuthorities, peers: peers,
+            requestsPerSecond: configuration.requestsPerSecond ?? ServerLimits().requestsPerSecond,
             logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
@@ -133,17 +134,19 @@ struct SettingsCheck {
 
     private mutating func peers(token: Token?, authorities: String?) -> [PeerConfiguration] {
         var names: Set<String> = []
+        let bandwidth = configuration.bandwidth
         return configuration.peers.compactMap { peer in
             let place = peer.place
             let own = load(peer.tokenFile, .peers, place) { path, credentials in
                 try Token.load(from: path, isCredential: credentials.contains(path))
             }
-            let files = TLSFiles(
+            var files = TLSFiles(
                 authorities: load(peer.tlsAuthority, .peers, place) { path, _ in
                     try TrustedAuthorities.check(path)
                     return path
                 } ?? authorities,
                 certificate: clientFile(peer.tlsCertificate, place), key: clientFile(peer.tlsKey, place))
+            files.serverKey = peer.tlsPin
             if (peer.tlsCertificate == nil) != (peer.tlsKey == nil) {
                 add(
                     "the peer has only one of tls-cert and tls-key", hint: "Give both or none.", .peers, place)
@@ -157,6 +160,13 @@ struct SettingsCheck {
                 let bearer = try (own ?? token).map { try BearerToken($0.secret) }
                 var result = try PeerConfiguration(peer.address, token: bearer, tls: files)
                 result.direction = peer.direction ?? .both
+                if case .http = result.address {
+                    result.bytesPerSecond = (peer.bandwidth ?? bandwidth)?.bytesPerSecond
+                } else if peer.bandwidth != nil {
+                    throw Failure(
+                        "The peer \(result.name) has a bandwidth, and is no daemon",
+                        hint: "Only exchanges with http:// and https:// can be slowed down: leave the key out")
+                }
                 if case .file(let path) = result.address, access(path, F_OK) != 0 {
                     throw Failure(
                         "The peer \(path) is neither an address nor a file that exists",

@@ -50,7 +50,10 @@ extension AccessTokens {
             }
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard (3...4).contains(words.count) else { throw mistake("it does not have three words") }
+            guard
+                words.count == 3
+                    || words.count == 4 && words[2...].contains(where: { $0.hasPrefix(CertificatePin.prefix) })
+            else { throw mistake("it does not have three words, or four with a certificate") }
             guard AccessTokens.isName(first) else {
                 throw mistake("the name has characters that it cannot have, or is too long")
             }

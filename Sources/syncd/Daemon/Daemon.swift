@@ -76,10 +76,12 @@ struct Daemon {
     func run() async throws {
         let settings = current.value
         let metrics = RequestMetrics(limits: limits)
+        metrics.setRequestsPerSecond(settings.requestsPerSecond)
         let current = current
         let reloader = SettingsReloader(
             source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: peersAtMost, logger: logger)
+            peersAtMost: peersAtMost, logger: logger
+        ) { metrics.setRequestsPerSecond($0.requestsPerSecond) }
         let identity = try replica.identity()
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
