@@ -65,7 +65,7 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .systemLibrary(
             name: "CCompression", providers: [.apt(["libzstd-dev", "zlib1g-dev"])]),
-        // SHA-256. libcurl loads libcrypto in any case.
+        // SHA-256, and the certificates of clients. libcurl loads libcrypto in any case.
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "Sync",
@@ -81,7 +81,7 @@ let package = Package(
         .target(
             name: "SyncdCore",
             dependencies: [
-                "Sync", "Journal", "CFileShim",
+                "Sync", "Journal", "CFileShim", "COpenSSL",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Hummingbird", package: "hummingbird"),

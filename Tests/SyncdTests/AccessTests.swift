@@ -141,6 +141,55 @@ struct AccessTests {
 
     private static var secrets: [String] { scoped.map(\.secret) + [secret, secretDigest] }
 
+    @Test("only a certificate with the scope of a route opens it, but for the forms of the pages")
+    func certificates() async throws {
+        let workspace = Workspace()
+        let authority = try await CertificateAuthority("clients", in: workspace)
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/Fixtures/tls/"
+        var lines: [String] = []
+        var callers: [(certificate: CertificateAuthority.Issued?, scopes: Set<TokenScope>)] = [(nil, [])]
+        for (number, entry) in AccessTests.scoped.enumerated() {
+            let names = entry.scopes.map(\.rawValue).joined(separator: ",")
+            lines.append("name\(number) \(names) cert-name:caller\(number)")
+            let issued = try await authority.issue("caller\(number)", common: "caller\(number)")
+            callers.append((issued, Set(entry.scopes).union(entry.scopes.contains(.admin) ? [.read] : [])))
+        }
+        callers.append((try await authority.issue("unknown", common: "unknown"), []))
+        callers.append((try await authority.issue("late", common: "caller4", days: -1), []))
+        let daemon = try await DaemonProcess.start(
+            try await workspace.makeReplica(), "--tokens",
+            try workspace.write(lines.joined(separator: "\n"), to: "tokens"), "--tls-cert", fixture + "server.pem",
+            "--tls-key", fixture + "server.key", "--tls-client-ca", authority.certificate)
+        for (certificate, scopes) in callers {
+            // One process asks for all routes. A stream of events has no end, but its first bytes cannot be written.
+            var arguments: [String] = []
+            for route in Route.all {
+                if !arguments.isEmpty { arguments.append("--next") }
+                arguments += [
+                    "-sS", "-N", "-o", route.action == .events ? "/dev/full" : "/dev/null", "-w", "%{http_code}\n",
+                    "--cacert", fixture + "ca.pem", "-X",
+                    route.method.rawValue, "https://127.0.0.1:\(daemon.port)\(route.path)",
+                ]
+                if let certificate { arguments += ["--cert", certificate.certificate, "--key", certificate.key] }
+            }
+            let outcome = try await Tool.run(["/usr/bin/env", "curl"] + arguments)
+            #expect(outcome.lines.count == Route.all.count, "\(outcome)")
+            for (route, line) in zip(Route.all, outcome.lines) {
+                let place = "\(route.path), \(certificate?.certificate ?? "none"): \(line)"
+                if route.scopes.isEmpty {
+                    #expect(!["401", "403", "500"].contains(line), "\(place)")
+                } else if scopes.isEmpty || route.action == .form {
+                    #expect(line == "401", "\(place)")
+                } else if scopes.isDisjoint(with: route.scopes) {
+                    #expect(line == "403", "\(place)")
+                } else {
+                    #expect(!["401", "403", "500", "000"].contains(line), "\(place)")
+                }
+            }
+        }
+        #expect(await daemon.stop().status == 0)
+    }
+
     @Test("without any token, a daemon on loopback answers to everyone, and takes no orders")
     func noTokens() async throws {
         let workspace = Workspace()

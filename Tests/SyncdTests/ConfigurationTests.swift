@@ -33,7 +33,7 @@ struct ConfigurationTests {
             peer:
               - http://a:1
               - other.sqlite
-              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key, direction: push}
+              - {url: "https://b:2", token-file: b.token, tls-ca: b.pem, tls-cert: c.pem, tls-key: c.key, direction: push, bandwidth: 64k, tls-pin: "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="}
             tls-cert: cert.pem
             tls-key: $CREDENTIALS_DIRECTORY/key
             tls-ca: ca.pem
@@ -53,6 +53,9 @@ struct ConfigurationTests {
               - user.password
               - "a.b.c"
             after-merge: DELETE FROM cache
+            tls-client-ca: clients.pem
+            bandwidth: 2M
+            requests-per-second: 40
             """
         let read = try load(text)
         #expect(read.mistakes.isEmpty, "\(read.mistakes)")
@@ -71,6 +74,10 @@ struct ConfigurationTests {
         #expect(configuration.tlsCertificate == "\(directory)/cert.pem")
         #expect(configuration.tlsKey == "$CREDENTIALS_DIRECTORY/key")
         #expect(configuration.tlsAuthority == "\(directory)/ca.pem")
+        #expect(configuration.tlsClientAuthority == "\(directory)/clients.pem")
+        #expect(configuration.bandwidth?.bytesPerSecond == 2_000_000 && configuration.requestsPerSecond == 40)
+        #expect(configuration.peers.map(\.bandwidth?.bytesPerSecond) == [nil, nil, 64_000])
+        #expect(configuration.peers[2].tlsPin?.hasPrefix("sha256//Yh") == true)
         #expect(configuration.logLevel == .warning && configuration.logFormat == .json)
         #expect(
             configuration.hooks == [
@@ -86,6 +93,33 @@ struct ConfigurationTests {
         #expect(configuration.afterMerge == "DELETE FROM cache")
         #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
+    }
+
+    @Test("a rate of a peer goes before that of the daemon, and is no rate of a file")
+    func bandwidth() throws {
+        for text in ["1", "63999", "2m", "k", "-1M", "1.5M", "1e9", "9999999999999G", "٣M"] {
+            #expect(Bandwidth(text) == nil, "\(text)")
+        }
+        let rates = try check(
+            """
+            database: a
+            bandwidth: 2M
+            peer:
+              - http://a:1
+              - {url: "http://b:1", bandwidth: 64000}
+            """)
+        #expect(rates.settings?.peers.map(\.bytesPerSecond) == [2_000_000, 64_000])
+        let found = try check(
+            """
+            bandwidth: fast
+            requests-per-second: 0
+            peer:
+              - {url: "file:///tmp/archive", bandwidth: 1M}
+              - {url: "https://b:1", bandwidth: 1k, tls-pin: "sha256//short"}
+            """)
+        let mistakes = try #require(ConfigurationMistakes(found.mistakes, in: nil)).all
+        #expect(mistakes.map(\.place?.line) == [1, 2, 4, 5, 5], "\(mistakes)")
+        #expect(mistakes.map(\.key) == ["bandwidth", "requests-per-second", "peer", "bandwidth", "tls-pin"])
     }
 
     @Test("each mistake of one file is said, in the order of its lines, with the key and what to do")

@@ -47,6 +47,16 @@ struct ReloadPlanTests {
         #expect(plan.summary == "applied token-file, peer; needs a restart: database, listen, conflict-days")
     }
 
+    @Test("the limit of requests changes at once")
+    func rates() throws {
+        let running = try settings(peers: ["http://a:1"])
+        var wanted = try settings(peers: ["http://a:1"])
+        wanted.requestsPerSecond = 7
+        let plan = try ReloadPlan(from: running, to: wanted, peersAtMost: 16)
+        #expect(plan.applied == [.requestsPerSecond] && plan.waiting.isEmpty)
+        #expect(plan.settings.requestsPerSecond == 7)
+    }
+
     @Test("the token of a daemon that others can reach cannot be taken away")
     func token() throws {
         let running = try settings(address: ListenAddress(host: "0.0.0.0", port: 1))

@@ -42,13 +42,21 @@ final class CurlExchange: Sendable {
         var queued = 0
         var received = 0
         var isPaused = false
+        /// The bound of the answer's speed; nil for none.
+        var rate: ReceiveRate?
+
+        /// The milliseconds until the rate allows more.
+        mutating func delay() -> Int64 {
+            let now = Int64(DispatchTime.now().uptimeNanoseconds / 1_000_000)
+            return rate?.delay(after: received, milliseconds: now) ?? 0
+        }
         var isCancelled = false
         var failure: SyncError?
         var isDone = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let handle: CurlHandle
     private let party: CurlParty
     private let bodyLimit: Int
@@ -58,11 +66,15 @@ final class CurlExchange: Sendable {
     /// - Parameters:
     ///   - handle: Ready to run, except for the callbacks.
     ///   - bodyLimit: The most bytes of body to accept.
+    ///   - bytesPerSecond: The most bytes of body a second; nil for no bound.
     ///   - onDone: Receives the handle back, on the thread of the transfer.
     init(
-        _ handle: CurlHandle, party: CurlParty, bodyLimit: Int, limits: Limits,
+        _ handle: CurlHandle, party: CurlParty, bodyLimit: Int, bytesPerSecond: Int? = nil, limits: Limits,
         onDone: @escaping @Sendable (CurlHandle) -> Void
     ) {
+        var state = State()
+        state.rate = bytesPerSecond.map { ReceiveRate(bytesPerSecond: $0) }
+        self.state = Mutex(state)
         self.handle = handle
         self.party = party
         self.bodyLimit = bodyLimit
@@ -188,10 +200,11 @@ final class CurlExchange: Sendable {
             var running: Int32 = 0
             guard curl_multi_perform(handle.multi, &running) == CURLM_OK else { return CURLE_RECV_ERROR }
             if running == 0 { return tandem_multi_result(handle.multi) }
-            let (isCancelled, resume) = state.withLock { state in
-                let resume = state.isPaused && state.queued < limits.queuedAnswerBytes / 2
+            let (isCancelled, resume, delay) = state.withLock { state in
+                let delay = state.isPaused ? state.delay() : 0
+                let resume = state.isPaused && delay == 0 && state.queued < limits.queuedAnswerBytes / 2
                 if resume { state.isPaused = false }
-                return (state.isCancelled, resume)
+                return (state.isCancelled, resume, delay)
             }
             if isCancelled { return CURLE_ABORTED_BY_CALLBACK }
             if resume {
@@ -199,7 +212,8 @@ final class CurlExchange: Sendable {
                 if code != CURLE_OK { return code }
                 continue
             }
-            guard curl_multi_poll(handle.multi, nil, 0, 1_000, nil) == CURLM_OK else { return CURLE_RECV_ERROR }
+            let milliseconds = delay > 0 ? Int32(min(delay, 1_000)) : 1_000
+            guard curl_multi_poll(handle.multi, nil, 0, milliseconds, nil) == CURLM_OK else { return CURLE_RECV_ERROR }
         }
     }
 
@@ -211,7 +225,7 @@ final class CurlExchange: Sendable {
     private func received(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> Int {
         guard let bytes, count > 0 else { return 0 }
         let taken = state.withLock { state in
-            guard state.queued + count <= limits.queuedAnswerBytes || state.pieces.isEmpty else {
+            guard state.delay() == 0, state.queued + count <= limits.queuedAnswerBytes || state.pieces.isEmpty else {
                 state.isPaused = true
                 return tandem_pause()
             }

@@ -29,13 +29,17 @@ enum CurlFailure {
             return SyncError(
                 .tls, "The certificate of \(peer) is not trusted: \(reason)",
                 hint: "Give the authority that signed it with --tls-ca, and check the host's name in it.")
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return SyncError(
+                .tls, "\(peer) has another key than the pinned one",
+                hint: "If its key was exchanged, add the new one to tls-pin; otherwise somebody is in between.")
         case CURLE_SSL_CONNECT_ERROR:
             return SyncError(
                 .tls, "No secure connection to \(peer): \(reason)",
                 hint: "Does the peer speak TLS on that port, or is it http:// there?")
         case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER, CURLE_SSL_CRL_BADFILE,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
-            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
             return SyncError(
                 .tls, "TLS with \(peer) failed: \(reason)",
                 hint: "Check the certificate, key and authority files that were given.")

@@ -37,7 +37,19 @@ extension CurlHandle {
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let file = files.authorities { try set(CURLOPT_CAINFO, file) }
-        if let file = files.certificate { try set(CURLOPT_SSLCERT, file) }
+        if let file = files.certificate {
+            try set(CURLOPT_SSLCERT, file)
+            // A resumed session has the certificate of the first one, whatever the file holds by now.
+            try set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        }
         if let file = files.key { try set(CURLOPT_SSLKEY, file) }
+        if let key = files.serverKey { try set(CURLOPT_PINNEDPUBLICKEY, key) }
+    }
+
+    /// Bounds the average speed of the body. ``ReceiveRate`` bounds that of the answer.
+    ///
+    /// - Parameter bytes: Bytes a second; nil for no bound.
+    func setSendRate(_ bytes: Int?) throws(SyncError) {
+        if let bytes { try check(tandem_setopt_offset(easy, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(bytes))) }
     }
 }

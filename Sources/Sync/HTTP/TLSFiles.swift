@@ -1,4 +1,4 @@
-/// The TLS files, in PEM; nil means the system's.
+/// The TLS files, in PEM, and the key that the server must have; nil means the system's, and any.
 public struct TLSFiles: Sendable, Hashable {
     /// The certificate authorities to trust, instead of the system's.
     public var authorities: String?
@@ -7,6 +7,9 @@ public struct TLSFiles: Sendable, Hashable {
     public var certificate: String?
     /// The key of that certificate.
     public var key: String?
+    /// The server's public key, as `sha256//` and the base64 of its SHA-256, or several of them with `;` between. The
+    /// server's certificate must be trusted as well. nil for any key.
+    public var serverKey: String?
 
     /// Names the files. They are read at each connection, which fails when one of them cannot be read.
     ///

@@ -48,7 +48,7 @@ public final class CurlTransport: Transport {
         let body = try translated { () throws(WireError) in try request.encoded() }
         let exchange = try begin(
             WireHTTP.pullPath, body: body, type: WireHTTP.messageType, bodyLimit: limits.largestBodyBytes,
-            extraSeconds: request.waitSeconds, bodySeconds: limits.extraSeconds(ofBody: limits.largestBodyBytes))
+            extraSeconds: request.waitSeconds, bodySeconds: seconds(ofBody: limits.largestBodyBytes))
         do {
             try await checkHead(of: exchange, type: WireHTTP.framesType)
             var answer = PullAnswer(peer: name, limits: limits)
@@ -107,7 +107,7 @@ public final class CurlTransport: Transport {
     ) async throws -> [UInt8] {
         let exchange = try begin(
             path, body: body, type: bodyType, bodyLimit: limits.messageBytes, extraSeconds: extraSeconds,
-            bodySeconds: limits.extraSeconds(ofBody: body?.count ?? 0))
+            bodySeconds: seconds(ofBody: body?.count ?? 0))
         do {
             try await checkHead(of: exchange, type: type)
             var answer: [UInt8] = []
@@ -145,6 +145,7 @@ public final class CurlTransport: Transport {
         try handle.setSafety()
         try handle.setTimes(limits, extraSeconds: extraSeconds, bodySeconds: bodySeconds)
         try handle.setTLS(configuration.tls)
+        try handle.setSendRate(configuration.bytesPerSecond)
         try handle.set(CURLOPT_URL, url + path)
         var lines: [String] = []
         if let body { try handle.setBody(body) } else { try handle.set(CURLOPT_HTTPGET, 1) }
@@ -158,12 +159,19 @@ public final class CurlTransport: Transport {
         try handle.set(headers)
         let pool = pool
         let party = CurlParty(name: name, kind: .replica, isPlain: name.hasPrefix("http://"))
-        let exchange = CurlExchange(handle, party: party, bodyLimit: bodyLimit, limits: limits) { handle in
+        let exchange = CurlExchange(
+            handle, party: party, bodyLimit: bodyLimit, bytesPerSecond: configuration.bytesPerSecond, limits: limits
+        ) { handle in
             pool.giveBack(handle)
             withExtendedLifetime(headers) {}
         }
         exchange.start()
         return exchange
+    }
+
+    /// The seconds that a body may take on top of other requests, at the rate that the peer may have.
+    private func seconds(ofBody bytes: Int) -> Int {
+        max(limits.extraSeconds(ofBody: bytes), configuration.bytesPerSecond.map { bytes / max($0, 1) } ?? 0)
     }
 
     private func translated<T>(_ body: () throws(WireError) -> T) throws(SyncError) -> T {

@@ -11,7 +11,7 @@ struct DatabaseArgument: ParsableArguments {
     @OptionGroup var extensions: ExtensionOption
 }
 
-/// The token and the TLS authorities for a peer.
+/// The token and the TLS files for a peer.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -26,13 +26,31 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var tlsAuthority: String?
 
-    /// - Throws: ``Failure`` when the token file or the authorities cannot be used; `SyncError` for an
+    @Option(
+        name: .customLong("tls-cert"),
+        help: ArgumentHelp(
+            "A PEM file with the client certificate that the peer asks for; with --tls-key.", valueName: "file"),
+        completion: .file())
+    var tlsCertificate: String?
+
+    @Option(
+        name: .customLong("tls-key"), help: ArgumentHelp("The PEM file with its private key.", valueName: "file"),
+        completion: .file())
+    var tlsKey: String?
+
+    /// - Throws: ``Failure`` when the token file or a TLS file cannot be used; `SyncError` for an
     ///   address that no peer can have.
     func peer(_ address: String) throws -> PeerConfiguration {
         try PeerConfiguration.checkScheme(of: address)
         let token = try tokenFile.map { try BearerToken(try Token.load(from: $0).secret) }
         if let tlsAuthority { try TrustedAuthorities.check(tlsAuthority) }
-        return try PeerConfiguration(address, token: token, tls: TLSFiles(authorities: tlsAuthority))
+        switch (tlsCertificate, tlsKey) {
+        case (nil, nil): break
+        case (let certificate?, let key?): _ = try ListenerCertificate(certificate: certificate, key: key)
+        default: throw Failure("Only one of --tls-cert and --tls-key is given", hint: "Give both or none")
+        }
+        let files = TLSFiles(authorities: tlsAuthority, certificate: tlsCertificate, key: tlsKey)
+        return try PeerConfiguration(address, token: token, tls: files)
     }
 }
 

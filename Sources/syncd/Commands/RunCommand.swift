@@ -77,6 +77,25 @@ struct RunCommand: AsyncParsableCommand {
         completion: .file())
     var tlsAuthority: String?
 
+    @Option(
+        name: .customLong("tls-client-ca"),
+        help: ArgumentHelp(
+            "A PEM file of the authorities whose client certificates count, as lines of --tokens say; with --tls-cert.",
+            valueName: "file"),
+        completion: .file())
+    var tlsClientAuthority: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes a second, each way, of each exchange with a peer, such as 250k or 2M (default: no limit).",
+            valueName: "rate"))
+    var bandwidth: Bandwidth?
+
+    @Option(
+        help: ArgumentHelp(
+            "How many requests a second one address may make, 1 to 1000000 (default: 1000).", valueName: "count"))
+    var requestsPerSecond: Int?
+
     @Option(help: ArgumentHelp("How much to log to standard error (default: info).", valueName: "level"))
     var logLevel: Logger.Level?
 
@@ -139,7 +158,10 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard database != nil || config != nil else { throw ValidationError("Name the database, or give --config.") }
-        for (name, number) in [("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow)] {
+        for (name, number) in [
+            ("--conflict-days", conflictDays), ("--conflicts-per-row", conflictsPerRow),
+            ("--requests-per-second", requestsPerSecond),
+        ] {
             guard number.map({ Configuration.countRange.contains($0) }) ?? true else {
                 throw ValidationError("\(name) is a number from 1 to 1000000.")
             }
@@ -161,6 +183,9 @@ struct RunCommand: AsyncParsableCommand {
         flags.tlsCertificate = tlsCertificate
         flags.tlsKey = tlsKey
         flags.tlsAuthority = tlsAuthority
+        flags.tlsClientAuthority = tlsClientAuthority
+        flags.bandwidth = bandwidth
+        flags.requestsPerSecond = requestsPerSecond
         flags.logLevel = logLevel
         flags.logFormat = logFormat
         flags.conflictDays = conflictDays

@@ -16,6 +16,12 @@ struct Configuration: Sendable, Hashable {
     var tlsCertificate: String?
     var tlsKey: String?
     var tlsAuthority: String?
+    /// The authorities whose client certificates count.
+    var tlsClientAuthority: String?
+    /// The bytes a second with each peer that has no rate of its own.
+    var bandwidth: Bandwidth?
+    /// The requests a second that one address may make.
+    var requestsPerSecond: Int?
     var logLevel: Logger.Level?
     var logFormat: LogFormat?
     /// Days for which the ledger keeps conflicts.
@@ -40,7 +46,7 @@ struct Configuration: Sendable, Hashable {
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
 
-    /// The numbers that ``conflictDays`` and ``conflictsPerRow`` may be.
+    /// The numbers that ``conflictDays``, ``conflictsPerRow`` and ``requestsPerSecond`` may be.
     static let countRange = 1...1_000_000
 }
 
@@ -52,6 +58,9 @@ struct PeerSettings: Sendable, Hashable {
     /// The certificate with which the daemon identifies itself to this peer, and its key.
     var tlsCertificate: String?
     var tlsKey: String?
+    /// The key that the peer's certificate must have.
+    var tlsPin: String?
+    var bandwidth: Bandwidth?
     var direction: SyncDirection?
     /// Where the file has the peer; nil for a flag.
     var place: ConfigurationPlace?
@@ -76,6 +85,9 @@ extension Configuration {
         override(.tlsCertificate, \.tlsCertificate)
         override(.tlsKey, \.tlsKey)
         override(.tlsAuthority, \.tlsAuthority)
+        override(.tlsClientAuthority, \.tlsClientAuthority)
+        override(.bandwidth, \.bandwidth)
+        override(.requestsPerSecond, \.requestsPerSecond)
         override(.logLevel, \.logLevel)
         override(.logFormat, \.logFormat)
         override(.conflictDays, \.conflictDays)

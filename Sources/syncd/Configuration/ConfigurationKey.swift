@@ -10,6 +10,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
     case tlsAuthority = "tls-ca"
+    case tlsClientAuthority = "tls-client-ca"
+    case bandwidth
+    case requestsPerSecond = "requests-per-second"
     case logLevel = "log-level"
     case logFormat = "log-format"
     case conflictDays = "conflict-days"
@@ -42,6 +45,15 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsCertificate: "PEM file with the certificate chain of the listener, which then speaks HTTPS."
         case .tlsKey: "PEM file with the private key of that certificate."
         case .tlsAuthority: "PEM file of the authorities to trust for https peers, instead of the system's."
+        case .tlsClientAuthority:
+            "PEM file of the authorities whose client certificates count. The listener then asks for certificates, and "
+                + "lines of `tokens` say what each of them may be used for."
+        case .bandwidth:
+            "The most bytes a second, each way, of each exchange with a peer, such as 250k or 2M. A peer may have a rate "
+                + "of its own."
+        case .requestsPerSecond:
+            "How many requests a second one address may make, 1 to 1000000; more are answered 429, and peers ask again "
+                + "later."
         case .logLevel: "How much to log: trace, debug, info, notice, warning, error or critical."
         case .logFormat: "How to log: text for people, or json with one object a line."
         case .conflictDays: "Days for which the ledger keeps conflicts, 1 to 1000000."
@@ -86,6 +98,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .tlsCertificate: ["tls-cert: cert.pem"]
         case .tlsKey: ["tls-key: \(Credentials.prefix)key"]
         case .tlsAuthority: ["tls-ca: authorities.pem"]
+        case .tlsClientAuthority: ["tls-client-ca: clients.pem"]
+        case .bandwidth: ["bandwidth: 2M"]
+        case .requestsPerSecond: ["requests-per-second: 1000"]
         case .logLevel: ["log-level: info"]
         case .logFormat: ["log-format: text"]
         case .conflictDays: ["conflict-days: 90"]
@@ -118,6 +133,8 @@ enum PeerKey: String, Sendable, CaseIterable {
     case tlsAuthority = "tls-ca"
     case tlsCertificate = "tls-cert"
     case tlsKey = "tls-key"
+    case tlsPin = "tls-pin"
+    case bandwidth
     case direction
 
     fileprivate var example: String {
@@ -127,6 +144,8 @@ enum PeerKey: String, Sendable, CaseIterable {
         case .tlsAuthority: "oslo-ca.pem"
         case .tlsCertificate: "client.pem"
         case .tlsKey: "\(Credentials.prefix)client-key"
+        case .tlsPin: "sha256//YhKJKSzoTt2b5FP18fvpHo7fJYqQCjAa3HWY3tvRMwE="
+        case .bandwidth: "250k"
         case .direction: "both    # or pull, or push"
         }
     }

@@ -36,6 +36,9 @@ struct ConfigurationReader {
         case .tlsCertificate: configuration.tlsCertificate = path(value, name)
         case .tlsKey: configuration.tlsKey = path(value, name)
         case .tlsAuthority: configuration.tlsAuthority = path(value, name)
+        case .tlsClientAuthority: configuration.tlsClientAuthority = path(value, name)
+        case .bandwidth: configuration.bandwidth = bandwidth(value, name)
+        case .requestsPerSecond: configuration.requestsPerSecond = count(value, name)
         case .logLevel: configuration.logLevel = choice(value, name, "log level", of: "levels")
         case .logFormat: configuration.logFormat = choice(value, name, "log format", of: "formats")
         case .conflictDays: configuration.conflictDays = count(value, name)
@@ -89,6 +92,8 @@ struct ConfigurationReader {
             case .tlsAuthority: peer.tlsAuthority = path(value, key.rawValue)
             case .tlsCertificate: peer.tlsCertificate = path(value, key.rawValue)
             case .tlsKey: peer.tlsKey = path(value, key.rawValue)
+            case .tlsPin: peer.tlsPin = pin(value, key.rawValue)
+            case .bandwidth: peer.bandwidth = bandwidth(value, key.rawValue)
             case .direction: peer.direction = choice(value, key.rawValue, "direction", of: "directions")
             }
         }
@@ -147,6 +152,31 @@ extension ConfigurationReader {
     private mutating func span(_ node: Node, _ key: String) -> TimeSpan? {
         parsed(
             node, key, { TimeSpan($0) }, or: { _ in ("\"\(key)\" is no length of time", "Give \(TimeSpan.form)") })
+    }
+
+    private mutating func bandwidth(_ node: Node, _ key: String) -> Bandwidth? {
+        parsed(node, key, { Bandwidth($0) }, or: { _ in ("\"\(key)\" is no rate", "Give \(Bandwidth.form)") })
+    }
+
+    /// One or more digests of public keys, in the form of libcurl.
+    private mutating func pin(_ node: Node, _ key: String) -> String? {
+        parsed(
+            node, key,
+            { text in
+                let prefix = "sha256//"
+                let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+                let areDigests = parts.allSatisfy { part in
+                    part.hasPrefix(prefix)
+                        && Data(base64Encoded: String(part.dropFirst(prefix.count)))?.count == 32
+                }
+                return areDigests ? text : nil
+            },
+            or: { _ in
+                (
+                    "\"\(key)\" is no digest of a public key",
+                    "Give sha256// and the base64 of the SHA-256 of the key; `;` separates several"
+                )
+            })
     }
 
     /// Reads one of a few words.

@@ -16,7 +16,11 @@ struct DaemonSettings: Sendable, Equatable {
     var tokens = AccessTokens()
     /// nil for a listener without TLS.
     let certificate: ListenerCertificate?
+    /// The authorities whose client certificates count; nil for a listener that asks for none.
+    var clientAuthorities: ClientAuthorities?
     let peers: [PeerConfiguration]
+    /// The requests a second that one address may make.
+    var requestsPerSecond = ServerLimits().requestsPerSecond
     let logLevel: Logger.Level
     var logFormat = LogFormat.text
     let conflictDays: Int

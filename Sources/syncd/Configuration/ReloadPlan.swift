@@ -30,6 +30,8 @@ struct ReloadPlan: Sendable, Equatable {
         }
         // A listener cannot change between HTTP and HTTPS.
         let keepsScheme = (running.certificate == nil) == (wanted.certificate == nil)
+        // Nor can it begin or cease to ask for certificates.
+        let keepsAsking = (running.clientAuthorities == nil) == (wanted.clientAuthorities == nil)
         compare(\.database, .database, isLive: false)
         compare(\.extensions, .extensions, isLive: false)
         compare(\.secrets, .secrets, isLive: false)
@@ -38,6 +40,8 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.tokens, .tokens, isLive: true)
         compare(\.peers, .peers, isLive: true)
         compare(\.certificate, .tlsCertificate, isLive: keepsScheme)
+        compare(\.clientAuthorities, .tlsClientAuthority, isLive: keepsAsking)
+        compare(\.requestsPerSecond, .requestsPerSecond, isLive: true)
         compare(\.logLevel, .logLevel, isLive: true)
         compare(\.logFormat, .logFormat, isLive: true)
         compare(\.conflictDays, .conflictDays, isLive: false)
@@ -53,8 +57,11 @@ struct ReloadPlan: Sendable, Equatable {
         settings = DaemonSettings(
             database: running.database, extensions: running.extensions, secrets: running.secrets,
             address: running.address, token: wanted.token, tokens: wanted.tokens,
-            certificate: keepsScheme ? wanted.certificate : running.certificate, peers: wanted.peers,
-            logLevel: wanted.logLevel, logFormat: wanted.logFormat, conflictDays: running.conflictDays,
+            certificate: keepsScheme ? wanted.certificate : running.certificate,
+            clientAuthorities: keepsAsking ? wanted.clientAuthorities : running.clientAuthorities,
+            peers: wanted.peers,
+            requestsPerSecond: wanted.requestsPerSecond, logLevel: wanted.logLevel, logFormat: wanted.logFormat,
+            conflictDays: running.conflictDays,
             conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
             collect: running.collect, recapture: running.recapture,
             hooks: wanted.hooks, afterMerge: wanted.afterMerge)

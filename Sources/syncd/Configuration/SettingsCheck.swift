@@ -55,6 +55,7 @@ struct SettingsCheck {
             try AccessTokens.load(from: path, isCredential: credentials.contains(path))
         }
         let certificate = certificate()
+        let clientAuthorities = clientAuthorities(tokens)
         let authorities = load(configuration.tlsAuthority, .tlsAuthority, configuration.places[.tlsAuthority]) {
             path, _ in
             try TrustedAuthorities.check(path)
@@ -66,7 +67,8 @@ struct SettingsCheck {
         settings = DaemonSettings(
             database: database, extensions: configuration.extensions, secrets: configuration.secrets, address: address,
             token: token, tokens: tokens ?? AccessTokens(),
-            certificate: certificate, peers: peers,
+            certificate: certificate, clientAuthorities: clientAuthorities, peers: peers,
+            requestsPerSecond: configuration.requestsPerSecond ?? ServerLimits().requestsPerSecond,
             logLevel: configuration.logLevel ?? .info, logFormat: configuration.logFormat ?? .text,
             conflictDays: configuration.conflictDays ?? Limits.standard.conflictRetention.days,
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
@@ -102,28 +104,69 @@ struct SettingsCheck {
         return nil
     }
 
+    /// - Parameter tokens: The content of the tokens file; nil when it has mistakes, or is not here.
+    private mutating func clientAuthorities(_ tokens: AccessTokens?) -> ClientAuthorities? {
+        let place = configuration.places[.tlsClientAuthority]
+        guard let file = configuration.tlsClientAuthority else {
+            if tokens?.haveCertificates == true, place == nil {
+                add(
+                    "Lines of the tokens file are for client certificates, and the listener asks for none",
+                    hint: "Give the authorities of the certificates with --tls-client-ca.", .tokens,
+                    configuration.places[.tokens])
+            }
+            return nil
+        }
+        if configuration.tlsCertificate == nil, configuration.places[.tlsCertificate] == nil {
+            add(
+                "--tls-client-ca is given without --tls-cert",
+                hint: "Only a listener with TLS can ask for certificates: give --tls-cert and --tls-key.",
+                .tlsClientAuthority, place)
+        }
+        let isNamed = configuration.tokens != nil || configuration.places[.tokens] != nil
+        if tokens?.haveCertificates == false || !isNamed {
+            add(
+                "--tls-client-ca is given, and no line of a tokens file is for a client certificate",
+                hint: "Add a line to the file of --tokens: NAME SCOPE cert-name:NAME or cert-sha256:FINGERPRINT.",
+                .tlsClientAuthority, place)
+        }
+        return load(file, .tlsClientAuthority, place) { path, _ in try ClientAuthorities.load(from: path) }
+    }
+
     private mutating func peers(token: Token?, authorities: String?) -> [PeerConfiguration] {
         var names: Set<String> = []
+        let bandwidth = configuration.bandwidth
         return configuration.peers.compactMap { peer in
             let place = peer.place
             let own = load(peer.tokenFile, .peers, place) { path, credentials in
                 try Token.load(from: path, isCredential: credentials.contains(path))
             }
-            let files = TLSFiles(
+            var files = TLSFiles(
                 authorities: load(peer.tlsAuthority, .peers, place) { path, _ in
                     try TrustedAuthorities.check(path)
                     return path
                 } ?? authorities,
                 certificate: clientFile(peer.tlsCertificate, place), key: clientFile(peer.tlsKey, place))
+            files.serverKey = peer.tlsPin
             if (peer.tlsCertificate == nil) != (peer.tlsKey == nil) {
                 add(
                     "the peer has only one of tls-cert and tls-key", hint: "Give both or none.", .peers, place)
+            }
+            if let certificate = files.certificate, let key = files.key {
+                // libcurl would say at each connection that they do not fit together.
+                _ = attempt(.peers, place) { try ListenerCertificate(certificate: certificate, key: key) }
             }
             return attempt(.peers, place) {
                 try PeerConfiguration.checkScheme(of: peer.address)
                 let bearer = try (own ?? token).map { try BearerToken($0.secret) }
                 var result = try PeerConfiguration(peer.address, token: bearer, tls: files)
                 result.direction = peer.direction ?? .both
+                if case .http = result.address {
+                    result.bytesPerSecond = (peer.bandwidth ?? bandwidth)?.bytesPerSecond
+                } else if peer.bandwidth != nil {
+                    throw Failure(
+                        "The peer \(result.name) has a bandwidth, and is no daemon",
+                        hint: "Only exchanges with http:// and https:// can be slowed down: leave the key out")
+                }
                 if case .file(let path) = result.address, access(path, F_OK) != 0 {
                     throw Failure(
                         "The peer \(path) is neither an address nor a file that exists",

@@ -2,12 +2,16 @@ import Foundation
 import Journal
 import Sync
 
-// The file of `--tokens`: one token a line, as its name, its scopes and the SHA-256 of its characters.
+// The file of `--tokens`: one token or client certificate a line, as its name, its scopes, and the SHA-256 of the
+// token's characters or what pins the certificate. With both, the caller needs both.
 //
 //     # comment
 //     berlin   replicate        sha256:3eb1bd439947eb762998e566ccc2e099c791118b2f40579cc4f7da2b5061b7f9
 //     grafana  read             sha256:…
 //     anna     replicate,admin  sha256:…
+//     oslo     replicate        cert-name:oslo.example
+//     lab      pull             cert-sha256:5E:88:…
+//     bank     push             sha256:…  cert-name:bank.example
 
 extension AccessTokens {
     /// The size of the largest file of tokens.
@@ -19,7 +23,8 @@ extension AccessTokens {
 
     static let kind = SecretFile.Kind(
         name: "tokens file", maximumBytes: maximumBytes,
-        content: "It has one token a line: NAME SCOPE[,SCOPE…] sha256:DIGEST; `syncd token` adds one",
+        content:
+            "It has one token or certificate a line: NAME SCOPE[,SCOPE…] sha256:DIGEST, cert-name:NAME or cert-sha256:FINGERPRINT; `syncd token` adds a token",
         creation: { "Create it with: syncd token NAME --scope read --tokens \($0)" })
 
     /// Reads a file that only its owner can read.
@@ -45,7 +50,10 @@ extension AccessTokens {
             }
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard words.count == 3 else { throw mistake("it does not have three words") }
+            guard
+                words.count == 3
+                    || words.count == 4 && words[2...].contains(where: { $0.hasPrefix(CertificatePin.prefix) })
+            else { throw mistake("it does not have three words, or four with a certificate") }
             guard AccessTokens.isName(first) else {
                 throw mistake("the name has characters that it cannot have, or is too long")
             }
@@ -55,16 +63,35 @@ extension AccessTokens {
             guard !scopes.contains(nil) else {
                 throw mistake("unknown scope", hint: "The scopes are: \(AccessTokens.scopeNames)")
             }
-            guard let digest = AccessTokens.digest(words[2]) else {
-                throw mistake("the last word is not sha256: and 64 hexadecimal digits")
+            var digest: [UInt8]?
+            var certificate: CertificatePin?
+            for word in words[2...] {
+                if word.hasPrefix(CertificatePin.prefix), certificate == nil {
+                    certificate = CertificatePin(word)
+                    guard certificate != nil else {
+                        throw mistake(
+                            "this is no name or fingerprint of a certificate",
+                            hint:
+                                "It is cert-name:NAME with a name of the certificate, or cert-sha256: and 64 hexadecimal digits"
+                        )
+                    }
+                } else {
+                    guard digest == nil, let parsed = AccessTokens.digest(word) else {
+                        throw mistake("the last word is not sha256: and 64 hexadecimal digits")
+                    }
+                    digest = parsed
+                }
             }
-            let entry = Entry(name: String(first), scopes: Set(scopes.compactMap { $0 }), digest: digest)
-            guard !entries.contains(where: { $0.digest == digest }) else {
-                throw mistake("this token is there twice", hint: "Give each peer and person a token of its own")
+            let entry = Entry(
+                name: String(first), scopes: Set(scopes.compactMap { $0 }), digest: digest, certificate: certificate)
+            guard !entries.contains(where: { $0.isRedundant(with: entry) }) else {
+                throw mistake(
+                    "this token or certificate is there twice", hint: "Give each peer and person one of its own")
             }
             guard entries.count(where: { $0.name == entry.name }) < AccessTokens.tokensPerName else {
                 throw mistake(
-                    "\(entry.name) has more than two tokens", hint: "Remove the line of a token that is no longer used")
+                    "\(entry.name) has more than two tokens or certificates",
+                    hint: "Remove the line of one that is no longer used")
             }
             entries.append(entry)
         }
@@ -88,7 +115,12 @@ extension AccessTokens {
 
     private static func digest(_ word: Substring) -> [UInt8]? {
         guard word.hasPrefix(digestPrefix) else { return nil }
-        let digits = Array(word.dropFirst(digestPrefix.count).utf8)
+        return bytes(hexadecimal: word.dropFirst(digestPrefix.count))
+    }
+
+    /// The 32 bytes of a digest in hexadecimal digits; nil for any other text.
+    static func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
         guard digits.count == 2 * SHA256.byteCount else { return nil }
         let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { start -> UInt8? in
             let pair = digits[start...start + 1]
@@ -96,5 +128,14 @@ extension AccessTokens {
             return UInt8(String(decoding: pair, as: UTF8.self), radix: 16)
         }
         return bytes.count == SHA256.byteCount ? bytes : nil
+    }
+}
+
+extension AccessTokens.Entry {
+    /// True when a caller could not be told to be of one of the two entries: they have the same token, or the same
+    /// certificate without a token.
+    fileprivate func isRedundant(with other: AccessTokens.Entry) -> Bool {
+        guard digest == other.digest else { return false }
+        return certificate == other.certificate || digest != nil && (certificate == nil || other.certificate == nil)
     }
 }

@@ -15,20 +15,31 @@ enum TokenScope: String, Sendable, Hashable, CaseIterable {
     case admin
 }
 
-/// The tokens that a daemon accepts. It knows their digests only.
+/// The tokens and the client certificates that a daemon accepts. Of tokens it knows the digests only.
 struct AccessTokens: Sendable {
-    /// One token.
+    /// One token, one certificate, or a token that counts with a certificate only.
     struct Entry: Sendable {
-        /// Whose token it is. Several tokens may have one name while they are exchanged.
+        /// Whose it is. Two entries may have one name while tokens or certificates are exchanged.
         let name: String
         let scopes: Set<TokenScope>
-        let digest: [UInt8]
+        /// The SHA-256 of the token; nil when the certificate is enough.
+        let digest: [UInt8]?
+        /// The certificate that the caller must have; nil when the token is enough.
+        let certificate: CertificatePin?
 
         /// - Parameter scopes: As they were given; `admin` brings `read` with it.
-        init(name: String, scopes: Set<TokenScope>, digest: [UInt8]) {
+        init(name: String, scopes: Set<TokenScope>, digest: [UInt8]?, certificate: CertificatePin? = nil) {
             self.name = name
             self.scopes = scopes.contains(.admin) ? scopes.union([.read]) : scopes
             self.digest = digest
+            self.certificate = certificate
+        }
+
+        /// True when a reader can sign in with it: a session has no certificate.
+        var signsIn: Bool { digest != nil && certificate == nil }
+
+        fileprivate func hasDigest(_ candidate: [UInt8]) -> Bool {
+            digest.map { SHA256.areEqual($0, candidate) } ?? false
         }
     }
 
@@ -38,24 +49,50 @@ struct AccessTokens: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// What the caller with this token may do; nil when no token is the given one.
+    /// What the caller with this token alone may do; nil when no token is the given one.
     func scopes(of candidate: some StringProtocol) -> Set<TokenScope>? { entry(of: candidate)?.scopes }
 
-    /// The token that is the given one; nil when there is none.
+    /// True when an entry needs a certificate, for which the listener has to ask.
+    var haveCertificates: Bool { entries.contains { $0.certificate != nil } }
+
+    /// The entry whose token is the given one, and that needs no certificate; nil when there is none.
     ///
     /// It takes the same time for all candidates of one length: each of the digests is compared, and all of
     /// their bytes.
-    func entry(of candidate: some StringProtocol) -> Entry? {
+    func entry(of candidate: some StringProtocol) -> Entry? { entry(of: candidate, certificate: nil) }
+
+    /// What a caller may do by its token, by its certificate, or by both together; nil when neither is
+    /// accepted.
+    ///
+    /// - Parameters:
+    ///   - token: nil for a caller without one.
+    ///   - certificate: A certificate that was verified; nil for none.
+    func scopes(token: (some StringProtocol)?, certificate: ClientCertificate?) -> Set<TokenScope>? {
+        var scopes = token.flatMap { entry(of: $0, certificate: certificate)?.scopes }
+        if let certificate {
+            for entry in entries where entry.digest == nil && entry.certificate?.matches(certificate) == true {
+                scopes = (scopes ?? []).union(entry.scopes)
+            }
+        }
+        return scopes
+    }
+
+    /// A token may have two entries: one for each of two certificates.
+    private func entry(of candidate: some StringProtocol, certificate: ClientCertificate?) -> Entry? {
         let digest = SHA256.digest(of: Array(candidate.utf8))
         var found: Entry?
-        for entry in entries where SHA256.areEqual(entry.digest, digest) { found = found ?? entry }
+        for entry in entries where entry.hasDigest(digest) {
+            let isAccepted = entry.certificate.map { pin in certificate.map { pin.matches($0) } ?? false } ?? true
+            if isAccepted { found = found ?? entry }
+        }
         return found
     }
 }
 
 extension AccessTokens.Entry: Equatable {
     static func == (first: Self, second: Self) -> Bool {
-        first.name == second.name && first.scopes == second.scopes && SHA256.areEqual(first.digest, second.digest)
+        first.name == second.name && first.scopes == second.scopes && first.digest == second.digest
+            && first.certificate == second.certificate
     }
 }
 

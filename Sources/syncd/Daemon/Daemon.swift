@@ -76,22 +76,29 @@ struct Daemon {
     func run() async throws {
         let settings = current.value
         let metrics = RequestMetrics(limits: limits)
+        metrics.setRequestsPerSecond(settings.requestsPerSecond)
         let current = current
         let reloader = SettingsReloader(
             source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: peersAtMost, logger: logger)
+            peersAtMost: peersAtMost, logger: logger
+        ) { metrics.setRequestsPerSecond($0.requestsPerSecond) }
         let identity = try replica.identity()
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
         }
-        let gate = AccessGate(tokens: { current.value.accessTokens }, sessions: sessions)
+        let gate = AccessGate(
+            tokens: { current.value.accessTokens }, sessions: sessions,
+            authorities: { current.value.clientAuthorities })
         let live = LiveFeed()
         let reports = ReportSource(replica: replica, replicator: replicator, reloader: reloader)
         let updates = LiveUpdates(feed: live, reports: reports)
         let hooks = try await Hooks(reports, logger: logger) { current.value.hooks }
         let followUp = AfterMerge(replica, logger: logger) { current.value.afterMerge }
         let listener = Listener(
-            address: settings.address, tls: settings.certificate?.configuration { current.value.certificate },
+            address: settings.address,
+            tls: settings.certificate?.configuration(asksClients: settings.clientAuthorities != nil) {
+                current.value.certificate
+            },
             gate: gate,
             handlers: Handlers(
                 replica: replica, replicator: replicator, metrics: metrics, limits: limits, reloader: reloader,

@@ -28,13 +28,16 @@ final class SettingsReloader: Reloader {
     /// How many peers may be followed.
     private let peersAtMost: Int
     private let logger: Logger
+    private let applied: @Sendable (DaemonSettings) -> Void
     private let last = Mutex<String?>(nil)
     private let turn = Mutex(())
 
+    /// - Parameter applied: Receives new settings after they are in ``CurrentSettings``.
     init(
         source: ConfigurationSource, credentials: Credentials, current: CurrentSettings, replicator: Replicator,
-        peersAtMost: Int, logger: Logger
+        peersAtMost: Int, logger: Logger, applied: @escaping @Sendable (DaemonSettings) -> Void = { _ in }
     ) {
+        self.applied = applied
         self.source = source
         self.credentials = credentials
         self.current = current
@@ -76,6 +79,7 @@ final class SettingsReloader: Reloader {
         // This is the only step that can fail, so it comes before the others.
         try replicator.follow(plan.settings.peers)
         current.replace(by: plan.settings)
+        applied(plan.settings)
         return plan
     }
 }

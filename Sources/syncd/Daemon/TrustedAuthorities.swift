@@ -1,11 +1,12 @@
 import Foundation
 import Journal
 
-/// The file of `--tls-ca`. It is checked before the daemon starts: otherwise the exchange with each peer
+/// The file of `--tls-ca` or `--tls-client-ca`. It is checked before the daemon starts: otherwise the exchange with each peer
 /// would fail.
 enum TrustedAuthorities {
     /// - Throws: ``Failure`` when there is no such file, or when it cannot be read.
-    static func check(_ path: String) throws {
+    static func check(_ path: String, option: String = "--tls-ca") throws {
+        let hint = "\(option) names a PEM file with the certificates of the authorities to trust"
         // O_NONBLOCK: opening a FIFO must not wait for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -16,6 +17,4 @@ enum TrustedAuthorities {
             throw Failure("The file of authorities \(path) is not a regular file", hint: hint)
         }
     }
-
-    private static let hint = "--tls-ca names a PEM file with the certificates of the authorities to trust"
 }

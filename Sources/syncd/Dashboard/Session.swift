@@ -91,7 +91,7 @@ final class Sessions: Sendable {
         let payload = parts[..<3].joined(separator: ".")
         guard SHA256.areEqual(Array(signature(payload).utf8), Array(parts[3].utf8)), end > now(),
             ended.withLock({ $0[parts[1]] == nil }),
-            let entry = tokens().entries.first(where: { fingerprint(of: $0) == parts[2] })
+            let entry = tokens().entries.first(where: { $0.signsIn && fingerprint(of: $0) == parts[2] })
         else { return nil }
         return Session(id: parts[1], scopes: entry.scopes, csrf: signature("form.\(payload)"), end: end)
     }
@@ -106,7 +106,7 @@ final class Sessions: Sendable {
     }
 
     private func fingerprint(of entry: AccessTokens.Entry) -> String {
-        signature("token.\(Sessions.hex(entry.digest))")
+        signature("token.\(Sessions.hex(entry.digest ?? []))")
     }
 
     private func signature(_ text: String) -> String {

@@ -44,6 +44,24 @@ extension Channel {
     /// The caller's address, as the socket reports it. Headers are ignored: a caller can put any address
     /// there.
     var callerAddress: String { remoteAddress?.ipAddress ?? "" }
+
+    /// The certificate that the caller has shown for this connection, or for the connection of which this is a stream;
+    /// nil for none.
+    func clientCertificate() async throws -> ClientCertificate? {
+        let bytes = try await eventLoop.submit { () -> [UInt8]? in
+            let handler =
+                (try? self.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self))
+                ?? (try? self.connection?.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self))
+            return try handler?.peerCertificate?.toDERBytes()
+        }.get()
+        return bytes.flatMap { ClientCertificate(der: $0) }
+    }
+
+    /// True for a stream of HTTP/2.
+    var isStream: Bool { connection != nil }
+
+    /// The connection of which this is a stream; nil for a connection, whose parent is the listening socket.
+    private var connection: (any Channel)? { parent.flatMap { $0.remoteAddress == nil ? nil : $0 } }
 }
 
 /// Counts the connections of each address.

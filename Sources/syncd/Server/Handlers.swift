@@ -37,7 +37,7 @@ struct Handlers: Sendable {
             return Handlers.answer(PrometheusText(report, requests: metrics).text, type: ContentType.metrics)
         case .health: return Handlers.answer("ok\n", type: ContentType.text)
         case .dashboard: return try await pages.answer(request)
-        case .events: return events(request)
+        case .events: return events(request, context)
         case .wait: return try await wait(request)
         case .reload: return try await reload()
         case .ready: return try await ready()
@@ -98,9 +98,10 @@ struct Handlers: Sendable {
 
     /// Sends the live parts of the pages as they change, until the caller hangs up, may no longer see them, or the
     /// daemon stops.
-    private func events(_ request: Request) -> Response {
-        let mayRead: @Sendable () -> Bool = { [gate] in
-            (try? gate.check(request, for: Route.matching(method: request.method, path: request.uri.path))) != nil
+    private func events(_ request: Request, _ context: ServerContext) -> Response {
+        let mayRead: @Sendable () -> Bool = { [gate, certificate = context.certificate] in
+            let route = Route.matching(method: request.method, path: request.uri.path)
+            return (try? gate.check(request, for: route, certificate: certificate)) != nil
         }
         return Response(
             status: .ok, headers: [.contentType: ContentType.events],

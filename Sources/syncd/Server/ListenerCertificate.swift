@@ -51,9 +51,19 @@ struct ListenerCertificate: Sendable, Hashable {
 
     /// Returns a configuration of the listener that asks at each handshake for the certificate of that time.
     ///
-    /// - Parameter current: Returns nil to use this certificate.
-    func configuration(current: @escaping @Sendable () -> ListenerCertificate?) -> TLSConfiguration {
+    /// - Parameters:
+    ///   - asksClients: True to ask callers for a certificate. A handshake without one succeeds, and so does one with
+    ///     any: ``AccessGate`` decides about each request, and can say what is wrong.
+    ///   - current: Returns nil to use this certificate.
+    func configuration(
+        asksClients: Bool = false, current: @escaping @Sendable () -> ListenerCertificate?
+    ) -> TLSConfiguration {
         var configuration = configuration
+        if asksClients {
+            configuration.certificateVerification = .optionalVerification
+            // Nothing is verified with it, and the default would read the system's.
+            configuration.trustRoots = .certificates(chain)
+        }
         configuration.sslContextCallback = { _, promise in
             var override = NIOSSLContextConfigurationOverride.noChanges
             if let certificate = current() {

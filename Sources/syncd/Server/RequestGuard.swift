@@ -8,6 +8,8 @@ import NIOCore
 struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    /// What the caller has shown in its TLS handshake, not verified; nil for nothing.
+    var certificate: ClientCertificate?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -17,7 +19,7 @@ struct ServerContext: RequestContext {
 
 /// Checks each request before its route: who asks, for what, how much, and for how long.
 ///
-/// It checks, in this order: the token; the route and its method; the type and the declared length of the
+/// It checks, in this order: the token or certificate; the route and its method; the type and the declared length of the
 /// body; how many requests of this kind are under way, in all and from this caller. No body is read before a
 /// request has passed. Then a timer closes the connection when the request and its answer take too long, for
 /// any reason.
@@ -38,8 +40,13 @@ struct RequestGuard: RouterMiddleware {
         } catch {
             guard let refusal = Refusal(error, logger: context.logger) else { throw error }
             response = route?.takesSession == true ? Pages.response(to: refusal) : refusal.response
-            if hasBody(request) {
+            // The caller reads the files of its certificate again only for a new connection.
+            let mayHaveNewCertificate = refusal.status == 401 && gate.authorities() != nil
+            // A stream of HTTP/2 ends without its connection, and must not have this header (RFC 9113, 8.2.2).
+            if hasBody(request) || mayHaveNewCertificate, !context.channel.isStream {
                 response.headers[.connection] = "close"
+            }
+            if hasBody(request) {
                 _ = context.channel.close(after: limits.lingerSeconds)
             }
         }
@@ -56,7 +63,9 @@ struct RequestGuard: RouterMiddleware {
         _ request: Request, _ route: Route?, _ context: ServerContext,
         _ next: (Request, ServerContext) async throws -> Response
     ) async throws -> Response {
-        try gate.check(request, for: route)
+        var context = context
+        if gate.authorities() != nil { context.certificate = try await context.channel.clientCertificate() }
+        try gate.check(request, for: route, certificate: context.certificate)
         guard let route else { throw unknown(request) }
         try checkBody(request, for: route)
         let permit = try metrics.begin(.init(action: route.action, address: context.channel.callerAddress))

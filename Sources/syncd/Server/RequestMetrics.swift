@@ -54,7 +54,9 @@ final class RequestMetrics: Sendable {
             return nil
         }
         if let wait {
-            var refusal = Refusal(status: 429, code: "too_many_requests", "too many requests at a time")
+            var refusal = Refusal(
+                status: 429, code: "too_many_requests", "too many requests at a time",
+                hint: "Ask again after the time of Retry-After; requests-per-second of the daemon is the limit")
             refusal.retryAfterSeconds = wait
             throw refusal
         }
@@ -65,6 +67,12 @@ final class RequestMetrics: Sendable {
                 state.underWayOfCaller[call] = left > 0 ? left : nil
             }
         }
+    }
+
+    /// Changes how many requests a second one address may make, from the next request on. Twice as many may come at
+    /// once.
+    func setRequestsPerSecond(_ count: Int) {
+        state.withLock { $0.rate.setLimits(burst: 2 * count, perSecond: count) }
     }
 
     func count(_ action: Route.Action?, status: Int) {

@@ -7,14 +7,20 @@ struct RequestRate: Sendable {
     }
 
     /// Requests that a caller with a full bucket may make at once.
-    let burst: Double
-    let perSecond: Double
+    private(set) var burst: Double
+    private(set) var perSecond: Double
     private var buckets: [String: Bucket] = [:]
 
     /// How many callers are remembered at most. A caller that was forgotten begins with a full bucket.
     static let callers = 4_096
 
     init(burst: Int, perSecond: Int) {
+        self.burst = Double(max(burst, 1))
+        self.perSecond = Double(max(perSecond, 1))
+    }
+
+    /// Changes the limits from now on. A bucket never has more than the new burst.
+    mutating func setLimits(burst: Int, perSecond: Int) {
         self.burst = Double(max(burst, 1))
         self.perSecond = Double(max(perSecond, 1))
     }

@@ -95,6 +95,48 @@ import Testing
         #expect(end.more)
     }
 
+    @Test("a peer with a rate gets and sends no more than that a second", arguments: [true, false])
+    func bandwidth(receives: Bool) async throws {
+        var generator = SplitMix(seed: 3)
+        var batch = ChangeBatch.random(changes: 1, using: &generator)
+        batch.values[0] = .blob((0..<256_000).map { _ in UInt8.random(in: .min ... .max, using: &generator) }[...])
+        let frame = try Frame(batch, encoding: .none)
+        let end = Frame(body: .end(vector: VersionVector(), more: false))
+        let frames = try [frame, end].flatMap { try $0.encoded() }
+        let reply = try PushReply(vector: VersionVector(), applied: 1).encoded()
+        let server = try ScriptedServer { _, connection in
+            receives
+                ? connection.respond(type: WireHTTP.framesType, frames)
+                : connection.respond(type: WireHTTP.messageType, reply)
+            return true
+        }
+        defer { server.stop() }
+        var peer = try PeerConfiguration(server.url)
+        peer.bytesPerSecond = 64_000
+        let transport = try CurlTransport(peer)
+        let time = try await ContinuousClock().measure {
+            if receives {
+                _ = try await transport.pull(pullRequest()) { #expect($0 == frame) }
+            } else {
+                _ = try await transport.push([frame])
+            }
+        }
+        // The buffers of the sockets take a part at once.
+        #expect(time > .milliseconds(1_000), "\(time)")
+    }
+
+    @Test("a rate counts from the first byte, and tells when more may come")
+    func receiveRate() {
+        var rate = ReceiveRate(bytesPerSecond: 1_000)
+        #expect(rate.delay(after: 0, milliseconds: 5_000) == 0)
+        #expect(rate.delay(after: 500, milliseconds: 5_000) == 500)
+        #expect(rate.delay(after: 500, milliseconds: 5_499) == 1)
+        #expect(rate.delay(after: 500, milliseconds: 5_500) == 0)
+        #expect(rate.delay(after: 2_000, milliseconds: 6_000) == 1_000)
+        // A clock that steps back only makes it slower.
+        #expect(rate.delay(after: 500, milliseconds: 4_000) == 1_500)
+    }
+
     @Test("a large answer waits for a slow reader and arrives whole")
     func backpressure() async throws {
         var generator = SplitMix(seed: 2)

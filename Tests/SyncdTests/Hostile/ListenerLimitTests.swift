@@ -218,6 +218,22 @@ struct ListenerLimitTests {
         for caller in 0..<(3 * RequestRate.callers) { #expect(rate.take("\(caller)", milliseconds: 200_000) == nil) }
     }
 
+    @Test("a changed limit of requests counts from the next request on")
+    func changedBucket() {
+        var rate = RequestRate(burst: 3, perSecond: 2)
+        #expect((0..<2).map { _ in rate.take("a", milliseconds: 0) } == [nil, nil])
+        rate.setLimits(burst: 10, perSecond: 5)
+        #expect((0..<3).map { _ in rate.take("a", milliseconds: 200) } == [nil, nil, 1])
+        rate.setLimits(burst: 1, perSecond: 1)
+        #expect((0..<2).map { _ in rate.take("a", milliseconds: 60_000) } == [nil, 1])
+        let metrics = RequestMetrics(limits: ServerLimits())
+        metrics.setRequestsPerSecond(1)
+        let permits = (0..<10).compactMap { _ in
+            try? metrics.begin(.init(action: .status, address: "10.0.0.1"))
+        }
+        #expect((2...4).contains(permits.count))
+    }
+
     @Test("a body may be slow at first, and must then keep its rate on average")
     func pace() throws {
         var limits = ServerLimits()
