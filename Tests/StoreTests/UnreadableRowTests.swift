@@ -72,7 +72,8 @@ struct UnreadableRowTests {
     func pages() throws {
         let first = try Report.query.page(size: 3, in: db)
         #expect(first.objects.map(\.id) == [2])
-        let second = try Report.query.page(size: 3, after: try #require(first.next), in: db)
+        let next = try #require(first.next)
+        let second = try Report.query.page(size: 3, after: next, in: db)
         #expect(second.objects.map(\.id) == [4] && second.next == nil)
         var batches: [[Int64]] = []
         try Report.query.forEachValues(batch: 1, in: db) { batches.append($0.map(\.id)) }
