@@ -8,17 +8,20 @@ package final class SnapshotShelf: SnapshotSource {
     package let name: String
     private let replica: Replica
     private let limits: Limits
+    private let whileCopying: @Sendable () -> Void
     private let latest = Mutex<SnapshotCopy?>(nil)
 
-    package init(_ replica: Replica, limits: Limits) {
+    /// - Parameter whileCopying: Called after each step of a copy. It may write to the file.
+    package init(_ replica: Replica, limits: Limits, whileCopying: @escaping @Sendable () -> Void = {}) {
         name = replica.path
         self.replica = replica
         self.limits = limits
+        self.whileCopying = whileCopying
     }
 
     package func snapshot() async throws -> SnapshotAnswer {
         do {
-            let copy = try SnapshotCopy.make(of: replica, limits: limits)
+            let copy = try SnapshotCopy.make(of: replica, limits: limits) { [whileCopying] _, _ in whileCopying() }
             latest.withLock { $0 = copy }
             return .ready(copy.manifest)
         } catch {

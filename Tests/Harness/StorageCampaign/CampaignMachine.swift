@@ -95,9 +95,17 @@ final class CampaignMachine {
     }
 
     /// Makes a further replica from another machine's snapshot, beside this one's file.
-    func clone(_ other: CampaignMachine, to name: String) async throws -> Clone.Report {
+    ///
+    /// - Parameter token: What a program writes on the other machine while it copies its file.
+    func clone(_ other: CampaignMachine, to name: String, token: String) async throws -> Clone.Report {
         disk.setTime(milliseconds: clock.wallMilliseconds())
-        let source = SnapshotShelf(other.replica, limits: CampaignMachine.limits)
+        let source = SnapshotShelf(other.replica, limits: CampaignMachine.limits) { [replica = other.replica] in
+            try? replica.write { db in
+                try db.execute(
+                    sql: "INSERT INTO token VALUES (?, 0) ON CONFLICT DO UPDATE SET number = number + 1",
+                    arguments: [token])
+            }
+        }
         var clone = Clone(from: source, to: disk.path(name))
         clone.limits = CampaignMachine.limits
         clone.clock = clock

@@ -27,7 +27,7 @@ extension PowerLossScenario {
             let name = "clone-\(clones.count).sqlite"
             clones.append((name, nil))
             let has = try peer.inbox.vector()
-            _ = try await machine.clone(peer, to: name)
+            _ = try await machine.clone(peer, to: name, token: "\(name) is copied")
             clones[clones.count - 1].vector = has
             counts.clones += 1
             return "a clone"

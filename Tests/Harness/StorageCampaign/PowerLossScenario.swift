@@ -93,9 +93,7 @@ final class PowerLossScenario {
             do {
                 if let done = try await lifecycleStep() { what = done } else { what = try await self.step() }
             } catch {
-                guard let fault, machine.disk.happened(fault) > 0 else {
-                    print("ERR", seed, step, error, (error as NSError).userInfo); throw error
-                }
+                guard let fault, machine.disk.happened(fault) > 0 else { throw error }
                 what = "a step that failed: \(error)"
             }
             if let fault { counts.faults += machine.disk.happened(fault) }
