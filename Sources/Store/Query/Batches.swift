@@ -1,4 +1,4 @@
-/// The live objects of the rows of a query, in batches: ``Query/batches(of:in:)``.
+/// The live objects of the rows of a query, in batches: `Query.batches(of:in:)`.
 public struct Batches<M: Model>: AsyncSequence, Sendable {
     public typealias Element = [M]
     public typealias Failure = any Error

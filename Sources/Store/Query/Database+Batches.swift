@@ -4,7 +4,7 @@ extension Database {
     /// Calls `body` with the rows of any SELECT, `size` rows at a time. Only one batch is in memory, whatever the
     /// number of rows.
     ///
-    /// All batches are of one snapshot, in which `body` runs, as in ``read(_:)``. Inside a transaction they are of
+    /// All batches are of one snapshot, in which `body` runs, as in `read(_:)`. Inside a transaction they are of
     /// that transaction; `body` may write then, but whether rows that it changes are met is undefined.
     ///
     /// ```swift
@@ -101,7 +101,7 @@ extension Query where M: ValueModel {
     /// Calls `body` with the rows as values, `size` at a time, in one snapshot; see
     /// ``Database/forEachRow(batch:_:_:body:)``.
     ///
-    /// - Throws: What `body` and ``all(in:)`` throw; no more batches are read then.
+    /// - Throws: What `body` and `all(in:)` throw; no more batches are read then.
     public func forEach(batch size: Int, in database: Database, _ body: ([M]) throws -> Void) throws {
         try database.forEach(
             batch: size, RowReading(as: M.self, select(Query.everyColumn)), table: M.schema.table, body)

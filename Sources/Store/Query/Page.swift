@@ -62,7 +62,7 @@ extension Query where M: Model {
     }
 
     /// Calls `body` with the values of all rows, `size` rows at a time, without making objects. For exports,
-    /// inside `db.read` where they must be of one snapshot; otherwise like ``forEach(batch:in:_:)``.
+    /// inside `db.read` where they must be of one snapshot; otherwise like `forEach(batch:in:_:)`.
     ///
     /// ```swift
     /// try db.read { try Person.query.forEachValues(batch: 500, in: db) { people in try export(people) } }
@@ -88,7 +88,7 @@ extension Query where M: Model {
     }
 
     /// A sequence of all rows, `size` objects at a time. Each batch is read on a separate thread when it is
-    /// asked for, on a snapshot of its own; see ``forEach(batch:in:_:)`` for what that means.
+    /// asked for, on a snapshot of its own; see `forEach(batch:in:_:)` for what that means.
     ///
     /// ```swift
     /// for try await people in Person.query.batches(of: 500, in: db) { try await send(people.map(\.values)) }
@@ -98,7 +98,7 @@ extension Query where M: Model {
     }
 
     /// A sequence of the values of all rows, `size` rows at a time, without making objects; otherwise like
-    /// ``batches(of:in:)``. For rows of one snapshot, see ``Database/rowBatches(of:_:_:)``.
+    /// `batches(of:in:)`. For rows of one snapshot, see ``Database/rowBatches(of:_:_:)``.
     ///
     /// ```swift
     /// for try await people in Person.query.valueBatches(of: 500, in: db) { try await send(people) }
