@@ -217,8 +217,8 @@ public final class Replicator: Sendable {
 
     /// Compacts the journal from time to time, when enough has become stable to be worth a pass over it.
     ///
-    /// A file without other replicas is left alone: its history is what a first peer would be made from. So is
-    /// every file while clocks differ.
+    /// A file that knows of no other replica is left alone: its history is what a first peer gets. So is every file
+    /// while clocks differ. Where the leases of all others have ended, nobody is waited for.
     private func compactRegularly() async {
         guard let interval = limits.compactionMilliseconds else { return }
         var pace = CompactionPace(longestMilliseconds: limits.compactionPassMilliseconds)
@@ -238,7 +238,7 @@ public final class Replicator: Sendable {
                     )
                 }
                 let now = clock.steadyMilliseconds()
-                guard !horizon.isAlone, !inbox.acknowledgements.hasDoubtfulClock,
+                guard !horizon.members.isEmpty, !inbox.acknowledgements.hasDoubtfulClock,
                     pace.isDue(horizon.vector, entries: entries, now: now)
                 else { continue }
                 let report = try await compact()

@@ -121,8 +121,8 @@ package final class ReplicaFixture {
         let target = try vector ?? self.vector
         guard
             let plan = try CompactionPlan(
-                { [replica] in try replica.read($0) }, upTo: target, until: until, rowsPerStep: rowsPerStep,
-                entriesPerSnapshot: 5)
+                { [replica] in try replica.read($0) }, upTo: target, until: until,
+                ends: replica.read { try inbox.transactionEnds($0) }, rowsPerStep: rowsPerStep, entriesPerSnapshot: 5)
         else {
             return 0
         }

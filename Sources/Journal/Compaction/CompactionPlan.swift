@@ -11,6 +11,8 @@ import GRDB
 /// A deletion goes only together with all other entries of its row: one that stays, because it is not stable or
 /// something refers to it, would bring the row back. The newest stable entry of each origin stays, as the proof
 /// of its history.
+///
+/// Of a transaction, all entries are stable or none is.
 package struct CompactionPlan: Sendable {
     /// The horizon after the plan is carried out.
     package let vector: VersionVector
@@ -54,18 +56,20 @@ package struct CompactionPlan: Sendable {
     /// - Parameters:
     ///   - read: Reads the file.
     ///   - target: What is stable; causally closed. It must have been found before.
-    ///   - until: Entries with later stamps stay, so that the history since then can be read.
+    ///   - until: Entries with later stamps stay, so that the history since then can be read, and with them what
+    ///     belongs to the same transaction.
+    ///   - ends: Where transactions end whose writers mark no end.
     ///   - rowsPerStep: How many rows one transaction writes when the plan is carried out, 1 or more.
     ///   - entriesPerSnapshot: The most entries to visit in one snapshot, 1 or more: some milliseconds of work.
     /// - Returns: nil when the file got another identity or another schema meanwhile.
     /// - Throws: ``JournalError/Code/corrupt`` for a damaged journal; errors of SQLite.
     package init?(
-        _ read: @escaping Reading, upTo target: VersionVector, until: Stamp, rowsPerStep: Int = 1_000,
-        entriesPerSnapshot: Int = 16_384
+        _ read: @escaping Reading, upTo target: VersionVector, until: Stamp, ends: TransactionEnds = .unseen,
+        rowsPerStep: Int = 1_000, entriesPerSnapshot: Int = 16_384
     ) throws {
         do {
             try self.init(
-                reading: read, upTo: target, until: until, rowsPerStep: max(1, rowsPerStep),
+                reading: read, upTo: target, until: until, ends: ends, rowsPerStep: max(1, rowsPerStep),
                 entriesPerSnapshot: max(1, entriesPerSnapshot))
         } catch is CompactionWalk.Outdated {
             return nil
@@ -73,20 +77,23 @@ package struct CompactionPlan: Sendable {
     }
 
     private init(
-        reading read: @escaping Reading, upTo target: VersionVector, until: Stamp, rowsPerStep: Int,
-        entriesPerSnapshot: Int
+        reading read: @escaping Reading, upTo target: VersionVector, until: Stamp, ends: TransactionEnds,
+        rowsPerStep: Int, entriesPerSnapshot: Int
     ) throws {
-        var beginning: (basis: Basis, scope: CompactionScope, last: Int64)?
+        var beginning: (basis: Basis, scope: CompactionScope, last: Int64, horizon: VersionVector)?
         try read { db in
             let reader = try JournalReader(db)
-            beginning = (try Basis(db), try CompactionScope(db, reader), reader.lastSeq)
+            beginning = (
+                try Basis(db), try CompactionScope(db, reader), reader.lastSeq, try Horizon(db).vector
+            )
         }
-        guard let (basis, scope, last) = beginning else { throw CompactionWalk.Outdated() }
+        guard let (basis, scope, last, horizon) = beginning else { throw CompactionWalk.Outdated() }
         let walk = CompactionWalk(read, basis: basis, through: last, entriesPerSnapshot: entriesPerSnapshot)
         self.basis = basis
         self.rowsPerStep = rowsPerStep
-        end = max(scope.end - 1, 0)
-        var survey = CompactionSurvey(target: target, until: until, scope: scope, entries: last)
+        end = max(min(scope.end, scope.newest) - 1, 0)
+        var survey = CompactionSurvey(
+            target: target, until: until, scope: scope, entries: last, ends: ends, horizon: horizon)
         try survey.run(walk)
         vector = survey.vector
         stamp = survey.stamp

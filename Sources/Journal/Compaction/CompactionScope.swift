@@ -22,8 +22,10 @@ struct CompactionScope {
     private(set) var pinnedKeys: Set<TableKey> = []
     /// Positions that marks refer to.
     private(set) var pinnedPositions: Set<Int64> = []
-    /// Entries from this position on stay.
+    /// Entries from this position on are not looked at.
     let end: Int64
+    /// The newest materialized entry: readers start from it, so it stays.
+    let newest: Int64
 
     init(_ db: Database, _ reader: JournalReader) throws {
         let policies = try MergePolicies(db, names: reader.registry.names)
@@ -38,7 +40,9 @@ struct CompactionScope {
                     translation.hasSameKey && !CompactionScope.isDue(entry) ? .folds(translation) : .pins
             }
         }
-        end = try CompactionScope.end(db, reader)
+        newest = min(reader.identity.sealedSeq, reader.lastSeq)
+        end = try CompactionScope.end(db, newest: newest)
+        pinnedPositions.insert(newest)
         try readPins(db)
     }
 
@@ -47,10 +51,10 @@ struct CompactionScope {
         entry.shownColumns?.contains(ShapeRegistry.Entry.isDueMark) == true
     }
 
-    /// The first position that a reader of the journal may still need: the newest materialized entry, the
-    /// entries whose rows were not checked against the constraints, and what a text index has not read.
-    private static func end(_ db: Database, _ reader: JournalReader) throws -> Int64 {
-        var end = min(reader.identity.sealedSeq, reader.lastSeq)
+    /// The first position that is not settled here: behind the materialized entries, of the entries whose rows were
+    /// not checked against the constraints, or of those that a text index has not read.
+    private static func end(_ db: Database, newest: Int64) throws -> Int64 {
+        var end = newest + 1
         let checked = try Int64.fetchOne(db, sql: "SELECT checked_seq FROM _journal_replica") ?? 0
         end = min(end, checked + 1)
         if try db.tableExists("_journal_text") {

@@ -14,6 +14,9 @@ public struct TransactionEnds: Sendable {
     /// The weight (``Value/weight``) that is taken for one transaction without proof, 1 or more.
     public let bytes: Int
 
+    /// Those of a file whose writing nobody has seen.
+    package static let unseen = TransactionEnds(seen: [], changes: 10_000, bytes: .max)
+
     /// - Parameters:
     ///   - seen: The positions at which snapshots have ended, ascending.
     ///   - changes: How many changes are taken for one transaction without proof, 1 or more.

@@ -14,18 +14,28 @@ extension Inbox {
     package func planCompaction(keep: Int64, lease: Int64) throws -> (plan: CompactionPlan?, report: CompactionReport) {
         try prepareCompaction()
         let until = Stamp(milliseconds: max(0, wallClock().milliseconds - max(0, keep)))
-        var report = try replica.read { db in
-            CompactionReport(
-                horizon: try acknowledgements.stableHorizon(db, lease: lease),
-                entries: try JournalReader.lastSeq(db) - Horizon(db).removed)
+        var (report, ends) = try replica.read { db in
+            (
+                CompactionReport(
+                    horizon: try acknowledgements.stableHorizon(db, lease: lease),
+                    entries: try JournalReader.lastSeq(db) - Horizon(db).removed),
+                try transactionEnds(db)
+            )
         }
         let plan = try CompactionPlan(
-            { [replica] in try replica.read($0) }, upTo: report.horizon.vector, until: until,
+            { [replica] in try replica.read($0) }, upTo: report.horizon.vector, until: until, ends: ends,
             rowsPerStep: limits.compactionRowsPerStep)
         report.stable = plan?.stable ?? 0
         report.removable = plan?.removals.count ?? 0
         report.isCutShort = plan == nil
         return (plan, report)
+    }
+
+    /// Where transactions end in a snapshot whose writers mark no end.
+    package func transactionEnds(_ db: Database) throws -> TransactionEnds {
+        TransactionEnds(
+            seen: ends.positions(upTo: try FrameSource.Position(db)), changes: limits.changesPerUnseenTransaction,
+            bytes: limits.bytesPerUnseenTransaction)
     }
 
     /// Copies the file into itself without its free pages, which go back to the disk. Nothing else can write

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import Journal
-import Sync
 import TestSupport
 import Testing
+
+@testable import Sync
 
 @Suite("Compaction changes what a journal holds, not what it says")
 struct CompactionTests {
@@ -93,6 +94,35 @@ struct CompactionTests {
         #expect(horizon > 0)
         let outcome = try cluster[0].write { try NewIdentity(.manual, of: old, time: 1).run($0, fingerprint: nil) }
         #expect(try #require(outcome).kept >= horizon)
+    }
+
+    @Test(
+        "a transaction is compacted as a whole or not at all, whether its end is marked, seen, or neither",
+        arguments: ["marked", "seen", "neither"])
+    func wholeTransactions(end: String) throws {
+        let cluster = try Cluster(1, schema: Self.schema)
+        let member = cluster.members[0]
+        func write(_ statements: [String]) throws {
+            try member.executeForeign("BEGIN; \(statements.joined(separator: "; ")); COMMIT")
+            switch end {
+            case "marked":
+                try member.execute("UPDATE _journal SET tx = 1 WHERE seq = (SELECT max(seq) FROM _journal)")
+            case "seen":
+                try member.replica.read { try member.inbox.ends.note(FrameSource.Position($0), $0) }
+            default: break
+            }
+        }
+        try write(["INSERT INTO person VALUES ('a', 'x', 0, NULL)"] + (1...2).map { "UPDATE person SET age = \($0)" })
+        try write((1...4).map { "UPDATE person SET age = \($0)" })
+        try write(["UPDATE person SET age = 9"])
+        let origin = try member.origin
+        let whole: [Int64] = end == "neither" ? [0, 8] : [0, 3, 7, 8]
+        let entries = try member.replica.read { try JournalReader($0).entries(after: 0, limit: 100) }
+        for entry in entries {
+            try member.compact(until: entry.stamp)
+            let horizon = try member.replica.read { try Horizon($0).vector[origin] }
+            #expect(horizon == whole.last { $0 <= entry.version })
+        }
     }
 
     @Test("work that ends after any number of transactions leaves a journal that says the same")
