@@ -138,8 +138,14 @@ public final class Replicator: Sendable {
     ///
     /// - Throws: ``SyncError/Code/configuration`` for a peer that cannot be followed; errors of a peer's
     ///   file. Nothing has changed then.
-    public func follow(_ peers: [PeerConfiguration]) throws {
-        try followed.replace(by: peers) { peer in
+    public func follow(_ peers: [PeerConfiguration]) throws { try following(peers)() }
+
+    /// Prepares ``follow(_:)``: what can fail of it is done, and nothing has changed.
+    ///
+    /// - Returns: Follows the peers from then on. Between the two calls, no other one may change the peers.
+    /// - Throws: As ``follow(_:)``.
+    package func following(_ peers: [PeerConfiguration]) throws -> () -> Void {
+        try followed.replacement(by: peers) { peer in
             if let exposure = peer.exposure { logger.log(.peerExposed, "\(exposure)", peer: peer.name) }
             let transport = try transport(to: peer, limits: limits)
             let session = SyncSession(

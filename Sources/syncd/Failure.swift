@@ -16,6 +16,20 @@ struct Failure: Error, Sendable, Hashable {
         self.hint = hint
     }
 
+    /// The failure of one of several databases: its sentence begins with the name.
+    ///
+    /// - Parameter name: nil for the only database.
+    init(of name: String?, _ error: any Error) {
+        let failure =
+            Failure(describing: error)
+            ?? Failure("\(error)", hint: "This error is unexpected. Report it, with the command that caused it.")
+        guard let name else {
+            self = failure
+            return
+        }
+        self.init("\(name): \(failure.message)", hint: failure.hint)
+    }
+
     /// Describes any error that a command can end with; nil for an error of the argument parser, which prints
     /// its own message and exits with 64.
     init?(describing error: any Error) {

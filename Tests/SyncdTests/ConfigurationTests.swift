@@ -16,10 +16,10 @@ struct ConfigurationTests {
 
     /// What the daemon would be told.
     private func check(_ text: String, flags: Configuration = Configuration(), environment: [String: String] = [:])
-        throws -> SettingsCheck
+        throws -> ConfigurationCheck
     {
         let file = try workspace.write(text, to: "shop.yaml")
-        return try SettingsCheck(
+        return try ConfigurationCheck(
             ConfigurationSource(flags: flags, file: file), Credentials(environment: environment))
     }
 
@@ -91,7 +91,7 @@ struct ConfigurationTests {
         #expect(configuration.secrets.map(\.table) == ["user", "a.b"])
         #expect(configuration.secrets.map(\.column) == ["password", "c"])
         #expect(configuration.afterMerge == "DELETE FROM cache")
-        #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases))
+        #expect(Set(configuration.places.keys) == Set(ConfigurationKey.allCases).subtracting([.databases]))
         #expect(configuration.places[.tlsAuthority]?.line == 11)
     }
 
@@ -242,12 +242,18 @@ struct ConfigurationTests {
         let lines = ConfigurationExample.text.split(separator: "\n", omittingEmptySubsequences: false)
         // A sentence follows "# "; a line of the file follows "#", or begins with two spaces.
         let all = lines.map { $0.wholeMatch(of: /#(?! \S).*/) == nil ? $0 : $0.dropFirst() }
-        for text in [ConfigurationExample.text, all.joined(separator: "\n")] {
+        // The last key stands instead of `database`.
+        let start = try #require(all.firstIndex { $0.hasPrefix("databases:") })
+        let ofOne = all[..<start].joined(separator: "\n")
+        for text in [ConfigurationExample.text, ofOne] {
             let read = try load(text)
             #expect(read.mistakes.isEmpty, "\(read.mistakes)")
             #expect(read.configuration?.database == "/var/lib/syncd/shop.sqlite")
         }
-        #expect(try load(all.joined(separator: "\n")).configuration?.places.count == ConfigurationKey.allCases.count)
+        #expect(try load(ofOne).configuration?.places.count == ConfigurationKey.allCases.count - 1)
+        let several = try load(all[start...].joined(separator: "\n"))
+        #expect(several.mistakes.isEmpty, "\(several.mistakes)")
+        #expect(several.configuration?.databases?.map(\.name) == ["shop", "stock"])
         #expect(lines.allSatisfy { $0.count <= 110 })
     }
 
@@ -263,4 +269,9 @@ struct ConfigurationTests {
             #expect(section.contains("\n| `\(name)` |"), "\(name)")
         }
     }
+}
+
+extension ConfigurationCheck {
+    /// Those of the first database.
+    var settings: DaemonSettings? { databases.first?.check.settings }
 }

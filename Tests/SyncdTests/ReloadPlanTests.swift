@@ -1,3 +1,4 @@
+import Journal
 import Logging
 import Sync
 import Testing
@@ -25,12 +26,14 @@ struct ReloadPlanTests {
             let capacity = ProcessSetup.Capacity(spare: spare, atMost: 1_024, peers: 2)
             #expect(capacity.peers == peers && capacity.connections == connections, "\(spare): \(capacity)")
         }
+        let shared = ProcessSetup.Capacity(spare: 328, atMost: 1_024, peers: 2, databases: 2)
+        #expect(shared.peers == 18 && shared.connections == 132)
     }
 
     @Test("nothing changes when the settings are the same")
     func same() throws {
         let running = try settings(peers: ["http://a:1"])
-        let plan = try ReloadPlan(from: running, to: running, peersAtMost: 16)
+        let plan = try ReloadPlan(from: running, to: running)
         #expect(plan.settings == running && plan.applied.isEmpty && plan.waiting.isEmpty)
         #expect(plan.summary == "nothing has changed")
     }
@@ -40,7 +43,7 @@ struct ReloadPlanTests {
         let running = try settings()
         let address = ListenAddress(host: "127.0.0.1", port: 1)
         let wanted = try settings(database: "b", address: address, token: "new", peers: ["http://a:1"], days: 3)
-        let plan = try ReloadPlan(from: running, to: wanted, peersAtMost: 16)
+        let plan = try ReloadPlan(from: running, to: wanted)
         #expect(plan.applied == [.tokenFile, .peers])
         #expect(plan.waiting == [.database, .listen, .conflictDays])
         #expect(plan.settings == (try settings(token: "new", peers: ["http://a:1"])))
@@ -52,7 +55,7 @@ struct ReloadPlanTests {
         let running = try settings(peers: ["http://a:1"])
         var wanted = try settings(peers: ["http://a:1"])
         wanted.requestsPerSecond = 7
-        let plan = try ReloadPlan(from: running, to: wanted, peersAtMost: 16)
+        let plan = try ReloadPlan(from: running, to: wanted)
         #expect(plan.applied == [.requestsPerSecond] && plan.waiting.isEmpty)
         #expect(plan.settings.requestsPerSecond == 7)
     }
@@ -61,14 +64,66 @@ struct ReloadPlanTests {
     func token() throws {
         let running = try settings(address: ListenAddress(host: "0.0.0.0", port: 1))
         let wanted = try settings(token: nil)
-        #expect(throws: Failure.self) { try ReloadPlan(from: running, to: wanted, peersAtMost: 16) }
-        let plan = try ReloadPlan(from: settings(), to: wanted, peersAtMost: 16)
+        #expect(throws: Failure.self) { try ReloadPlan(from: running, to: wanted) }
+        let plan = try ReloadPlan(from: settings(), to: wanted)
         #expect(plan.settings.token == nil)
     }
 
     @Test("more peers than the process has descriptors for are refused")
     func peers() throws {
         let wanted = try settings(peers: ["http://a:1", "http://b:1"])
-        #expect(throws: Failure.self) { try ReloadPlan(from: settings(), to: wanted, peersAtMost: 1) }
+        #expect(throws: Failure.self) { try ReloadPlans(from: [settings()], to: [wanted], peersAtMost: 1) }
+        #expect(try ReloadPlans(from: [settings()], to: [wanted], peersAtMost: 2).plans.count == 1)
+    }
+
+    private func named(_ name: String, peers: [String] = [], token: String? = "secret") throws -> DaemonSettings {
+        var settings = try settings(token: token, peers: peers)
+        settings.name = name
+        return settings
+    }
+
+    @Test("each of several databases has its plan; those that come or go need a restart, and are named")
+    func several() throws {
+        let running = [try named("shop"), try named("old")]
+        let wanted = [try named("new"), try named("shop", peers: ["http://a:1"])]
+        let plans = try ReloadPlans(from: running, to: wanted, peersAtMost: 16)
+        #expect(plans.plans.map { $0?.applied } == [[.peers], nil])
+        #expect(plans.added == ["new"] && plans.removed == ["old"])
+        #expect(
+            plans.summary
+                == "new, and served after a restart: new; in the configuration no more, and served until a restart: old"
+        )
+        #expect(plans.json.text == #"{"applied":["shop.peer"],"needs_restart":["new.database","old.database"]}"#)
+        let same = try ReloadPlans(from: running, to: running, peersAtMost: 16)
+        #expect(same.summary == nil && same.json.text == #"{"applied":[],"needs_restart":[]}"#)
+    }
+
+    @Test("peers of all databases count together, and a mistake of one is the mistake of all")
+    func together() throws {
+        let running = [try named("shop"), try named("stock")]
+        let wanted = [try named("shop", peers: ["http://a:1"]), try named("stock", peers: ["http://b:1"])]
+        #expect(throws: Failure.self) { try ReloadPlans(from: running, to: wanted, peersAtMost: 1) }
+        var exposed = try named("stock")
+        exposed = DaemonSettings(
+            name: "stock", database: "a", address: ListenAddress(host: "0.0.0.0", port: 1), token: exposed.token,
+            certificate: nil, peers: [], logLevel: .info, conflictDays: 90, conflictsPerRow: 100, keep: exposed.keep,
+            lease: exposed.lease)
+        let error = #expect(throws: Failure.self) {
+            try ReloadPlans(
+                from: [running[0], exposed], to: [wanted[0], named("stock", token: nil)], peersAtMost: 16)
+        }
+        #expect(
+            error?.message.hasPrefix("stock: The token cannot be taken away") == true, "\(String(describing: error))")
+    }
+
+    @Test("a file of one database that names several now needs a restart, and so the other way round")
+    func rearranged() throws {
+        let (one, several) = ([try settings()], [try named("shop"), try named("stock")])
+        for (running, wanted) in [(one, several), (several, one)] {
+            let plans = try ReloadPlans(from: running, to: wanted, peersAtMost: 16)
+            #expect(plans.plans.allSatisfy { $0 == nil } && plans.removed.isEmpty && plans.added.isEmpty)
+            #expect(plans.json.text == #"{"applied":[],"needs_restart":["databases"]}"#)
+            #expect(plans.summary?.contains("needs a restart") == true)
+        }
     }
 }

@@ -66,17 +66,25 @@ final class FollowedPeers: Sendable {
         }
     }
 
-    /// Goes on with the peers of `configurations` that are followed already, ends the others, and begins with
-    /// the new ones.
+    /// Prepares to go on with the peers of `configurations` that are followed already, to end the others, and to
+    /// begin with the new ones.
     ///
     /// - Parameter make: Makes the follower of a new peer.
-    /// - Throws: What `make` throws, with nothing changed.
-    func replace(by configurations: [PeerConfiguration], make: (PeerConfiguration) throws -> PeerFollower) rethrows {
-        try state.withLock { state in
-            let wanted = try configurations.map { configuration in
-                try state.peers.first { $0.configuration == configuration }
-                    ?? Peer(configuration: configuration, follower: try make(configuration))
-            }
+    /// - Returns: Does so.
+    /// - Throws: What `make` throws.
+    func replacement(
+        by configurations: [PeerConfiguration], make: (PeerConfiguration) throws -> PeerFollower
+    ) rethrows -> () -> Void {
+        let known = state.withLock { $0.peers }
+        let wanted = try configurations.map { configuration in
+            try known.first { $0.configuration == configuration }
+                ?? Peer(configuration: configuration, follower: try make(configuration))
+        }
+        return { self.replace(by: wanted) }
+    }
+
+    private func replace(by wanted: [Peer]) {
+        state.withLock { state in
             let before = Set(state.peers.map { ObjectIdentifier($0.follower) })
             let after = Set(wanted.map { ObjectIdentifier($0.follower) })
             for id in state.peers.map({ ObjectIdentifier($0.follower) }) where !after.contains(id) {

@@ -10,7 +10,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             Prints one line with its address when it listens. On SIGTERM or SIGINT it finishes the requests and exchanges \
             under way, within 10 seconds, and exits. On SIGHUP it reads its configuration, tokens and certificates again. \
-            One daemon serves a file; a second one is refused.
+            One daemon serves a file; a second one is refused. A configuration file may name several databases, each with \
+            an address of its own.
 
             Exit status: 0 when it was told to stop, 1 on failure or when the file is moved or removed, 64 wrong use.
             """)
@@ -39,7 +40,7 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the same settings, in YAML or JSON; a flag wins. `syncd config --example` prints one.",
+            "A file with the same settings, in YAML or JSON, of one database or of several; a flag wins. `syncd config --example` prints one.",
             valueName: "file"),
         completion: .file())
     var config: String?
@@ -201,15 +202,19 @@ struct RunCommand: AsyncParsableCommand {
         flags.afterMerge = afterMerge
         let source = ConfigurationSource(flags: flags, file: config)
         if let cloneFrom { try await clone(from: cloneFrom, source) }
-        let daemon = try Daemon(source)
-        try await daemon.run()
+        try await Daemons(source).run()
     }
 
     /// Makes the database from a peer when there is none, with the token and the TLS files of that peer in the
     /// configuration, or those of the daemon.
     private func clone(from address: String, _ source: ConfigurationSource) async throws {
         try PeerConfiguration.checkScheme(of: address)
-        let settings = try source.settings(Credentials(environment: ProcessInfo.processInfo.environment))
+        let checked = try source.read(Credentials(environment: ProcessInfo.processInfo.environment))
+        guard let settings = checked.databases.first, settings.name == nil else {
+            throw Failure(
+                "--clone-from is about one database, and the configuration names several",
+                hint: "Make the database first: `syncd clone \(address) FILE`")
+        }
         guard access(settings.database, F_OK) != 0 else { return }
         let known = try PeerConfiguration(
             address, token: try settings.token.map { try BearerToken($0.secret) },

@@ -1,7 +1,7 @@
 import Logging
 import Sync
 
-/// The settings of `syncd run`, from flags, from a file, or from both.
+/// The settings of `syncd run`, from flags, from a file, or from both: those of one database, or of several.
 ///
 /// Paths are absolute or relative to the working directory, or begin with ``Credentials/prefix``.
 struct Configuration: Sendable, Hashable {
@@ -42,6 +42,10 @@ struct Configuration: Sendable, Hashable {
     var onMismatch: String?
     /// SQL to run after changes were merged.
     var afterMerge: String?
+
+    /// The databases of a configuration of several, each with what it takes from the top; nil for a configuration of
+    /// one database.
+    var databases: [NamedConfiguration]?
 
     /// Where the file has each key. Settings of flags have no place.
     var places: [ConfigurationKey: ConfigurationPlace] = [:]
@@ -114,5 +118,16 @@ extension Configuration {
         hooks[.held] = onHeld
         hooks[.mismatch] = onMismatch
         return hooks
+    }
+}
+
+extension Configuration {
+    /// The files that are read for the settings, as they are named: tokens, certificates, keys and authorities.
+    var files: Set<String> {
+        var paths: [String?] = [tokenFile, tokens, tlsCertificate, tlsKey, tlsAuthority, tlsClientAuthority]
+        for peer in peers {
+            paths += [peer.tokenFile, peer.tlsAuthority, peer.tlsCertificate, peer.tlsKey]
+        }
+        return Set(paths.compactMap { $0 }).union((databases ?? []).flatMap(\.configuration.files))
     }
 }

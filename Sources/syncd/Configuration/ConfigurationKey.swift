@@ -25,6 +25,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case onHeld = "on-held"
     case onMismatch = "on-mismatch"
     case afterMerge = "after-merge"
+    case databases
 
     /// What the key means, for the example file.
     var sentence: String {
@@ -77,6 +78,10 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .afterMerge:
             "SQL that is run after changes of peers were merged, and at the start, for example to build an index again "
                 + "that the program keeps by functions of its own."
+        case .databases:
+            "Several databases in one process, instead of `database`: a name for each, and below it the keys of this "
+                + "file. What stands at the top holds for each that does not have it; \(KeyScope.names(.database)) "
+                + "stand below the names only, and \(KeyScope.names(.process)) at the top only."
         }
     }
 
@@ -113,6 +118,17 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .onHeld: ["on-held: logger -t shop"]
         case .onMismatch: ["on-mismatch: curl -sS --data-binary @- https://alerts.example.org/shop"]
         case .afterMerge: ["after-merge: INSERT INTO note_index(note_index) VALUES ('rebuild')"]
+        case .databases:
+            [
+                "databases:",
+                "  shop:",
+                "    database: /var/lib/syncd/shop.sqlite",
+                "    listen: 127.0.0.1:7707",
+                "  stock:",
+                "    database: /var/lib/syncd/stock.sqlite",
+                "    listen: 127.0.0.1:7708",
+                "    peer: [https://berlin.example:7708]",
+            ]
         }
     }
 

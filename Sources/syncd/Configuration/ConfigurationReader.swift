@@ -7,20 +7,85 @@ import Yams
 struct ConfigurationReader {
     /// The directory at which relative paths begin; empty for the working directory.
     let directory: String
-    private(set) var configuration = Configuration()
+    private(set) var configuration: Configuration
     private(set) var mistakes: [ConfigurationMistake] = []
 
-    init(directory: String) { self.directory = directory }
+    /// - Parameter defaults: The settings of keys that are not there.
+    init(directory: String, defaults: Configuration = Configuration()) {
+        self.directory = directory
+        configuration = defaults
+    }
 
+    /// Reads a whole file.
     mutating func read(_ keys: Node.Mapping) {
+        guard let databases = keys[Node(ConfigurationKey.databases.rawValue)] else {
+            return read(keys) { _ in nil }
+        }
+        read(keys) { key in
+            guard key.scope == .database else { return nil }
+            return (
+                "\"\(key.rawValue)\" is at the top of a file with several databases",
+                "Put it below the name of its database"
+            )
+        }
+        readDatabases(databases)
+    }
+
+    /// - Parameter problem: Says what is wrong with a key that cannot be here; nil when it can.
+    private mutating func read(
+        _ keys: Node.Mapping, problem: (ConfigurationKey) -> (sentence: String, hint: String)?
+    ) {
         for (name, value) in keys {
             guard let key = name.scalar.flatMap({ ConfigurationKey(rawValue: $0.string) }) else {
                 unknown(name, allowed: ConfigurationKey.allCases.map(\.rawValue))
                 continue
             }
+            if let (sentence, hint) = problem(key) {
+                mistake(sentence, hint: hint, key.rawValue, name)
+                continue
+            }
             configuration.places[key] = name.place
             read(key, value)
         }
+    }
+
+    private mutating func readDatabases(_ value: Node) {
+        let key = ConfigurationKey.databases.rawValue
+        guard let entries = value.mapping, !entries.isEmpty else {
+            mistake(
+                "\"\(key)\" is no list of names with the keys of each", hint: "Write `NAME:`, and its keys below it",
+                key, value)
+            configuration.databases = []
+            return
+        }
+        var databases: [NamedConfiguration] = []
+        for (name, value) in entries {
+            guard let text = name.scalar?.string, NamedConfiguration.isName(text) else {
+                mistake(
+                    "\"\(name.scalar?.string ?? "")\" is no name of a database",
+                    hint: "Give \(NamedConfiguration.form)",
+                    key, name)
+                continue
+            }
+            guard let keys = value.mapping else {
+                mistake(
+                    "\"\(text)\" has no list of keys with values", hint: "Write its keys below it, such as `database:`",
+                    key, name)
+                continue
+            }
+            var reader = ConfigurationReader(directory: directory, defaults: configuration)
+            reader.read(keys) { key in
+                guard key.scope == .process else { return nil }
+                return (
+                    "\"\(key.rawValue)\" is for the whole process, not for one database",
+                    "Put it at the top of the file, or leave it out"
+                )
+            }
+            mistakes += reader.mistakes
+            databases.append(
+                NamedConfiguration(name: text, configuration: reader.configuration, place: name.place))
+        }
+        configuration.databases = databases
     }
 
     private mutating func read(_ key: ConfigurationKey, _ value: Node) {
@@ -51,6 +116,8 @@ struct ConfigurationReader {
         case .onHeld: configuration.onHeld = text(value, name)
         case .onMismatch: configuration.onMismatch = text(value, name)
         case .afterMerge: configuration.afterMerge = text(value, name)
+        // Read last, with the others as defaults.
+        case .databases: break
         }
     }
 

@@ -4,6 +4,8 @@ import Sync
 
 /// What a daemon works with: a configuration without mistakes, and the content of the files that it names.
 struct DaemonSettings: Sendable, Equatable {
+    /// The name of the database among several of the process; nil for the only one.
+    var name: String?
     let database: String
     /// The libraries of SQLite's extensions.
     var extensions: [String] = []

@@ -1,6 +1,6 @@
 import Journal
 
-/// What of new settings a running daemon can take over, and what waits until it is started again.
+/// What of new settings the running daemon of a database can take over, and what waits until it is started again.
 struct ReloadPlan: Sendable, Equatable {
     /// The settings with which the daemon goes on.
     let settings: DaemonSettings
@@ -11,16 +11,11 @@ struct ReloadPlan: Sendable, Equatable {
 
     /// - Throws: ``Failure`` when what can change now does not fit what cannot. Nothing is to be changed
     ///   then.
-    init(from running: DaemonSettings, to wanted: DaemonSettings, peersAtMost most: Int) throws {
+    init(from running: DaemonSettings, to wanted: DaemonSettings) throws {
         guard !wanted.accessTokens.isEmpty || running.address.isLoopback else {
             throw Failure(
                 "The token cannot be taken away from a daemon that listens on \(running.address)",
                 hint: "Start the daemon again to change the address and the token together")
-        }
-        guard wanted.peers.count <= most else {
-            throw Failure(
-                "This process has reserved file descriptors for \(most) peers, and the configuration names \(wanted.peers.count)",
-                hint: "Start the daemon again")
         }
         var applied: [ConfigurationKey] = []
         var waiting: [ConfigurationKey] = []
@@ -55,7 +50,7 @@ struct ReloadPlan: Sendable, Equatable {
         self.applied = applied
         self.waiting = waiting
         settings = DaemonSettings(
-            database: running.database, extensions: running.extensions, secrets: running.secrets,
+            name: running.name, database: running.database, extensions: running.extensions, secrets: running.secrets,
             address: running.address, token: wanted.token, tokens: wanted.tokens,
             certificate: keepsScheme ? wanted.certificate : running.certificate,
             clientAuthorities: keepsAsking ? wanted.clientAuthorities : running.clientAuthorities,
@@ -67,13 +62,6 @@ struct ReloadPlan: Sendable, Equatable {
             hooks: wanted.hooks, afterMerge: wanted.afterMerge)
     }
 
-    var json: JSONValue {
-        .object([
-            "applied": .array(applied.map { .string($0.rawValue) }),
-            "needs_restart": .array(waiting.map { .string($0.rawValue) }),
-        ])
-    }
-
     /// `applied peer, token-file; needs a restart: listen`
     var summary: String {
         guard !applied.isEmpty || !waiting.isEmpty else { return "nothing has changed" }
@@ -82,6 +70,9 @@ struct ReloadPlan: Sendable, Equatable {
         if !waiting.isEmpty { parts.append("needs a restart: " + ReloadPlan.names(waiting)) }
         return parts.joined(separator: "; ")
     }
+
+    /// `tls-cert, tokens`; nil when nothing takes effect.
+    var appliedNames: String? { applied.isEmpty ? nil : ReloadPlan.names(applied) }
 
     private static func names(_ keys: [ConfigurationKey]) -> String {
         keys.map(\.rawValue).joined(separator: ", ")

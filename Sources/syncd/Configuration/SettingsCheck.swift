@@ -3,7 +3,8 @@ import Journal
 import Logging
 import Sync
 
-/// Makes settings of a configuration: reads the files that it names, and checks what belongs together.
+/// Makes the settings of one database of its configuration: reads the files that it names, and checks what belongs
+/// together.
 ///
 /// It collects every mistake, and opens neither the database nor a socket.
 struct SettingsCheck {
@@ -13,29 +14,26 @@ struct SettingsCheck {
     /// The keys that name credentials, when there are none here: what they hold is not checked.
     private(set) var unchecked: [String] = []
 
-    /// What was checked: the settings of the file that can be understood, with those of the flags on top.
+    /// What was checked.
     let configuration: Configuration
 
     private let credentials: Credentials
 
-    /// - Throws: ``Failure`` when the file cannot be read.
-    init(_ source: ConfigurationSource, _ credentials: Credentials) throws {
+    /// - Parameters:
+    ///   - name: The name of the database among several; nil for the only one.
+    ///   - mistakes: Those of the text that the configuration was read from. With any, there are no settings.
+    init(
+        _ configuration: Configuration, named name: String? = nil, _ credentials: Credentials,
+        mistakes: [ConfigurationMistake] = []
+    ) {
+        self.configuration = configuration
         self.credentials = credentials
-        if let file = source.file {
-            let read = try ConfigurationFile.load(file)
-            mistakes = read.mistakes
-            configuration = (read.configuration ?? Configuration()).overridden(by: source.flags)
-            // What a text that cannot be read lacks is not worth a word.
-            guard read.configuration != nil else { return }
-        } else {
-            configuration = source.flags
-            mistakes = []
-        }
-        check()
+        self.mistakes = mistakes
+        check(name)
     }
 
     /// A key that the file has with an unusable value is not reported a second time as missing.
-    private mutating func check() {
+    private mutating func check(_ name: String?) {
         func isMissing(_ value: String?, _ key: ConfigurationKey) -> Bool {
             value == nil && configuration.places[key] == nil
         }
@@ -65,7 +63,8 @@ struct SettingsCheck {
         let peers = peers(token: token, authorities: authorities)
         guard mistakes.isEmpty, unchecked.isEmpty, let database = configuration.database else { return }
         settings = DaemonSettings(
-            database: database, extensions: configuration.extensions, secrets: configuration.secrets, address: address,
+            name: name, database: database, extensions: configuration.extensions, secrets: configuration.secrets,
+            address: address,
             token: token, tokens: tokens ?? AccessTokens(),
             certificate: certificate, clientAuthorities: clientAuthorities, peers: peers,
             requestsPerSecond: configuration.requestsPerSecond ?? ServerLimits().requestsPerSecond,

@@ -5,48 +5,41 @@ import Journal
 import Logging
 import ServiceLifecycle
 import Sync
-import UnixSignals
 
-/// `syncd run`: serves one replica to its peers, and follows them.
+/// One database of `syncd run`: serves its replica to peers, and follows them. ``Daemons`` runs it.
 struct Daemon {
     /// The time within which requests and exchanges under way must end after SIGTERM.
     static let drainTime: Duration = .seconds(10)
 
-    private let source: ConfigurationSource
-    private let credentials: Credentials
-    private let manager: ServiceManager
-    private let current: CurrentSettings
-    private let logger: Logger
-    private let replica: Replica
-    private let replicator: Replicator
+    /// The name of the database among several; nil for the only one.
+    let name: String?
+    let current: CurrentSettings
+    /// Its lines have the name of the database.
+    let logger: Logger
+    let replica: Replica
+    let replicator: Replicator
+    let metrics: RequestMetrics
     private let lock: FileLock
     private let limits: ServerLimits
-    private let peersAtMost: Int
 
-    /// Checks the settings, opens the file and locks it. Nothing runs yet.
+    /// Opens the file and locks it. Nothing runs yet.
     ///
-    /// - Parameter environment: The variables by which systemd says what it expects.
-    /// - Throws: ``ConfigurationMistakes``, ``Failure`` or ``JournalError``, with nothing changed.
-    init(_ source: ConfigurationSource, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
-        self.source = source
-        credentials = Credentials(environment: environment)
-        manager = ServiceManager(environment: environment)
-        let settings = try source.settings(credentials)
+    /// - Throws: ``Failure`` or ``JournalError``, with nothing changed.
+    init(_ settings: DaemonSettings, limits: ServerLimits) throws {
+        name = settings.name
         let current = CurrentSettings(settings)
         self.current = current
-        var limits = ServerLimits()
-        let capacity = try ProcessSetup.capacity(connections: limits.connections, peers: settings.peers.count)
-        limits.connections = capacity.connections
-        limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(limits.connections / 2, 1))
         self.limits = limits
-        peersAtMost = capacity.peers
-        logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
-        try SQLiteExtensions.load(named: settings.extensions)
+        var logger = Logger.standardError(format: { current.value.logFormat }, level: { current.value.logLevel })
+        if let name { logger[metadataKey: "database"] = "\(name)" }
+        self.logger = logger
         replica = try Replica.open(at: settings.database, options: Daemon.options(logger))
         lock = try FileLock(database: settings.database)
         try Daemon.declare(settings.secrets, in: replica)
         replicator = try Replicator(
             replica: replica, peers: settings.peers, limits: settings.limits, clock: DrainingClock(), logger: logger)
+        metrics = RequestMetrics(limits: limits)
+        metrics.setRequestsPerSecond(settings.requestsPerSecond)
     }
 
     /// Declares the secret columns of the configuration in the file, where every command finds them.
@@ -69,19 +62,25 @@ struct Daemon {
         return options
     }
 
-    /// Serves the replica and follows its peers until SIGTERM or SIGINT, then drains.
+    /// What a reload changes.
+    var target: ReloadTarget {
+        ReloadTarget(current: current, replicator: replicator, logger: logger) { [metrics] in
+            metrics.setRequestsPerSecond($0.requestsPerSecond)
+        }
+    }
+
+    /// Returns the services of the database. They begin to run with the group, and drain when the task that runs it
+    /// is told to stop, or the group itself.
     ///
-    /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is moved, replaced or
-    ///   removed meanwhile.
-    func run() async throws {
+    /// - Parameters:
+    ///   - reloader: Reads the configuration of the process again.
+    ///   - onListening: Called once, when connections are accepted.
+    /// - Throws: Errors of the file; ``JournalError`` when the system's limit of watches is reached.
+    func services(
+        reloader: any Reloader, onListening: @escaping @Sendable (Greeting) -> Void
+    ) async throws -> ServiceGroup {
         let settings = current.value
-        let metrics = RequestMetrics(limits: limits)
-        metrics.setRequestsPerSecond(settings.requestsPerSecond)
         let current = current
-        let reloader = SettingsReloader(
-            source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: peersAtMost, logger: logger
-        ) { metrics.setRequestsPerSecond($0.requestsPerSecond) }
         let identity = try replica.identity()
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
@@ -105,30 +104,32 @@ struct Daemon {
                 gate: gate,
                 live: live),
             limits: limits, metrics: metrics, logger: logger)
-        let scheme = settings.certificate == nil ? "http" : "https"
-        let manager = manager
-        let application = try listener.application { port in
-            let url = "\(scheme)://\(ListenAddress(host: settings.address.host, port: port))"
-            Console.line("Listening on \(url) as replica \(identity.origin.short) of cluster \(identity.cluster).")
-            manager.tell(["READY=1", "STATUS=Listening on \(url)"])
+        let application = try listener.application { [name] port in
+            onListening(
+                Greeting(
+                    name: name, isSecure: settings.certificate != nil,
+                    address: ListenAddress(host: settings.address.host, port: port), identity: identity))
         }
-        // Made before the listener is ready: from then on SIGHUP must not end the process.
-        let reloading = Reloading(
-            reloader: reloader, manager: manager, hangups: await UnixSignalsSequence(trapping: .sighup))
         var configuration = ServiceGroupConfiguration(
             services: [
-                Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, followUp,
+                Following(replicator: replicator), try FileSentinel(replica: replica), updates, hooks, followUp,
                 application,
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            ], logger: logger)
         configuration.maximumGracefulShutdownDuration = Daemon.drainTime
+        return ServiceGroup(configuration: configuration)
+    }
+
+    /// Runs the services until they are told to stop, then closes the replica.
+    ///
+    /// - Throws: ``Failure`` when it cannot listen; ``JournalError`` when the file is moved, replaced or
+    ///   removed meanwhile.
+    func run(_ services: ServiceGroup) async throws {
         do {
-            try await ServiceGroup(configuration: configuration).run()
+            try await services.run()
         } catch is CancellationError {
             logger.log(.cutShort, "requests or exchanges under way did not end in time and were cancelled")
         } catch {
-            if let failure = Failure(listeningOn: settings.address, error) { throw failure }
+            if let failure = Failure(listeningOn: current.value.address, error) { throw failure }
             throw error
         }
         try close()
@@ -155,15 +156,5 @@ private struct Following: Service {
         await cancelWhenGracefulShutdown { await replicator.run() }
         // Without peers `run` returns at once, and a service that returns ends the daemon.
         try? await gracefulShutdown()
-    }
-}
-
-/// Says that the daemon stops, as soon as it was told to.
-private struct Farewell: Service {
-    let manager: ServiceManager
-
-    func run() async throws {
-        try? await gracefulShutdown()
-        manager.tell(["STOPPING=1"])
     }
 }

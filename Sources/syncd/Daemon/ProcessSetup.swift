@@ -18,7 +18,7 @@ enum ProcessSetup {
     /// File descriptors for a command: the database with its connections, and the runtime's event loops.
     static let filesOfCommand: UInt64 = 32
 
-    /// File descriptors for a daemon, besides those for event loops, for peers and for clients.
+    /// File descriptors for each database of a daemon, besides those for event loops, for peers and for clients.
     private static let filesOfDaemon = 64
     private static let filesPerThread = 4
     private static let filesPerPeer = 8
@@ -30,19 +30,21 @@ enum ProcessSetup {
     /// What a daemon can serve within the limit of open files. Peers that a reload may add come before
     /// clients beyond the fewest.
     struct Capacity: Equatable {
-        /// How many clients may be connected at a time.
+        /// How many clients of each database may be connected at a time.
         let connections: Int
-        /// How many peers may be followed, also after a reload.
+        /// How many peers all databases together may follow, also after a reload.
         let peers: Int
 
         /// - Parameters:
         ///   - spare: How many files may be open beyond those that the daemon needs to start, 0 or more.
-        ///   - most: The most clients to serve.
+        ///   - most: The most clients to serve for each database.
         ///   - peers: The number of peers at the start.
-        init(spare: Int, atMost most: Int, peers: Int) {
+        ///   - databases: The number of databases, 1 or more.
+        init(spare: Int, atMost most: Int, peers: Int, databases: Int = 1) {
             let added = min(sparePeers, spare / filesPerPeer)
             self.peers = peers + added
-            connections = min(most - fewestConnections, spare - added * filesPerPeer) + fewestConnections
+            let further = (spare - added * filesPerPeer) / databases
+            connections = min(most - fewestConnections, further) + fewestConnections
         }
     }
 
@@ -51,11 +53,13 @@ enum ProcessSetup {
     /// A client needs no token to connect, and the runtime ends a process that gets no socket for a peer.
     ///
     /// - Throws: ``Failure`` when the limit of open files is too low to serve any client.
-    static func capacity(connections most: Int, peers: Int) throws -> Capacity {
+    static func capacity(connections most: Int, peers: Int, databases: Int) throws -> Capacity {
         let threads = ProcessInfo.processInfo.activeProcessorCount
-        let needed = filesOfDaemon + threads * filesPerThread + peers * filesPerPeer + fewestConnections
+        let needed =
+            (filesOfDaemon + fewestConnections) * databases + threads * filesPerThread + peers * filesPerPeer
         let limit = try reserveFiles(UInt64(needed))
-        return Capacity(spare: limit.map { Int(clamping: $0) - needed } ?? .max, atMost: most, peers: peers)
+        return Capacity(
+            spare: limit.map { Int(clamping: $0) - needed } ?? .max, atMost: most, peers: peers, databases: databases)
     }
 
     /// Raises the limit of open files as far as it may be raised.

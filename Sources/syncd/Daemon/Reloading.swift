@@ -9,78 +9,169 @@ import UnixSignals
 protocol Reloader: Sendable {
     /// Reads everything again, and applies what changed.
     ///
-    /// Everything is read and checked first. With a mistake, nothing changes. Exchanges with peers that stay
-    /// as they are go on.
+    /// Everything is read and checked first, for all databases. With a mistake, nothing changes. Exchanges with peers
+    /// that stay as they are go on.
     ///
     /// - Throws: ``ConfigurationMistakes``, ``Failure`` and errors of a peer's file. They are in the log then.
-    func reload() async throws -> ReloadPlan
+    func reload() async throws -> ReloadPlans
 
     /// Why the last reload has changed nothing; nil when it succeeded, and before the first one.
     var refusal: String? { get }
 }
 
-/// The reloads of a running daemon, one after the other.
+/// What a reload changes of one database.
+struct ReloadTarget: Sendable {
+    let current: CurrentSettings
+    let replicator: Replicator
+    let logger: Logger
+    /// Receives new settings after they are in ``CurrentSettings``.
+    let applied: @Sendable (DaemonSettings) -> Void
+}
+
+/// The reloads of a running process, one after the other.
 final class SettingsReloader: Reloader {
     private let source: ConfigurationSource
     private let credentials: Credentials
-    private let current: CurrentSettings
-    private let replicator: Replicator
-    /// How many peers may be followed.
+    private let targets: [ReloadTarget]
+    /// How many peers all databases together may follow.
     private let peersAtMost: Int
     private let logger: Logger
-    private let applied: @Sendable (DaemonSettings) -> Void
-    private let last = Mutex<String?>(nil)
+    private let state: Mutex<State>
     private let turn = Mutex(())
 
-    /// - Parameter applied: Receives new settings after they are in ``CurrentSettings``.
-    init(
-        source: ConfigurationSource, credentials: Credentials, current: CurrentSettings, replicator: Replicator,
-        peersAtMost: Int, logger: Logger, applied: @escaping @Sendable (DaemonSettings) -> Void = { _ in }
-    ) {
-        self.applied = applied
-        self.source = source
-        self.credentials = credentials
-        self.current = current
-        self.replicator = replicator
-        self.peersAtMost = peersAtMost
-        self.logger = logger
+    private struct State {
+        /// With what the daemons run, but for what needs a restart.
+        var configuration: Configuration
+        /// Why the configuration of the last reload is not used.
+        var refusedConfiguration: String?
+        /// Why the files that the configuration names are not used as they are now.
+        var refusedFiles: String?
     }
 
-    var refusal: String? { last.withLock { $0 } }
+    /// - Parameters:
+    ///   - configuration: With what the daemons were started.
+    ///   - targets: The databases that run.
+    ///   - logger: For what is about no database.
+    init(
+        source: ConfigurationSource, _ configuration: Configuration, credentials: Credentials,
+        targets: [ReloadTarget], peersAtMost: Int, logger: Logger
+    ) {
+        self.source = source
+        self.credentials = credentials
+        self.targets = targets
+        self.peersAtMost = peersAtMost
+        self.logger = logger
+        state = Mutex(State(configuration: configuration))
+    }
 
-    func reload() async throws -> ReloadPlan {
+    var refusal: String? { state.withLock { $0.refusedConfiguration ?? $0.refusedFiles } }
+
+    /// The paths of the files that the configuration names.
+    var files: Set<String> {
+        let named = state.withLock { $0.configuration.files }
+        return Set(named.compactMap { try? credentials.resolved($0) })
+    }
+
+    func reload() async throws -> ReloadPlans {
         do {
-            let plan = try await blocking { [self] in try turn.withLock { _ in try takeOver() } }
-            last.withLock { $0 = nil }
-            logger.log(.configurationApplied, "configuration read again: \(plan.summary)")
-            return plan
-        } catch {
-            let failure = Failure(describing: error)
-            last.withLock { $0 = failure?.message ?? "\(error)" }
-            guard let mistakes = error as? ConfigurationMistakes else {
-                logger.log(
-                    .configurationRefused, "configuration not changed: \(failure?.message ?? "\(error)")",
-                    ["hint": "\(failure?.hint ?? "Check the configuration.")"])
-                throw error
+            let plans = try await blocking { [self] in try turn.withLock { _ in try readConfiguration() } }
+            for (target, plan) in zip(targets, plans.plans) {
+                guard let plan else { continue }
+                target.logger.log(.configurationApplied, "configuration read again: \(plan.summary)")
             }
-            for mistake in mistakes.all {
-                let line = mistake.place.map { ", line \($0.line)" } ?? ""
-                logger.log(
-                    .configurationRefused, "configuration not changed\(line): \(mistake.message)",
-                    ["hint": "\(mistake.hint)"])
+            if let summary = plans.summary {
+                logger.log(.configurationApplied, "configuration read again: \(summary)")
+            }
+            return plans
+        } catch {
+            log("configuration not changed", error)
+            throw error
+        }
+    }
+
+    /// Reads the files again that the configuration names, and applies what changed, as ``reload()`` does. The
+    /// configuration itself is not read. With a mistake, nothing changes; it is in the log.
+    func readFiles() async {
+        do {
+            let plans = try await blocking { [self] in try turn.withLock { _ in try readNamedFiles() } }
+            for (target, plan) in zip(targets, plans.plans) {
+                guard let names = plan?.appliedNames else { continue }
+                target.logger.log(.configurationApplied, "files have changed: applied \(names)")
+            }
+        } catch {
+            log("files have changed and are not used", error, withLines: false)
+        }
+    }
+
+    private func readConfiguration() throws -> ReloadPlans {
+        var read: Configuration?
+        do {
+            let check = try ConfigurationCheck(source, credentials)
+            read = check.configuration
+            let checked = try CheckedConfiguration(check, file: source.file)
+            let plans = try apply(checked.databases)
+            state.withLock { state in
+                // The files of the databases that run are looked at further on.
+                if !plans.isRearranged { state.configuration = checked.configuration }
+                state.refusedConfiguration = nil
+                state.refusedFiles = nil
+            }
+            return plans
+        } catch {
+            let reason = Failure(describing: error)?.message ?? "\(error)"
+            state.withLock { state in
+                // When the configuration is the same, a file that it names is wrong. It may be mended without a reload.
+                let isOfFiles = read == state.configuration
+                state.refusedConfiguration = isOfFiles ? nil : reason
+                state.refusedFiles = isOfFiles ? reason : nil
             }
             throw error
         }
     }
 
-    private func takeOver() throws -> ReloadPlan {
-        let wanted = try source.settings(credentials)
-        let plan = try ReloadPlan(from: current.value, to: wanted, peersAtMost: peersAtMost)
-        // This is the only step that can fail, so it comes before the others.
-        try replicator.follow(plan.settings.peers)
-        current.replace(by: plan.settings)
-        applied(plan.settings)
-        return plan
+    private func readNamedFiles() throws -> ReloadPlans {
+        do {
+            let check = ConfigurationCheck(state.withLock { $0.configuration }, credentials)
+            // Its lines may have moved since it was read.
+            let plans = try apply(try CheckedConfiguration(check, file: nil).databases)
+            state.withLock { $0.refusedFiles = nil }
+            return plans
+        } catch {
+            let reason = Failure(describing: error)?.message ?? "\(error)"
+            state.withLock { $0.refusedFiles = reason }
+            throw error
+        }
+    }
+
+    private func apply(_ wanted: [DaemonSettings]) throws -> ReloadPlans {
+        let plans = try ReloadPlans(from: targets.map(\.current.value), to: wanted, peersAtMost: peersAtMost)
+        // These are the only steps that can fail, so they come before the others.
+        let changes = try zip(targets, plans.plans).compactMap { target, plan in
+            try plan.map { plan in
+                (target: target, settings: plan.settings, follow: try target.replicator.following(plan.settings.peers))
+            }
+        }
+        for change in changes {
+            change.follow()
+            change.target.current.replace(by: change.settings)
+            change.target.applied(change.settings)
+        }
+        return plans
+    }
+
+    private func log(_ outcome: String, _ error: any Error, withLines: Bool = true) {
+        let failure = Failure(describing: error)
+        guard let mistakes = error as? ConfigurationMistakes else {
+            logger.log(
+                .configurationRefused, "\(outcome): \(failure?.message ?? "\(error)")",
+                ["hint": "\(failure?.hint ?? "Check the configuration.")"])
+            return
+        }
+        for mistake in mistakes.all {
+            let line = (withLines ? mistake.place : nil).map { ", line \($0.line)" } ?? ""
+            logger.log(
+                .configurationRefused, "\(outcome)\(line): \(mistake.message)", ["hint": "\(mistake.hint)"])
+        }
     }
 }
 

@@ -2,13 +2,13 @@ import Journal
 import ServiceLifecycle
 import Sync
 
-/// Gives the service manager signs of life, each after a read of the file.
+/// Gives the service manager signs of life, each after a read of each file.
 ///
-/// The read runs on the threads that all work on the file shares. When they or the disk hang, the signs stop,
+/// The reads run on the threads that all work on files shares. When they or a disk hang, the signs stop,
 /// and the manager starts the daemon again.
 struct Watchdog: Service {
     let manager: ServiceManager
-    let replica: Replica
+    let replicas: [Replica]
 
     func run() async throws {
         if let interval = manager.watchdogInterval {
@@ -16,7 +16,7 @@ struct Watchdog: Service {
                 while true {
                     try await Task.sleep(for: interval / 2)
                     // A file that cannot be read is no hang, and does not get better by a restart.
-                    _ = try? await blocking { [replica] in try replica.identity() }
+                    for replica in replicas { _ = try? await blocking { try replica.identity() } }
                     manager.tell(["WATCHDOG=1"])
                 }
             }

@@ -4,8 +4,10 @@ import Journal
 /// The output of `syncd config check`.
 struct ConfigCheckReport: Sendable {
     let file: String
-    /// nil when the file names none: it is then an argument of `syncd run`.
+    /// nil when the file names none, which is then an argument of `syncd run`, and when it names several.
     let database: String?
+    /// The databases that the file names by names, with nil for one that has no usable path; nil for a file of one.
+    let databases: [(name: String, path: String?)]?
     let mistakes: [ConfigurationMistake]
     /// Paths of credentials, which are there only when systemd starts the daemon.
     let unchecked: [String]
@@ -13,15 +15,20 @@ struct ConfigCheckReport: Sendable {
     /// - Throws: ``Failure`` when the file cannot be read.
     init(file: String, credentials: Credentials) throws {
         self.file = file
-        let check = try SettingsCheck(ConfigurationSource(flags: Configuration(), file: file), credentials)
+        let check = try ConfigurationCheck(ConfigurationSource(flags: Configuration(), file: file), credentials)
         var found = check.mistakes
-        if let database = check.configuration.database, access(database, F_OK) != 0 {
+        for configuration in check.databases.map(\.configuration) {
+            guard let database = configuration.database, access(database, F_OK) != 0 else { continue }
             found.append(
                 ConfigurationMistake(
                     "there is no file \(database)", hint: "Create the database, then `syncd init \(database)`",
-                    key: ConfigurationKey.database.rawValue, at: check.configuration.places[.database]))
+                    key: ConfigurationKey.database.rawValue, at: configuration.places[.database]))
         }
-        database = check.configuration.database
+        let areSeveral = check.configuration?.databases != nil
+        database = areSeveral ? nil : check.databases.first?.configuration.database
+        databases =
+            areSeveral
+            ? check.databases.map { (name: $0.name ?? "", path: $0.configuration.database) } : nil
         mistakes = ConfigurationMistakes(found, in: file)?.all ?? []
         unchecked = check.unchecked
     }
@@ -32,7 +39,7 @@ struct ConfigCheckReport: Sendable {
             return ["\(file)\(place): \(mistake.message)", "  Hint: \(mistake.hint)"]
         }
         lines += unchecked.map { "\(file): \($0) is not checked, because systemd makes it when it starts the daemon" }
-        if mistakes.isEmpty, database == nil {
+        if mistakes.isEmpty, database == nil, databases == nil {
             lines.append("\(file): no database is named, so it must be an argument of `syncd run`")
         }
         lines.append(mistakes.isEmpty ? "No mistakes." : ConsoleText.count(mistakes.count, "mistake") + ".")
@@ -43,6 +50,12 @@ struct ConfigCheckReport: Sendable {
         .object([
             "file": .string(file),
             "database": .optional(database) { .string($0) },
+            "databases": .optional(databases) { databases in
+                .array(
+                    databases.map { name, path in
+                        .object(["name": .string(name), "database": .optional(path) { .string($0) }])
+                    })
+            },
             "mistakes": .array(mistakes.map(\.json)),
             "not_checked": .array(unchecked.map { .string($0) }),
         ])

@@ -52,7 +52,7 @@ private final class SmallListener: Sendable {
 private struct NoReloader: Reloader {
     var refusal: String? { nil }
 
-    func reload() async throws -> ReloadPlan { throw Failure("There is no configuration", hint: "None") }
+    func reload() async throws -> ReloadPlans { throw Failure("There is no configuration", hint: "None") }
 }
 
 @Suite("The share of one client in a listener is bounded", .timeLimit(.minutes(2)))

@@ -7,9 +7,12 @@ final class DaemonProcess: @unchecked Sendable {
     private let process = Process()
     private let errorReader: BackgroundReader
 
-    /// The line that it printed once it listened.
+    /// The line that it printed once it listened; the first one of several databases.
     let greeting: String
     let port: Int
+    /// The lines of all databases, and their ports.
+    let greetings: [String]
+    let ports: [Int]
 
     var url: String { "http://127.0.0.1:\(port)" }
 
@@ -21,20 +24,26 @@ final class DaemonProcess: @unchecked Sendable {
         return try await start([database] + listen + arguments, environment)
     }
 
-    /// Starts the daemon with a configuration file that names its database and its address.
-    static func start(configuration file: String, environment: [String: String]) async throws -> DaemonProcess {
-        try await start(["--config", file], environment)
+    /// Starts the daemon with a configuration file that names its databases and their addresses.
+    ///
+    /// - Parameter databases: How many they are.
+    static func start(
+        configuration file: String, databases: Int = 1, environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        try await start(["--config", file], environment, lines: databases)
     }
 
-    private static func start(_ arguments: [String], _ environment: [String: String]) async throws -> DaemonProcess {
+    private static func start(
+        _ arguments: [String], _ environment: [String: String], lines: Int = 1
+    ) async throws -> DaemonProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try DaemonProcess(arguments, environment) })
+                continuation.resume(with: Result { try DaemonProcess(arguments, environment, lines) })
             }
         }
     }
 
-    private init(_ arguments: [String], _ environment: [String: String]) throws {
+    private init(_ arguments: [String], _ environment: [String: String], _ lines: Int) throws {
         let output = Pipe()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: Tool.path)
@@ -46,12 +55,16 @@ final class DaemonProcess: @unchecked Sendable {
         try process.run()
         errorReader = BackgroundReader(errors.fileHandleForReading)
         // The read ends with the line, or when the process ends and closes the pipe.
-        greeting = String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
-        guard let match = greeting.firstMatch(of: /https?:\/\/[^ ]*:(\d+)/), let port = Int(match.1) else {
+        greetings = (0..<lines).map { _ in
+            String(decoding: output.fileHandleForReading.readLine(), as: UTF8.self)
+        }
+        ports = greetings.compactMap { $0.firstMatch(of: /https?:\/\/[^ ]*:(\d+)/).flatMap { Int($0.1) } }
+        guard let greeting = greetings.first, let port = ports.first, ports.count == lines else {
             process.terminate()
             process.waitUntilExit()
-            throw ToolError("the daemon does not listen: \(greeting)\(errorReader.finish())")
+            throw ToolError("the daemon does not listen: \(greetings)\(errorReader.finish())")
         }
+        self.greeting = greeting
         self.port = port
     }
 
