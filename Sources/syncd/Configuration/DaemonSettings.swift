@@ -4,6 +4,7 @@ import Sync
 
 /// What a daemon works with: a configuration without mistakes, and the content of the files that it names.
 struct DaemonSettings: Sendable, Equatable {
+    /// Empty for a hub, which has no file.
     let database: String
     /// The libraries of SQLite's extensions.
     var extensions: [String] = []
@@ -29,6 +30,8 @@ struct DaemonSettings: Sendable, Equatable {
     let lease: TimeSpan
     /// The age from which archives are collected; nil for never.
     var collect: TimeSpan?
+    /// How long changes gather before they are written to archives; nil for the standard time.
+    var archiveFlush: TimeSpan?
     var recapture = RecaptureMode.automatic
     /// The commands of hooks.
     var hooks: [HookKind: String] = [:]
@@ -51,6 +54,7 @@ struct DaemonSettings: Sendable, Equatable {
             settings.leaseMilliseconds = lease.milliseconds
             return settings
         }
+        if let archiveFlush { limits.archive.flushMilliseconds = archiveFlush.milliseconds }
         limits.recapturesByItself = recapture == .automatic
         return limits
     }

@@ -79,9 +79,9 @@ struct Daemon {
         metrics.setRequestsPerSecond(settings.requestsPerSecond)
         let current = current
         let reloader = SettingsReloader(
-            source: source, credentials: credentials, current: current, replicator: replicator,
-            peersAtMost: peersAtMost, logger: logger
-        ) { metrics.setRequestsPerSecond($0.requestsPerSecond) }
+            source: source, credentials: credentials, current: current, peersAtMost: peersAtMost, logger: logger,
+            follow: { [replicator] in try replicator.follow($0) },
+            applied: { metrics.setRequestsPerSecond($0.requestsPerSecond) })
         let identity = try replica.identity()
         let sessions = Sessions(name: identity.origin.short, isSecure: settings.certificate != nil) {
             current.value.accessTokens
@@ -118,7 +118,8 @@ struct Daemon {
         var configuration = ServiceGroupConfiguration(
             services: [
                 Following(replicator: replicator), try FileSentinel(replica: replica), reloading,
-                Watchdog(manager: manager, replica: replica), Farewell(manager: manager), updates, hooks, followUp,
+                Watchdog(manager: manager) { [replica] in _ = try replica.identity() }, Farewell(manager: manager),
+                updates, hooks, followUp,
                 application,
             ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -159,7 +160,7 @@ private struct Following: Service {
 }
 
 /// Says that the daemon stops, as soon as it was told to.
-private struct Farewell: Service {
+struct Farewell: Service {
     let manager: ServiceManager
 
     func run() async throws {

@@ -24,7 +24,7 @@ final class SettingsReloader: Reloader {
     private let source: ConfigurationSource
     private let credentials: Credentials
     private let current: CurrentSettings
-    private let replicator: Replicator
+    private let follow: @Sendable ([PeerConfiguration]) throws -> Void
     /// How many peers may be followed.
     private let peersAtMost: Int
     private let logger: Logger
@@ -32,16 +32,19 @@ final class SettingsReloader: Reloader {
     private let last = Mutex<String?>(nil)
     private let turn = Mutex(())
 
-    /// - Parameter applied: Receives new settings after they are in ``CurrentSettings``.
+    /// - Parameters:
+    ///   - follow: Goes on with these peers, or changes nothing and throws.
+    ///   - applied: Receives new settings after they are in ``CurrentSettings``.
     init(
-        source: ConfigurationSource, credentials: Credentials, current: CurrentSettings, replicator: Replicator,
-        peersAtMost: Int, logger: Logger, applied: @escaping @Sendable (DaemonSettings) -> Void = { _ in }
+        source: ConfigurationSource, credentials: Credentials, current: CurrentSettings, peersAtMost: Int,
+        logger: Logger, follow: @escaping @Sendable ([PeerConfiguration]) throws -> Void,
+        applied: @escaping @Sendable (DaemonSettings) -> Void = { _ in }
     ) {
         self.applied = applied
         self.source = source
         self.credentials = credentials
         self.current = current
-        self.replicator = replicator
+        self.follow = follow
         self.peersAtMost = peersAtMost
         self.logger = logger
     }
@@ -77,7 +80,7 @@ final class SettingsReloader: Reloader {
         let wanted = try source.settings(credentials)
         let plan = try ReloadPlan(from: current.value, to: wanted, peersAtMost: peersAtMost)
         // This is the only step that can fail, so it comes before the others.
-        try replicator.follow(plan.settings.peers)
+        try follow(plan.settings.peers)
         current.replace(by: plan.settings)
         applied(plan.settings)
         return plan

@@ -1,14 +1,13 @@
-import Journal
 import ServiceLifecycle
 import Sync
 
-/// Gives the service manager signs of life, each after a read of the file.
+/// Gives the service manager signs of life, each after a look, such as a read of the file.
 ///
-/// The read runs on the threads that all work on the file shares. When they or the disk hang, the signs stop,
+/// The look runs on the threads that all work on the file shares. When they or the disk hang, the signs stop,
 /// and the manager starts the daemon again.
 struct Watchdog: Service {
     let manager: ServiceManager
-    let replica: Replica
+    let look: @Sendable () throws -> Void
 
     func run() async throws {
         if let interval = manager.watchdogInterval {
@@ -16,7 +15,7 @@ struct Watchdog: Service {
                 while true {
                     try await Task.sleep(for: interval / 2)
                     // A file that cannot be read is no hang, and does not get better by a restart.
-                    _ = try? await blocking { [replica] in try replica.identity() }
+                    _ = try? await blocking(look)
                     manager.tell(["WATCHDOG=1"])
                 }
             }
