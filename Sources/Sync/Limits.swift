@@ -266,6 +266,9 @@ public struct Limits: Sendable, Hashable {
     /// The times and sizes of replication through an archive.
     public var archive = ArchiveLimits()
 
+    /// The times and sizes of a hub.
+    package var hub = HubLimits()
+
     // MARK: Sweeps
 
     /// How long the conflict ledger keeps entries, and how many entries of one row.

@@ -355,7 +355,7 @@ public final class Replicator: Sendable {
             return try LocalTransport.open(path: path, limits: limits, functions: inbox.functions, clock: clock)
         case .archive(let store):
             var limits = limits
-            if case .directory = store { limits.archive = limits.archive.ofDirectory }
+            limits.archive = store.limits(limits.archive)
             return ArchiveTransport(
                 try store.open(tls: peer.tls, limits: limits), replica: replica, limits: limits, clock: clock,
                 logger: logger, entropy: entropy)

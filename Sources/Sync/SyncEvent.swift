@@ -23,6 +23,8 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     case archiveCollectionFailed = "archive.collection_failed"
     case archiveLost = "archive.lost"
     case archiveCrowded = "archive.crowded"
+    case hubFailed = "hub.failed"
+    case hubRecovered = "hub.recovered"
     /// What happens while changes are taken in: a new identity, conflicts that the ledger drops, changes that
     /// wait for a clock.
     case intake = "intake"
@@ -31,12 +33,12 @@ package enum SyncEvent: String, Sendable, CaseIterable {
     package var level: Logger.Level {
         switch self {
         case .contentDiffers: .error
-        case .peerRecovered, .compacted, .archived, .archiveCollected: .info
+        case .peerRecovered, .compacted, .archived, .archiveCollected, .hubRecovered: .info
         case .recaptured, .returned, .returnFailed, .peerFailed, .peerClock, .peerExposed, .peerNotesFailed,
             .comparisonFailed,
             .clockAhead,
             .journalUnreadable, .sweepFailed, .compactionFailed, .archiveFailed, .archiveCollectionFailed, .archiveLost,
-            .archiveCrowded,
+            .archiveCrowded, .hubFailed,
             .intake:
             .warning
         }

@@ -19,9 +19,8 @@ struct Syncd: AsyncParsableCommand {
         subcommands: [
             CheckCommand.self, InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, LogCommand.self,
             ShowCommand.self, ConflictsCommand.self, HeldCommand.self, ClockCommand.self, VerifyCommand.self,
-            CloneCommand.self, ReturnCommand.self, StoreCommand.self, BackupCommand.self, RestoreCommand.self,
-            CompactCommand.self,
-            ForgetCommand.self,
+            CloneCommand.self, ReturnCommand.self, StoreCommand.self, HubCommand.self,
+            BackupCommand.self, RestoreCommand.self, CompactCommand.self, ForgetCommand.self,
             RekeyCommand.self, UninitCommand.self, ConfigCommand.self, TokenCommand.self, WaitCommand.self,
         ])
 

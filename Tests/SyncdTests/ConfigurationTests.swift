@@ -44,6 +44,7 @@ struct ConfigurationTests {
             keep: 12h
             lease: 90d
             collect: 400d
+            archive-flush: 5s
             recapture: manual
             on-conflict: cat > /dev/null; echo 1
             on-held: /bin/held --now
@@ -86,7 +87,7 @@ struct ConfigurationTests {
         #expect(configuration.conflictDays == 7 && configuration.conflictsPerRow == 3)
         #expect(configuration.keep == TimeSpan("12h") && configuration.lease == TimeSpan("90d"))
         #expect(configuration.recapture == .manual)
-        #expect(configuration.collect == TimeSpan("400d"))
+        #expect(configuration.collect == TimeSpan("400d") && configuration.archiveFlush == TimeSpan("5s"))
         #expect(configuration.extensions == ["\(directory)/./program.so", "/usr/lib/spatial.so", "mod_spatialite"])
         #expect(configuration.secrets.map(\.table) == ["user", "a.b"])
         #expect(configuration.secrets.map(\.column) == ["password", "c"])

@@ -1,3 +1,5 @@
+import Journal
+
 /// The times and sizes of replication through an archive.
 public struct ArchiveLimits: Sendable, Hashable {
     /// How long changes gather before they are written as a pack, in milliseconds.
@@ -32,6 +34,9 @@ public struct ArchiveLimits: Sendable, Hashable {
     /// merged, so the bytes that all writers make grow with the square of their number.
     public var crowdedWriters = 500
 
+    /// The number of writing replicas from which on an archive takes no changes of another one from that one.
+    public var mostWriters = 1_000
+
     /// The most packs that are read at the same time.
     public var readsAtOnce = 4
 
@@ -55,6 +60,23 @@ public struct ArchiveLimits: Sendable, Hashable {
         "each pack names what its writer had merged, so packs grow with their number. "
         + "Divide the replicas into several clusters, each with a prefix of its own; replicas that only read do not count"
 
+    /// Refuses the changes of a replica that would be one too many to write to an archive. What others bring of it is
+    /// taken: they may have built on it.
+    ///
+    /// - Parameters:
+    ///   - pushed: What the replica pushes.
+    ///   - held: What the archive holds.
+    ///   - name: The archive, for the message.
+    /// - Throws: ``SyncError/Code/tooLarge``.
+    func checkRoom(
+        for writer: OriginID, pushing pushed: VersionVector, in held: VersionVector, _ name: String
+    ) throws(SyncError) {
+        guard pushed[writer] > 0, held[writer] == 0, held.entries.count >= mostWriters else { return }
+        throw SyncError(
+            .tooLarge, "\(name) holds changes of \(held.entries.count) replicas, and takes no further one that writes",
+            hint: "Because \(ArchiveLimits.crowdedAdvice).")
+    }
+
     /// Creates the standard limits, whose values can then be changed.
     public init() {}
 
@@ -73,5 +95,12 @@ public struct ArchiveLimits: Sendable, Hashable {
         limits.headMilliseconds = 0
         limits.bridgeMilliseconds = 0
         return limits
+    }
+}
+
+extension StoreAddress {
+    /// The limits of an archive there.
+    package func limits(_ limits: ArchiveLimits) -> ArchiveLimits {
+        if case .directory = self { limits.ofDirectory } else { limits }
     }
 }

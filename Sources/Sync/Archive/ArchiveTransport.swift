@@ -248,6 +248,8 @@ package final class ArchiveTransport: Transport {
             }
             guard let writer else { throw SyncError(.invalid, "The push does not say who sends it") }
             guard !batches.isEmpty else { return PushReply(vector: await session.reader.durable, applied: 0) }
+            try limits.archive.checkRoom(
+                for: writer, pushing: Pack.covers(of: batches), in: await session.reader.durable, name)
             let (entries, sample) = try await blocking { [batches, limits, replica] in
                 (
                     try batches.map { frame in

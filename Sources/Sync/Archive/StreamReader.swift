@@ -34,6 +34,13 @@ actor StreamReader {
         var isCut = false
     }
 
+    /// A frame that is passed on, or a run of one, with the pack that holds it.
+    struct Part: Sendable {
+        var entry: Pack.Entry
+        var stream: StreamID
+        var sequence: Int64
+    }
+
     let store: any ObjectStore
     let packs: PackReader
     let limits: Limits
@@ -124,6 +131,16 @@ actor StreamReader {
         after have: VersionVector, own: StreamID?, bytes: Int, isComplete: Bool,
         onFrame: @Sendable (Frame) async throws -> Void
     ) async throws -> Passed {
+        try await read(after: have, own: own, bytes: bytes, isComplete: isComplete) { (part: Part) in
+            try await onFrame(part.entry.frame)
+        }
+    }
+
+    /// As ``read(after:own:bytes:isComplete:onFrame:)``, and tells where each frame is.
+    func read(
+        after have: VersionVector, own: StreamID?, bytes: Int, isComplete: Bool,
+        onPart: @Sendable (Part) async throws -> Void
+    ) async throws -> Passed {
         confirm(have)
         var have = have
         var result = Passed()
@@ -132,7 +149,7 @@ actor StreamReader {
             var isProgress = false
             var lacksBeginning = false
             for id in due(own: own, isComplete: isComplete) {
-                switch try await read(id, &have, &result, bytes: bytes, onFrame) {
+                switch try await read(id, &have, &result, bytes: bytes, onPart) {
                 case .moved: isProgress = true
                 case .cut:
                     result.isCut = true
@@ -142,7 +159,7 @@ actor StreamReader {
                 }
             }
             if isProgress { continue }
-            if try await readAhead(own: own, &have, &result, onFrame) { continue }
+            if try await readAhead(own: own, &have, &result, onPart) { continue }
             try checkCollected(have)
             guard lacksBeginning else { return result }
             if !isBlocked, startOver(own: own) {
@@ -172,7 +189,7 @@ actor StreamReader {
     /// Reads on in one stream, as far as its frames can be taken.
     private func read(
         _ id: StreamID, _ have: inout VersionVector, _ result: inout Passed, bytes: Int,
-        _ onFrame: @Sendable (Frame) async throws -> Void
+        _ onPart: @Sendable (Part) async throws -> Void
     ) async throws -> Step {
         var step = Step.nothing
         while true {
@@ -188,7 +205,7 @@ actor StreamReader {
                     let before = result.frames
                     let isTaken: Bool
                     do {
-                        isTaken = try await take(entry, &have, &result, onFrame)
+                        isTaken = try await take(entry, of: pack, &have, &result, onPart)
                     } catch let error as SyncError where PackReader.isDamage(error) {
                         // Changes that nobody can take end this stream here, and no other one.
                         problems[ArchiveKeys.pack(id, pack.header.sequence)] = error
@@ -210,8 +227,8 @@ actor StreamReader {
     ///
     /// - Returns: False when something has to wait.
     private func take(
-        _ entry: Pack.Entry, _ have: inout VersionVector, _ result: inout Passed,
-        _ onFrame: @Sendable (Frame) async throws -> Void
+        _ entry: Pack.Entry, of pack: Pack, _ have: inout VersionVector, _ result: inout Passed,
+        _ onPart: @Sendable (Part) async throws -> Void
     ) async throws -> Bool {
         guard !entry.frame.isKnown(to: have) else { return true }
         let parts: [Pack.Entry]
@@ -222,7 +239,7 @@ actor StreamReader {
         }
         for part in parts where !part.frame.isKnown(to: have) {
             guard part.follows(have) else { return false }
-            try await onFrame(part.frame)
+            try await onPart(Part(entry: part, stream: pack.header.stream.id, sequence: pack.header.sequence))
             have.merge(part.frame.coveredVersions)
             result.frames += 1
             result.bytes += part.frame.payload.count
@@ -236,7 +253,7 @@ actor StreamReader {
     /// - Returns: True when anything was passed on.
     private func readAhead(
         own: StreamID?, _ have: inout VersionVector, _ result: inout Passed,
-        _ onFrame: @Sendable (Frame) async throws -> Void
+        _ onPart: @Sendable (Part) async throws -> Void
     ) async throws -> Bool {
         let before = result.frames
         for (id, pack) in waiting.sorted(by: { $0.key < $1.key }) where id != own {
@@ -246,7 +263,7 @@ actor StreamReader {
             for sequence in try await packs.sequences(of: id, after: pack.header.sequence) where sequence <= last {
                 // A damaged one is met again when its turn comes.
                 guard case .success(let later?) = try await packs.packs([sequence], of: id).first?.1 else { continue }
-                for entry in later.entries { _ = try await take(entry, &have, &result, onFrame) }
+                for entry in later.entries { _ = try await take(entry, of: later, &have, &result, onPart) }
             }
         }
         return result.frames > before

@@ -51,8 +51,12 @@ actor StreamWriter {
     /// Writes frames as the next pack.
     ///
     /// - Parameter sample: The newest change of the writer.
+    /// - Returns: Where the pack is.
     /// - Throws: ``SyncError`` of the store. The pack is perhaps there then; the same frames may be written again.
-    func write(_ entries: [Pack.Entry], writer: OriginID, sample: StreamHead.Sample?) async throws {
+    @discardableResult
+    func write(
+        _ entries: [Pack.Entry], writer: OriginID, sample: StreamHead.Sample?
+    ) async throws -> (stream: StreamID, sequence: Int64) {
         var isNewStream = false
         while true {
             let pack = Pack(
@@ -63,11 +67,13 @@ actor StreamWriter {
                 frames: entries.map(\.frame))
             let (bytes, digest) = try pack.encoded()
             if try await create(ArchiveKeys.pack(stream, next), bytes) {
+                let place = (stream, next)
                 next += 1
                 previous = digest
                 holds.merge(Holdings(entries))
                 self.sample = sample ?? self.sample
-                return try await announceIfDue(writer: writer)
+                try await announceIfDue(writer: writer)
+                return place
             }
             guard !isNewStream else {
                 throw SyncError(.failed, "\(store.name) refuses to create a new stream", hint: "Look at its log.")

@@ -6,7 +6,7 @@ extension Endpoint {
     /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
     ///   message; and as ``Endpoint/hello(_:)``.
     public func hello(body: [UInt8]) async throws -> [UInt8] {
-        try encode(try await hello(try decode(Hello.self, body)))
+        try bodies.encode(try await hello(try bodies.decode(Hello.self, body)))
     }
 
     /// Answers `POST /v1/digest`; both bodies are of the type ``WireHTTP/messageType``.
@@ -14,7 +14,7 @@ extension Endpoint {
     /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
     ///   message; and as ``Endpoint/digest(_:)``.
     public func digest(body: [UInt8]) async throws -> [UInt8] {
-        try encode(try await digest(try decode(DigestRequest.self, body)))
+        try bodies.encode(try await digest(try bodies.decode(DigestRequest.self, body)))
     }
 
     /// Reads and checks the request of `POST /v1/pull`. Everything that can be refused is refused here,
@@ -23,7 +23,7 @@ extension Endpoint {
     /// - Throws: ``SyncError``: `invalid`, `unsupportedVersion` or `tooLarge` for a body that is not such a
     ///   message; and as ``Endpoint/check(_:)``.
     public func pullRequest(body: [UInt8]) async throws -> PullRequest {
-        let request = try decode(PullRequest.self, body)
+        let request = try bodies.decode(PullRequest.self, body)
         try await check(request)
         return request
     }
@@ -33,35 +33,14 @@ extension Endpoint {
     /// - Throws: Any failure after the answer has begun. Cut the connection then, so that the reader sees a
     ///   truncated stream.
     public func pull(_ request: PullRequest, write: ([UInt8]) async throws -> Void) async throws {
-        let end = try await pull(request) { frame in try await write(try encode(frame)) }
-        try await write(try encode(Frame(body: .end(vector: end.vector, more: end.more, heldBack: end.heldBack))))
+        let end = try await pull(request) { frame in try await write(try bodies.encode(frame)) }
+        try await write(
+            try bodies.encode(Frame(body: .end(vector: end.vector, more: end.more, heldBack: end.heldBack))))
     }
 
     /// Begins `POST /v1/push`: feed the receiver the body, then encode the reply of
     /// ``PushReceiver/finish()``.
     public func beginPush() -> PushReceiver { PushReceiver(self) }
 
-    private func decode<M: WireMessage>(_ type: M.Type, _ body: [UInt8]) throws(SyncError) -> M {
-        do {
-            return try M(decoding: body, limits: limits)
-        } catch {
-            throw SyncError(error)
-        }
-    }
-
-    private func encode(_ message: some WireMessage) throws(SyncError) -> [UInt8] {
-        do {
-            return try message.encoded()
-        } catch {
-            throw SyncError(error)
-        }
-    }
-
-    private func encode(_ frame: Frame) throws(SyncError) -> [UInt8] {
-        do {
-            return try frame.encoded()
-        } catch {
-            throw SyncError(error)
-        }
-    }
+    private var bodies: WireBodies { WireBodies(limits: limits) }
 }

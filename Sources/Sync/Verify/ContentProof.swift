@@ -27,7 +27,13 @@ struct ContentProof: Sendable {
 
     private func compare() async throws -> [ContentMismatch]? {
         let peer = PeerDigests(replica: inbox.replica, transport: transport, limits: limits)
-        let (pairs, ours, theirs) = try await peer.tables()
+        let (pairs, ours, theirs): ([TablePairs.Pair], VersionVector, VersionVector)
+        do {
+            (pairs, ours, theirs) = try await peer.tables()
+        } catch let error as SyncError where error.code == .notFound {
+            // A hub holds no rows.
+            return nil
+        }
         guard ours == theirs else { return nil }
         var mismatches: [ContentMismatch] = []
         // Tables and columns that only one side has, or that the two store differently, are left out:

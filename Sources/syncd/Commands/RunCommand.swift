@@ -133,6 +133,12 @@ struct RunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How long changes gather before they are written to the archives among the peers, 0s to 60s (default: 1s).",
+            valueName: "time"))
+    var archiveFlush: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
             "Whether rows that a program wrote past the triggers become changes when a comparison with a peer finds them: automatic or manual (default: automatic).",
             valueName: "mode"))
     var recapture: RecaptureMode?
@@ -167,6 +173,9 @@ struct RunCommand: AsyncParsableCommand {
                 throw ValidationError("\(name) is a number from 1 to 1000000.")
             }
         }
+        guard archiveFlush?.isFlushTime != false else {
+            throw ValidationError("--archive-flush is a time up to 60s.")
+        }
         guard afterMerge?.isEmpty != true else { throw ValidationError("--after-merge is SQL.") }
         for (name, command) in [("--on-conflict", onConflict), ("--on-held", onHeld), ("--on-mismatch", onMismatch)]
         where command?.isEmpty == true {
@@ -194,6 +203,7 @@ struct RunCommand: AsyncParsableCommand {
         flags.keep = keep
         flags.lease = lease
         flags.collect = collect
+        flags.archiveFlush = archiveFlush
         flags.recapture = recapture
         flags.onConflict = onConflict
         flags.onHeld = onHeld

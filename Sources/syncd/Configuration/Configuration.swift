@@ -34,6 +34,8 @@ struct Configuration: Sendable, Hashable {
     var lease: TimeSpan?
     /// The age from which archives are collected; nil for never.
     var collect: TimeSpan?
+    /// How long changes gather before they are written to archives.
+    var archiveFlush: TimeSpan?
     /// Whether rows that programs wrote past capture become changes by themselves.
     var recapture: RecaptureMode?
     /// The commands of hooks, for the shell.
@@ -99,6 +101,7 @@ extension Configuration {
         override(.keep, \.keep)
         override(.lease, \.lease)
         override(.collect, \.collect)
+        override(.archiveFlush, \.archiveFlush)
         override(.recapture, \.recapture)
         override(.onConflict, \.onConflict)
         override(.onHeld, \.onHeld)

@@ -20,6 +20,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
     case keep
     case lease
     case collect
+    case archiveFlush = "archive-flush"
     case recapture
     case onConflict = "on-conflict"
     case onHeld = "on-held"
@@ -68,6 +69,9 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .collect:
             "Removes from the archives among the peers what is older and needed no more, once a day; in the same form. "
                 + "Without it, `syncd store collect` does so by hand."
+        case .archiveFlush:
+            "How long changes gather before they are written to the archives among the peers, up to 60s; in the same form. "
+                + "Each write costs a request."
         case .recapture:
             "Whether rows that a program wrote past the triggers become changes when a comparison with a peer finds them: "
                 + "automatic, or manual, by `syncd verify --repair`."
@@ -113,6 +117,7 @@ enum ConfigurationKey: String, Sendable, CaseIterable {
         case .keep: ["keep: 7d"]
         case .lease: ["lease: 30d"]
         case .collect: ["collect: 90d"]
+        case .archiveFlush: ["archive-flush: 1s"]
         case .recapture: ["recapture: automatic"]
         case .onConflict: ["on-conflict: mail -s conflict admin@example.org"]
         case .onHeld: ["on-held: logger -t shop"]

@@ -111,6 +111,7 @@ struct ConfigurationReader {
         case .keep: configuration.keep = span(value, name)
         case .lease: configuration.lease = span(value, name)
         case .collect: configuration.collect = span(value, name)
+        case .archiveFlush: configuration.archiveFlush = flush(value, name)
         case .recapture: configuration.recapture = choice(value, name, "mode", of: "modes")
         case .onConflict: configuration.onConflict = text(value, name)
         case .onHeld: configuration.onHeld = text(value, name)
@@ -219,6 +220,12 @@ extension ConfigurationReader {
     private mutating func span(_ node: Node, _ key: String) -> TimeSpan? {
         parsed(
             node, key, { TimeSpan($0) }, or: { _ in ("\"\(key)\" is no length of time", "Give \(TimeSpan.form)") })
+    }
+
+    private mutating func flush(_ node: Node, _ key: String) -> TimeSpan? {
+        parsed(
+            node, key, { text in TimeSpan(text).flatMap { $0.isFlushTime ? $0 : nil } },
+            or: { _ in ("\"\(key)\" is no time up to 60s", "Give \(TimeSpan.form)") })
     }
 
     private mutating func bandwidth(_ node: Node, _ key: String) -> Bandwidth? {

@@ -6,6 +6,7 @@ import Sync
 struct DaemonSettings: Sendable, Equatable {
     /// The name of the database among several of the process; nil for the only one.
     var name: String?
+    /// Empty for a hub, which has no file.
     let database: String
     /// The libraries of SQLite's extensions.
     var extensions: [String] = []
@@ -31,6 +32,8 @@ struct DaemonSettings: Sendable, Equatable {
     let lease: TimeSpan
     /// The age from which archives are collected; nil for never.
     var collect: TimeSpan?
+    /// How long changes gather before they are written to archives; nil for the standard time.
+    var archiveFlush: TimeSpan?
     var recapture = RecaptureMode.automatic
     /// The commands of hooks.
     var hooks: [HookKind: String] = [:]
@@ -53,6 +56,7 @@ struct DaemonSettings: Sendable, Equatable {
             settings.leaseMilliseconds = lease.milliseconds
             return settings
         }
+        if let archiveFlush { limits.archive.flushMilliseconds = archiveFlush.milliseconds }
         limits.recapturesByItself = recapture == .automatic
         return limits
     }

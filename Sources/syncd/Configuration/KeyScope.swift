@@ -20,7 +20,8 @@ extension ConfigurationKey {
         case .database, .listen, .peers, .secrets, .afterMerge: .database
         case .extensions, .logFormat, .databases: .process
         case .tokenFile, .tokens, .tlsCertificate, .tlsKey, .tlsAuthority, .tlsClientAuthority, .bandwidth,
-            .requestsPerSecond, .logLevel, .conflictDays, .conflictsPerRow, .keep, .lease, .collect, .recapture,
+            .requestsPerSecond, .logLevel, .conflictDays, .conflictsPerRow, .keep, .lease, .collect, .archiveFlush,
+            .recapture,
             .onConflict, .onHeld, .onMismatch:
             .shared
         }

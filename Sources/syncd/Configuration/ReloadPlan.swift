@@ -44,6 +44,7 @@ struct ReloadPlan: Sendable, Equatable {
         compare(\.keep, .keep, isLive: false)
         compare(\.lease, .lease, isLive: false)
         compare(\.collect, .collect, isLive: false)
+        compare(\.archiveFlush, .archiveFlush, isLive: false)
         compare(\.recapture, .recapture, isLive: false)
         for kind in HookKind.allCases { compare(\.hooks[kind], kind.key, isLive: true) }
         compare(\.afterMerge, .afterMerge, isLive: true)
@@ -58,7 +59,7 @@ struct ReloadPlan: Sendable, Equatable {
             requestsPerSecond: wanted.requestsPerSecond, logLevel: wanted.logLevel, logFormat: wanted.logFormat,
             conflictDays: running.conflictDays,
             conflictsPerRow: running.conflictsPerRow, keep: running.keep, lease: running.lease,
-            collect: running.collect, recapture: running.recapture,
+            collect: running.collect, archiveFlush: running.archiveFlush, recapture: running.recapture,
             hooks: wanted.hooks, afterMerge: wanted.afterMerge)
     }
 

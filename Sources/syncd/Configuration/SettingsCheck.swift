@@ -73,7 +73,8 @@ struct SettingsCheck {
             conflictsPerRow: configuration.conflictsPerRow ?? Limits.standard.conflictRetention.entriesPerKey,
             keep: configuration.keep ?? TimeSpan(milliseconds: Limits.standard.historyMilliseconds),
             lease: configuration.lease ?? TimeSpan(milliseconds: Limits.standard.leaseMilliseconds),
-            collect: configuration.collect, recapture: configuration.recapture ?? .automatic,
+            collect: configuration.collect, archiveFlush: configuration.archiveFlush,
+            recapture: configuration.recapture ?? .automatic,
             hooks: configuration.hooks, afterMerge: configuration.afterMerge)
     }
 

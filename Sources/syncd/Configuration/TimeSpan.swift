@@ -29,6 +29,9 @@ struct TimeSpan: Sendable, Hashable, CustomStringConvertible, ExpressibleByArgum
 
     init?(argument: String) { self.init(argument) }
 
+    /// True for a time for which changes may gather before they are written to an archive.
+    var isFlushTime: Bool { milliseconds <= 60_000 }
+
     var description: String {
         for unit in TimeSpan.units where milliseconds >= unit.milliseconds && milliseconds % unit.milliseconds == 0 {
             return "\(milliseconds / unit.milliseconds)\(unit.letter)"

@@ -64,9 +64,9 @@ struct Daemon {
 
     /// What a reload changes.
     var target: ReloadTarget {
-        ReloadTarget(current: current, replicator: replicator, logger: logger) { [metrics] in
-            metrics.setRequestsPerSecond($0.requestsPerSecond)
-        }
+        ReloadTarget(
+            current: current, logger: logger, following: { [replicator] in try replicator.following($0) },
+            applied: { [metrics] in metrics.setRequestsPerSecond($0.requestsPerSecond) })
     }
 
     /// Returns the services of the database. They begin to run with the group, and drain when the task that runs it

@@ -117,7 +117,7 @@ private struct AllDaemons: Service {
 }
 
 /// Says that the process stops, as soon as it was told to.
-private struct Farewell: Service {
+struct Farewell: Service {
     let manager: ServiceManager
 
     func run() async throws {

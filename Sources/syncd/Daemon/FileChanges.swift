@@ -1,4 +1,4 @@
-import Foundation
+import Journal
 
 /// Decides when the files that a configuration names are read again: when one of them has changed, and all have
 /// stayed the same from one look to the next. So files that are replaced one after the other, such as a certificate
@@ -21,22 +21,14 @@ struct FileChanges {
 }
 
 /// What tells a file from the one that was at its path before.
-struct FileMark: Sendable, Hashable {
-    let device: UInt64
-    let inode: UInt64
-    let size: Int64
-    /// The last changes of content and of status, in nanoseconds since 1970.
-    let times: [Int64]
+typealias FileMark = DescriptorStatus.Stamp
 
+extension FileMark {
     /// - Parameter path: A symbolic link is followed.
     /// - Returns: nil when there is no file that can be looked at.
     init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        size = Int64(status.st_size)
-        times = [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) * 1_000_000_000 + Int64($0.tv_nsec) }
+        guard let status = DescriptorStatus(at: path) else { return nil }
+        self = status.stamp
     }
 
     /// The marks of those files that are there.

@@ -19,11 +19,13 @@ protocol Reloader: Sendable {
     var refusal: String? { get }
 }
 
-/// What a reload changes of one database.
+/// What a reload changes of one database, or of a hub.
 struct ReloadTarget: Sendable {
     let current: CurrentSettings
-    let replicator: Replicator
     let logger: Logger
+    /// Makes the connections to these peers, and returns what goes over to them. It throws when it cannot; nothing
+    /// has changed then.
+    let following: @Sendable ([PeerConfiguration]) throws -> () -> Void
     /// Receives new settings after they are in ``CurrentSettings``.
     let applied: @Sendable (DaemonSettings) -> Void
 }
@@ -148,7 +150,7 @@ final class SettingsReloader: Reloader {
         // These are the only steps that can fail, so they come before the others.
         let changes = try zip(targets, plans.plans).compactMap { target, plan in
             try plan.map { plan in
-                (target: target, settings: plan.settings, follow: try target.replicator.following(plan.settings.peers))
+                (target: target, settings: plan.settings, follow: try target.following(plan.settings.peers))
             }
         }
         for change in changes {

@@ -10,7 +10,7 @@ struct Listener: Sendable {
     let address: ListenAddress
     let tls: TLSConfiguration?
     let gate: AccessGate
-    let handlers: Handlers
+    let handlers: any RequestHandlers
     let limits: ServerLimits
     let metrics: RequestMetrics
     let logger: Logger

@@ -138,6 +138,11 @@ extension PrometheusText {
             report.peers.compactMap { peer in
                 peer.compared.map { (labels: ["peer": peer.url], value: Int64($0.timeIntervalSince1970)) }
             })
+        add(requests)
+    }
+
+    /// Appends the requests that were answered.
+    mutating func add(_ requests: RequestMetrics) {
         add(
             "tandem_http_requests_total", "Requests answered.", type: "counter",
             requests.answered.map { entry in

@@ -69,6 +69,30 @@ import Testing
         #expect(events(record) == ["archive.crowded"])
     }
 
+    @Test("a replica that would be one writer too many is refused with a remedy; what others bring of it is taken")
+    func full() async throws {
+        var limits = limits
+        limits.archive.mostWriters = 2
+        let (a, b, c) = (try replica("a", limits), try replica("b", limits), try replica("c", limits))
+        for (id, fixture) in [a, b].enumerated() {
+            try fixture.execute("INSERT INTO t VALUES (\(id), 'row')")
+            try await fixture.exchange(over: transport(fixture))
+        }
+        try c.execute("INSERT INTO t VALUES (3, 'row')")
+        await #expect { try await c.exchange(over: transport(c)) } throws: { error in
+            guard let error = error as? SyncError else { return false }
+            return error.code == .tooLarge && error.hint?.contains("Divide the replicas") == true
+        }
+        // It reads all the same.
+        #expect(try c.text("SELECT a FROM t").count == 3)
+        try a.execute("INSERT INTO t VALUES (4, 'row')")
+        try a.pull(from: c)
+        try await a.exchange(over: transport(a))
+        try await b.exchange(over: transport(b))
+        #expect(try b.text("SELECT a FROM t").count == 4)
+        try await c.exchange(over: transport(c))
+    }
+
     @Test("an archive of another cluster is refused, and nothing is written to it")
     func otherCluster() async throws {
         let (a, b) = (try replica("a", cluster: "first"), try replica("b", cluster: "second"))

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A running `syncd run`. It is killed when the value is released.
+/// A running `syncd run` or `syncd hub`. It is killed when the value is released.
 final class DaemonProcess: @unchecked Sendable {
     // Everything is set before the initializer returns, and Process is safe to signal from any thread.
     private let process = Process()
@@ -33,21 +33,29 @@ final class DaemonProcess: @unchecked Sendable {
         try await start(["--config", file], environment, lines: databases)
     }
 
+    /// Starts a hub on a free port, or where `--listen` says.
+    static func startHub(_ archive: String, _ arguments: String...) async throws -> DaemonProcess {
+        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+        return try await start(["--store", archive] + listen + arguments, [:], command: "hub")
+    }
+
     private static func start(
-        _ arguments: [String], _ environment: [String: String], lines: Int = 1
+        _ arguments: [String], _ environment: [String: String], command: String = "run", lines: Int = 1
     ) async throws -> DaemonProcess {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try DaemonProcess(arguments, environment, lines) })
+                continuation.resume(with: Result { try DaemonProcess(command, arguments, environment, lines) })
             }
         }
     }
 
-    private init(_ arguments: [String], _ environment: [String: String], _ lines: Int) throws {
+    private init(
+        _ command: String, _ arguments: [String], _ environment: [String: String], _ lines: Int
+    ) throws {
         let output = Pipe()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: Tool.path)
-        process.arguments = ["run"] + arguments
+        process.arguments = [command] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

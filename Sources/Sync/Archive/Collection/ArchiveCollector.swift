@@ -49,7 +49,7 @@ package struct ArchiveCollector: Sendable {
     package func run(isDryRun: Bool, onProgress: @Sendable (Report) -> Void = { _ in }) async throws -> Report {
         guard let meta = try await ArchiveMeta.read(store) else { throw ArchiveSnapshots.noArchive(store.name) }
         let reader = PackReader(store: store, meta: meta, limits: limits)
-        let found = try await look()
+        let found = try await look(meta)
         var report = Report(obstacles: found.plan.obstacles)
         let done = try await sweep(found, reader, isDryRun, &report, onProgress)
         try await removeUnfinished(found, isDryRun, &report)
@@ -59,7 +59,7 @@ package struct ArchiveCollector: Sendable {
 
     // MARK: - Looking
 
-    private func look() async throws -> Found {
+    private func look(_ meta: ArchiveMeta) async throws -> Found {
         // Acknowledgements before snapshots, heads and packs: what is told later only adds to them.
         var members: [CollectionPlan.Member] = []
         for object in try await store.listAll(ArchiveKeys.acknowledgements) {
@@ -77,6 +77,8 @@ package struct ArchiveCollector: Sendable {
                 let head: StreamHead = try? ArchiveJSON.decode(bytes, object.key)
             else { continue }
             heads.append(head)
+            // A hub writes in the archive's name: it is no replica, and lacks nothing.
+            guard head.writer != meta.archive else { continue }
             writers.append(.init(origin: head.writer.origin, milliseconds: object.milliseconds))
         }
         var parts: [String: [StoredObject]] = [:]

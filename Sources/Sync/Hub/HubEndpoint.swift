@@ -1,0 +1,131 @@
+import Journal
+
+/// A hub, as servers of the protocol use it.
+package struct HubEndpoint: WireService {
+    package let hub: Hub
+    /// The replicas whose pulls are waiting for news.
+    package let pulls: WaitingPullers
+    private let limits: Limits
+    private let clock: any SyncClock
+    private let bodies: WireBodies
+
+    package init(_ hub: Hub) {
+        self.hub = hub
+        limits = hub.limits
+        clock = hub.clock
+        pulls = WaitingPullers(clock: hub.clock)
+        bodies = WireBodies(limits: hub.limits)
+    }
+
+    // MARK: - Bodies
+
+    package func hello(body: [UInt8]) async throws -> [UInt8] {
+        try bodies.encode(try await hub.hello(try bodies.decode(Hello.self, body)))
+    }
+
+    /// A hub holds changes, not rows.
+    ///
+    /// - Throws: ``SyncError/Code/notFound``.
+    package func digest(body: [UInt8]) async throws -> [UInt8] {
+        _ = try bodies.decode(DigestRequest.self, body)
+        throw HubEndpoint.noRows
+    }
+
+    static let noRows = SyncError(
+        .notFound, "A hub holds changes, not rows, so rows cannot be compared with it",
+        hint: "Compare with another replica; `syncd store verify` checks the archive of the hub.")
+
+    package func pullRequest(body: [UInt8]) async throws -> PullRequest {
+        let request = try bodies.decode(PullRequest.self, body)
+        try await hub.check(request)
+        return request
+    }
+
+    package func pull(_ request: PullRequest, write: ([UInt8]) async throws -> Void) async throws {
+        let end = try await pull(request) { frame in try await write(try bodies.encode(frame)) }
+        try await write(
+            try bodies.encode(Frame(body: .end(vector: end.vector, more: end.more, heldBack: end.heldBack))))
+    }
+
+    package func beginPush() -> HubPush { HubPush(hub) }
+
+    /// The newest snapshot of the archive.
+    ///
+    /// - Throws: ``SyncError``: `notFound` when there is none; `busy` when the store fails.
+    package func snapshot() async throws -> SnapshotAnswer {
+        do {
+            return try await ArchiveSnapshots(hub.store, limits: limits).snapshot()
+        } catch let error as SyncError where error.code == .notFound {
+            throw error
+        } catch {
+            throw Hub.refusal(error)
+        }
+    }
+
+    package func part(_ index: Int, of id: String, encoding: PayloadEncoding) async throws -> [UInt8] {
+        try await hub.part(index, of: id, encoding: encoding)
+    }
+
+    // MARK: - Pulls
+
+    /// As ``Endpoint/pull(_:send:)``.
+    func pull(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
+        try await hub.check(request)
+        pulls.note(request.have, of: request.origin)
+        guard request.waitSeconds > 0 else { return try await answer(request, send: send) }
+        let visit = pulls.enter(request.origin)
+        do {
+            let end = try await answer(request, send: send)
+            visit.leave(isAnswered: true)
+            return end
+        } catch {
+            visit.leave(isAnswered: false)
+            throw error
+        }
+    }
+
+    private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {
+        let wanted = request.maxBytes > 0 ? min(request.maxBytes, limits.bytesPerPull) : limits.bytesPerPull
+        let wait = Int64(min(max(request.waitSeconds, 0), limits.longPollSeconds))
+        let deadline = clock.steadyMilliseconds() + wait * 1_000
+        // Subscribed before the first look, so that no change falls between the look and the wait.
+        let news = hub.news.listen()
+        let generation = await hub.generation
+        var position: Int?
+        var sent = 0
+        while true {
+            let portion = try await hub.portion(
+                after: request.have, of: request.origin, from: position, bytes: min(wanted - sent, limits.bytesPerPush),
+                generation: generation)
+            for frame in portion.frames { try await send(readable(frame, by: request)) }
+            position = portion.next
+            sent += portion.bytes
+            if portion.isCut {
+                if sent >= wanted { return await end(request, more: true) }
+                continue
+            }
+            let left = deadline - clock.steadyMilliseconds()
+            guard sent == 0, left > 0 else { return await end(request, more: false) }
+            try await clock.wait(for: news, milliseconds: left)
+        }
+    }
+
+    private func end(_ request: PullRequest, more: Bool) async -> PullEnd {
+        let (vector, heldBack) = await hub.end(for: request.origin)
+        return PullEnd(vector: vector, more: more, heldBack: heldBack)
+    }
+
+    /// The frame in an encoding that the caller can read.
+    private func readable(_ frame: Frame, by request: PullRequest) async throws -> Frame {
+        guard case .batch(_, let encoding, _) = frame.body, encoding != .none, !request.encodings.isEmpty,
+            !request.encodings.contains(encoding)
+        else { return frame }
+        return try await blocking { [limits] in
+            do throws(WireError) {
+                return try Frame(frame.batch(limits: limits), encoding: .best(of: request.encodings))
+            } catch {
+                throw SyncError(error)
+            }
+        }
+    }
+}
