@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a new operator reads after README.md.
+@Suite("docs/TUTORIAL.md and docs/TROUBLESHOOTING.md")
+struct TutorialTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test("the commands of the tutorial work one after the other, and end with equal replicas")
+    func tutorial() async throws {
+        let blocks = try text("docs/TUTORIAL.md").matches(of: /(?s)```sh\n(.*?)```/).map { String($0.1) }
+        #expect(blocks.count == 8)
+        let script = blocks.joined()
+        let workspace = Workspace()
+        let ports = try FreePorts(2)
+        let here = script.replacing("7707", with: "\(ports[0])").replacing("7708", with: "\(ports[1])")
+        let bin = URL(filePath: Tool.path).deletingLastPathComponent().path
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let outcome = try await Tool.run([
+            "/usr/bin/env", "PATH=\(bin):\(path)", "TMPDIR=\(workspace.directory.path)", "bash", "-eu", "-c",
+            "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + here,
+        ])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.lines.contains("[('tea', 2)]"), "\(outcome)")
+        #expect(outcome.lines.contains("2 conflicts."), "\(outcome)")
+        #expect(outcome.lines.contains("[('tea', 320), ('coffee', 500)]"), "\(outcome)")
+        let ending = try #require(script.firstMatch(of: /# prints: (.*)\n/)?.1)
+        #expect(outcome.lines.contains(String(ending)), "\(outcome)")
+    }
+
+    @Test("each message of the page on troubleshooting is one that the sources have")
+    func messages() throws {
+        var sources = ""
+        let files = FileManager.default.enumerator(
+            at: Self.root.appending(path: "Sources"), includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            if file.pathExtension == "swift" { sources += try String(contentsOf: file, encoding: .utf8) }
+        }
+        var count = 0
+        var isOfMessages = false
+        for line in try text("docs/TROUBLESHOOTING.md").split(separator: "\n") {
+            if line.hasPrefix("| it says") { isOfMessages = true }
+            if !line.hasPrefix("|") { isOfMessages = false }
+            guard isOfMessages, let message = line.firstMatch(of: /^\| `([^`]*)` \|/)?.1 else { continue }
+            count += 1
+            for part in message.split(separator: "…") {
+                let words = part.trimmingCharacters(in: CharacterSet(charactersIn: " ,"))
+                #expect(sources.contains(words), "\"\(words)\" is no message")
+            }
+        }
+        #expect(count > 15)
+    }
+}
+
+/// Ports of this machine that nobody uses at the moment.
+private struct FreePorts {
+    private let ports: [UInt16]
+
+    subscript(index: Int) -> UInt16 { ports[index] }
+
+    /// - Throws: ``ToolError`` when the system gives none.
+    init(_ count: Int) throws {
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        ports = try (0..<count).map { _ in
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            sockets.append(descriptor)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                }
+            }
+            guard isBound else { throw ToolError("no free port") }
+            return UInt16(bigEndian: address.sin_port)
+        }
+    }
+}
