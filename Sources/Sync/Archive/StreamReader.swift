@@ -161,7 +161,11 @@ actor StreamReader {
             if isProgress { continue }
             if try await readAhead(own: own, &have, &result, onPart) { continue }
             try checkCollected(have)
-            guard lacksBeginning else { return result }
+            guard lacksBeginning else {
+                // All packs are read, so what is missing is in none.
+                if isComplete, problems.isEmpty { try checkBase(have) }
+                return result
+            }
             if !isBlocked, startOver(own: own) {
                 isBlocked = true
                 continue
