@@ -99,17 +99,7 @@ public struct Endpoint: Sendable {
         _ request: PullRequest, send: (Frame) async throws -> Void
     ) async throws -> PullEnd {
         try await check(request)
-        pulls.note(request.have, of: request.origin)
-        guard request.waitSeconds > 0 else { return try await answer(request, send: send) }
-        let visit = pulls.enter(request.origin)
-        do {
-            let end = try await answer(request, send: send)
-            visit.leave(isAnswered: true)
-            return end
-        } catch {
-            visit.leave(isAnswered: false)
-            throw error
-        }
+        return try await pulls.serve(request) { try await answer(request, send: send) }
     }
 
     private func answer(_ request: PullRequest, send: (Frame) async throws -> Void) async throws -> PullEnd {

@@ -29,27 +29,32 @@ package final class WaitingPullers: Sendable {
 
     init(clock: any SyncClock) { self.clock = clock }
 
-    /// One waiting pull, from its start until ``leave(isAnswered:)``.
-    struct Visit {
-        fileprivate let pullers: WaitingPullers
-        fileprivate let origin: OriginID
-
-        /// - Parameter isAnswered: False when the answer failed, so that the puller may be gone.
-        func leave(isAnswered: Bool) {
-            let now = pullers.clock.steadyMilliseconds()
-            pullers.state.withLock { state in
-                state.presences[origin]?.count -= 1
-                state.presences[origin]?.answered = isAnswered ? now : nil
-                state.presences = state.presences.filter {
-                    $0.value.count > 0 || WaitingPullers.isRecent($0.value, at: now)
-                }
-            }
+    /// Answers a pull. What its replica has is noted, and while a pull that may wait is answered, it counts as waiting.
+    ///
+    /// After a failed answer the puller may be gone.
+    func serve<T: Sendable>(_ request: PullRequest, answer: () async throws -> T) async throws -> T {
+        note(request.have, of: request.origin)
+        guard request.waitSeconds > 0 else { return try await answer() }
+        state.withLock { $0.presences[request.origin, default: Presence()].count += 1 }
+        do {
+            let answered = try await answer()
+            leave(request.origin, isAnswered: true)
+            return answered
+        } catch {
+            leave(request.origin, isAnswered: false)
+            throw error
         }
     }
 
-    func enter(_ origin: OriginID) -> Visit {
-        state.withLock { $0.presences[origin, default: Presence()].count += 1 }
-        return Visit(pullers: self, origin: origin)
+    private func leave(_ origin: OriginID, isAnswered: Bool) {
+        let now = clock.steadyMilliseconds()
+        state.withLock { state in
+            state.presences[origin]?.count -= 1
+            state.presences[origin]?.answered = isAnswered ? now : nil
+            state.presences = state.presences.filter {
+                $0.value.count > 0 || WaitingPullers.isRecent($0.value, at: now)
+            }
+        }
     }
 
     /// Notes what a replica has, as its pull says.
