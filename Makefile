@@ -20,6 +20,8 @@ SHELL := /bin/bash
 .PHONY: help build demo bench test check lint coverage sanitize campaign apps merge-random simulate power-loss fuzz \
   planted-bugs docs package package-test metrics-test page-test store-test system-packages clean
 
+REGRESSIONS := Tests/Harness/Simulator/Regressions/seeds.txt
+
 # Builds a harness for release and gives the path of its program: these spend their time in computing.
 RELEASE = swift build -c release --product $(1) && "$$(swift build -c release --show-bin-path)/$(1)"
 
@@ -78,9 +80,8 @@ apps: system-packages ## real programs from PyPI (Django, SQLAlchemy, peewee, Da
 merge-random: system-packages ## random histories against the model of merging, batches in every order, fleets that migrate, shared archives, and returns from behind the horizon: SEED, COUNT (10000), SETS (1000), WHOLE (4), FLEETS (1000), ARCHIVES (1000), RETURNS (1000), KNOBS
 	$(call RELEASE,merge-random)
 
-simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help)
-	$(call RELEASE,simulate) $(or $(SEED),1) $(or $(COUNT),1) \
-	  --record Tests/Harness/Simulator/Regressions/seeds.txt $(OPTIONS)
+simulate: system-packages ## simulated clusters in virtual time, with faults: SEED, COUNT, OPTIONS (--help); REPLAY=1: those that once failed
+	$(call RELEASE,simulate) $(if $(REPLAY),--replay $(REGRESSIONS),$(or $(SEED),1) $(or $(COUNT),1) --record $(REGRESSIONS)) $(OPTIONS)
 
 power-loss: system-packages ## machines on simulated disks lose power at many moments: IMAGES (50000), SEED (1); POINTS=1: each fault at each operation of one script
 	$(call RELEASE,power-loss) $(if $(POINTS),points) $(if $(JSON),--json)

@@ -1,3 +1,4 @@
+import Foundation
 import Simulator
 import TestSupport
 
@@ -18,12 +19,14 @@ struct Options {
     var jobs = processorCount
     /// The list to which a failing scenario is added; nil for none.
     var list: String?
+    /// The list whose scenarios run, in place of those of the seeds; nil for none.
+    var replayed: String?
     /// Prints the outcome of one scenario, for the process that started this one.
     var printsOutcome = false
 
     static let usage = """
         simulate [SEED [COUNT]] [--profile NAME] [--mute KIND,…] [--keep STEPS] [--verbose] [--until ENTRY] [--json]
-            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--outcome]
+            [--hashes] [--marks] [--attempts N] [--jobs N] [--record FILE] [--replay FILE] [--outcome]
 
           SEED, COUNT     the first seed and the number of scenarios (1 and 1)
           --profile NAME  \(Profile.allCases.map(\.rawValue).joined(separator: ", "))
@@ -37,6 +40,7 @@ struct Options {
           --attempts N    scenarios to run for shrinking a failing one (300)
           --jobs N        scenarios at once, each in a process of its own (one for each processor)
           --record FILE   add a failing scenario to this list after shrinking
+          --replay FILE   run the scenarios of this list, in place of those of SEED and COUNT
           --outcome       the outcome of the scenario of SEED, as one JSON object
         """
 
@@ -73,6 +77,9 @@ struct Options {
             case "--record":
                 guard let path = rest.popFirst() else { return nil }
                 list = path
+            case "--replay":
+                guard let path = rest.popFirst() else { return nil }
+                replayed = path
             case "--jobs":
                 guard let number = rest.popFirst().flatMap({ Int($0) }), number > 0 else { return nil }
                 jobs = number
@@ -88,4 +95,32 @@ struct Options {
     }
 
     private(set) var until: Int?
+
+    /// The scenarios to run, in order.
+    ///
+    /// - Throws: ``ListFailure`` for a list with a line that makes no sense; an error of the system for a list that
+    ///   cannot be read.
+    func requests() throws -> [Campaign.Request] {
+        guard let replayed else {
+            return (0..<count).map { number in
+                var later = request
+                later.seed += number
+                return later
+            }
+        }
+        return try String(contentsOfFile: replayed, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+            .map { line in
+                guard let options = Options(line.split(separator: " ").map(String.init)), options.count == 1 else {
+                    throw ListFailure(line: String(line))
+                }
+                return options.request
+            }
+    }
+
+    /// A line of a list that is not the arguments of one scenario.
+    struct ListFailure: Error, CustomStringConvertible {
+        let line: String
+        var description: String { "these are not the arguments of one scenario: \(line)" }
+    }
 }

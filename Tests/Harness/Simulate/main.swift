@@ -5,6 +5,13 @@ guard let options = Options(CommandLine.arguments.dropFirst()) else {
     FileHandle.standardError.write(Data((Options.usage + "\n").utf8))
     exit(64)
 }
+let requests: [Campaign.Request]
+do {
+    requests = try options.requests()
+} catch {
+    FileHandle.standardError.write(Data("simulate: \(error)\n".utf8))
+    exit(64)
+}
 
 var total = Counts()
 var failures: [UInt64] = []
@@ -24,7 +31,7 @@ func record(_ finding: Campaign.Finding) {
     guard let list = options.list else { return }
     do {
         try finding.record(in: list)
-        say("It is now in \(list), whose scenarios are a part of the tests.", to: .standardError)
+        say("It is now in \(list), whose scenarios CI runs again.", to: .standardError)
     } catch {
         say("It could not be added to \(list): \(error.localizedDescription)", to: .standardError)
     }
@@ -44,7 +51,7 @@ func record(_ finding: Campaign.Finding) {
     if ContinuousClock.now - lastWord > .seconds(10) {
         lastWord = .now
         say(
-            "\(total.lives) of \(options.count) scenarios, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
+            "\(total.lives) of \(requests.count) scenarios, \(failures.count) failed, \(total.events) events, \(Int(seconds())) s",
             to: .standardError)
     }
     return failures.count < 10
@@ -54,13 +61,12 @@ if options.printsOutcome {
     say(try Campaign.live(options.request).line)
     exit(0)
 }
-if options.jobs > 1, options.count > 1, options.printsFrom == nil, let program = Bundle.main.executablePath {
-    let lives = Campaign.lives(by: program, options.request, count: options.count, jobs: options.jobs)
+if options.jobs > 1, requests.count > 1, options.printsFrom == nil, let program = Bundle.main.executablePath {
+    let lives = Campaign.lives(by: program, requests, jobs: options.jobs)
     for await (request, outcome) in lives where !take(request, outcome) { break }
 } else {
     let prints = options.printsFrom.map { $0...(options.until ?? .max) }
-    var request = options.request
-    for _ in 0..<options.count where take(request, Campaign.live(request, prints: prints)) { request.seed += 1 }
+    for request in requests where !take(request, Campaign.live(request, prints: prints)) { break }
 }
 
 if options.isJSON {

@@ -2,27 +2,26 @@ import Foundation
 import TestSupport
 
 extension Campaign {
-    /// Runs one scenario for each seed, several at once, each in a process of its own, because SQLite's
-    /// randomness belongs to a process. A scenario that ends its process counts as failed.
+    /// Runs scenarios, several at once, each in a process of its own, because SQLite's randomness belongs to a
+    /// process. A scenario that ends its process counts as failed.
     ///
     /// - Parameters:
     ///   - program: The path of `simulate`.
-    ///   - first: The request of the first seed; each further request has the next seed.
     ///   - jobs: The number of scenarios at once.
-    /// - Returns: The outcome of each scenario, in the order of the seeds. When the caller stops reading, no
+    /// - Returns: The outcome of each scenario, in the order of `requests`. When the caller stops reading, no
     ///   further scenario starts.
     package static func lives(
-        by program: String, _ first: Request, count: UInt64, jobs: Int
+        by program: String, _ requests: [Request], jobs: Int
     ) -> AsyncStream<(Request, Outcome)> {
         AsyncStream { lives in
             let work = Task {
-                await withTaskGroup(of: (UInt64, Outcome).self) { group in
-                    var begun: UInt64 = 0
-                    var turn: UInt64 = 0
-                    var early: [UInt64: Outcome] = [:]
+                await withTaskGroup(of: (Int, Outcome).self) { group in
+                    var begun = 0
+                    var turn = 0
+                    var early: [Int: Outcome] = [:]
                     func begin() {
-                        guard begun < count, !Task.isCancelled else { return }
-                        let (number, request) = (begun, first.later(by: begun))
+                        guard begun < requests.count, !Task.isCancelled else { return }
+                        let (number, request) = (begun, requests[begun])
                         group.addTask { (number, await onThread { Outcome(of: request, by: program) }) }
                         begun += 1
                     }
@@ -30,7 +29,7 @@ extension Campaign {
                     for await (number, outcome) in group {
                         early[number] = outcome
                         while let outcome = early.removeValue(forKey: turn) {
-                            lives.yield((first.later(by: turn), outcome))
+                            lives.yield((requests[turn], outcome))
                             turn += 1
                         }
                         begin()
@@ -40,14 +39,6 @@ extension Campaign {
             }
             lives.onTermination = { _ in work.cancel() }
         }
-    }
-}
-
-extension Campaign.Request {
-    fileprivate func later(by number: UInt64) -> Self {
-        var later = self
-        later.seed += number
-        return later
     }
 }
 
