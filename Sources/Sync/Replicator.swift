@@ -357,8 +357,8 @@ public final class Replicator: Sendable {
             var limits = limits
             limits.archive = store.limits(limits.archive)
             return ArchiveTransport(
-                try store.open(tls: peer.tls, limits: limits), replica: replica, limits: limits, clock: clock,
-                logger: logger, entropy: entropy)
+                try store.open(tls: peer.tls, bytesPerSecond: peer.bytesPerSecond, limits: limits), replica: replica,
+                limits: limits, clock: clock, logger: logger, entropy: entropy)
         }
     }
 }

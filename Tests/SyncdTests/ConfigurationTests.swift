@@ -108,8 +108,10 @@ struct ConfigurationTests {
             peer:
               - http://a:1
               - {url: "http://b:1", bandwidth: 64000}
+              - {url: "s3://bucket/shop?endpoint=http://c:1", bandwidth: 1M}
+              - file:///tmp/archive
             """)
-        #expect(rates.settings?.peers.map(\.bytesPerSecond) == [2_000_000, 64_000])
+        #expect(rates.settings?.peers.map(\.bytesPerSecond) == [2_000_000, 64_000, 1_000_000, nil])
         let found = try check(
             """
             bandwidth: fast

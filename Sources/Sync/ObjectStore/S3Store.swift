@@ -12,6 +12,7 @@ package final class S3Store: ObjectStore {
     private let address: S3Address
     private let credentials: S3CredentialSource
     private let tls: TLSFiles
+    private let bytesPerSecond: Int?
     private let limits: Limits
     private let clock: any SyncClock
     private let pool = CurlPool(idleHandles: 8)
@@ -22,14 +23,17 @@ package final class S3Store: ObjectStore {
     private static let mostConflicts: Int64 = 8
 
     /// Nothing is asked of the server yet.
+    ///
+    /// - Parameter bytesPerSecond: The most bytes a second, each way, of each request; nil for no bound.
     package init(
-        _ address: S3Address, credentials: S3CredentialSource, tls: TLSFiles = TLSFiles(), limits: Limits = .standard,
-        clock: any SyncClock = SystemClock()
+        _ address: S3Address, credentials: S3CredentialSource, tls: TLSFiles = TLSFiles(), bytesPerSecond: Int? = nil,
+        limits: Limits = .standard, clock: any SyncClock = SystemClock()
     ) {
         self.address = address
         self.name = address.name
         self.credentials = credentials
         self.tls = tls
+        self.bytesPerSecond = bytesPerSecond
         self.limits = limits
         self.clock = clock
     }
@@ -202,8 +206,10 @@ package final class S3Store: ObjectStore {
     ) throws(SyncError) -> CurlExchange {
         let handle = try pool.take()
         try handle.setSafety()
-        try handle.setTimes(limits)
+        let bodySeconds = bytesPerSecond.map { max(request.body.count, bodyLimit) / max($0, 1) } ?? 0
+        try handle.setTimes(limits, bodySeconds: bodySeconds)
         try handle.setTLS(tls)
+        try handle.setSendRate(bytesPerSecond)
         try handle.set(CURLOPT_URL, request.url(address))
         try handle.set(CURLOPT_AWS_SIGV4, "aws:amz:\(address.region):s3")
         try handle.set(CURLOPT_USERNAME, credentials.accessKey)
@@ -214,7 +220,9 @@ package final class S3Store: ObjectStore {
         try handle.set(headers)
         let pool = pool
         let party = CurlParty(name: name, kind: .store, isPlain: address.isPlain)
-        let exchange = CurlExchange(handle, party: party, bodyLimit: bodyLimit, limits: limits) { handle in
+        let exchange = CurlExchange(
+            handle, party: party, bodyLimit: bodyLimit, bytesPerSecond: bytesPerSecond, limits: limits
+        ) { handle in
             pool.giveBack(handle)
             withExtendedLifetime(headers) {}
         }

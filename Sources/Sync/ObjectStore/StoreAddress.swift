@@ -39,17 +39,19 @@ public enum StoreAddress: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - tls: The authorities to trust for an S3 server; a certificate is not used.
+    ///   - bytesPerSecond: The most bytes a second, each way, of each request to an S3 server; nil for no bound.
     ///   - environment: The variables of the process: where the credentials of S3 are.
     /// - Throws: ``SyncError/Code/configuration`` without credentials.
     package func open(
-        tls: TLSFiles = TLSFiles(), limits: Limits = .standard,
+        tls: TLSFiles = TLSFiles(), bytesPerSecond: Int? = nil, limits: Limits = .standard,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(SyncError) -> any ObjectStore {
         switch self {
         case .directory(let path): DirectoryStore(path)
         case .s3(let address):
             try S3Store(
-                address, credentials: S3CredentialSource(environment: environment), tls: tls, limits: limits)
+                address, credentials: S3CredentialSource(environment: environment), tls: tls,
+                bytesPerSecond: bytesPerSecond, limits: limits)
         }
     }
 }

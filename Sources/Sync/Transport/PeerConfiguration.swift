@@ -21,8 +21,8 @@ public struct PeerConfiguration: Sendable, Hashable {
     public var tls: TLSFiles
     /// Which changes are exchanged while the peer is followed. A single exchange goes both ways.
     public var direction = SyncDirection.both
-    /// The most bytes a second, each way, of each request to the peer, 64 000 or more; nil for no bound. Only for
-    /// `http://` and `https://`.
+    /// The most bytes a second, each way, of each request to the peer, 64 000 or more; nil for no bound. Without
+    /// effect on a peer that is no server: a file or a directory.
     public var bytesPerSecond: Int?
 
     /// - Parameters:

@@ -160,12 +160,14 @@ struct SettingsCheck {
                 let bearer = try (own ?? token).map { try BearerToken($0.secret) }
                 var result = try PeerConfiguration(peer.address, token: bearer, tls: files)
                 result.direction = peer.direction ?? .both
-                if case .http = result.address {
-                    result.bytesPerSecond = (peer.bandwidth ?? bandwidth)?.bytesPerSecond
-                } else if peer.bandwidth != nil {
-                    throw Failure(
-                        "The peer \(result.name) has a bandwidth, and is no daemon",
-                        hint: "Only exchanges with http:// and https:// can be slowed down: leave the key out")
+                switch result.address {
+                case .http, .archive(.s3): result.bytesPerSecond = (peer.bandwidth ?? bandwidth)?.bytesPerSecond
+                case .file, .archive(.directory):
+                    guard peer.bandwidth == nil else {
+                        throw Failure(
+                            "The peer \(result.name) has a bandwidth, and is no server",
+                            hint: "Only http://, https:// and s3:// can be slowed down: leave the key out")
+                    }
                 }
                 if case .file(let path) = result.address, access(path, F_OK) != 0 {
                     throw Failure(

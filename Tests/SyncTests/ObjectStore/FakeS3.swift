@@ -77,13 +77,13 @@ final class FakeS3: Sendable {
     }
 
     func store(
-        _ address: String? = nil, environment: [String: String] = FakeS3.environment, limits: Limits = .standard,
-        clock: any SyncClock = SystemClock()
+        _ address: String? = nil, environment: [String: String] = FakeS3.environment, bytesPerSecond: Int? = nil,
+        limits: Limits = .standard, clock: any SyncClock = SystemClock()
     ) throws -> S3Store {
         try S3Store(
             S3Address(address ?? self.address, environment: [:]),
             credentials: S3CredentialSource(environment: environment),
-            limits: limits, clock: clock)
+            bytesPerSecond: bytesPerSecond, limits: limits, clock: clock)
     }
 
     // MARK: - Answers

@@ -56,6 +56,24 @@ private struct CancelledClock: SyncClock {
         try await failure(verb) { FakeS3.refuse($0, status, code, more) }
     }
 
+    @Test("a store with a rate gets and sends no more than that a second", arguments: [true, false])
+    func bandwidth(receives: Bool) async throws {
+        let server = try FakeS3()
+        defer { server.stop() }
+        let bytes = [UInt8](repeating: 7, count: 256_000)
+        server.put("shop/1/a", bytes)
+        let store = try server.store(bytesPerSecond: 64_000)
+        let time = try await ContinuousClock().measure {
+            if receives {
+                #expect(try await store.get("a") == bytes)
+            } else {
+                try await store.replace("a", bytes)
+            }
+        }
+        // The buffers of the sockets take a part at once.
+        #expect(time > .milliseconds(1_000), "\(time)")
+    }
+
     // MARK: - Refusals
 
     @Test(
